@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace warplab {
+
+/// SHA-256 as 64 lower-case hex digits.
+std::string sha256(std::string_view bytes);
+std::string sha256_file(const std::filesystem::path& file);
+
+/// The course secret of datasets/.secret (32 random bytes as hex; git ignores it), made when it is missing and
+/// `create` is set. Empty when it is missing and not created.
+std::string course_secret(const std::filesystem::path& root, bool create);
+
+/// A hidden dataset's seed: HMAC-SHA256(secret, "<lab>/<dataset>"), first 8 bytes.
+std::uint64_t hidden_seed(std::string_view secret, std::string_view lab, std::string_view dataset);
+
+}  // namespace warplab

@@ -1,0 +1,121 @@
+#pragma once
+// A lab as its files describe it: labs/<lab>/lab.json and datasets/<lab>/{public,hidden}.json.
+// Schemas: lab.schema.json and datasets.schema.json beside this file.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/core/json.h"
+
+namespace warplab {
+
+enum class ElementType { float32, float64, int32, uint32, uint8 };
+
+std::size_t element_bytes(ElementType type);
+std::string_view element_name(ElementType type);  // "float32" …
+
+enum class Role { input, output, inout };
+
+/// One device pointer of the contract function, in the order the driver and the oracle index them.
+struct BufferSpec {
+    std::string name;
+    ElementType type;
+    Role role;
+    std::string about;  // for the handout's contract table, e.g. "n elements"
+};
+
+/// A macro that a stage's source lets the build override (-DBLOCK=256), and the values a sweep tries.
+struct Tunable {
+    std::string macro;
+    std::string about;
+    std::vector<std::int64_t> values;
+    std::int64_t usual = 0;
+};
+
+struct Points {
+    double correctness = 0, hygiene = 0, speed = 0;
+    double total() const { return correctness + hygiene + speed; }
+};
+
+struct Stage {
+    std::string id;  // NN_slug
+    std::string title;
+    std::string idea;
+    Points points;
+    bool beyond = false;        // goes further than the source did
+    bool host_variant = false;  // also defines <lab>_host
+    std::uint64_t host_bytes_per_call = 0;  // device-to-host bytes a call may copy
+    std::vector<Tunable> tunables;
+};
+
+struct Uses {
+    bool check = false;      // make check runs it
+    bool bench = false;      // make bench times it
+    bool hidden = false;     // only grading runs it; from hidden.json
+    bool cuda_only = false;  // too large for the CPU backend
+};
+
+struct Dataset {
+    std::string name;
+    std::string generator;      // which of the oracle's generators
+    Json parameters;            // e.g. {"n": 100000}; the oracle reads and checks them
+    std::uint64_t seed = 0;     // hidden datasets: derived from the course secret
+    Uses uses;
+    double points = 0;          // weight within the stage's correctness points
+    std::string about;          // one line: what it is there to catch
+    std::vector<std::string> stages;  // empty = all
+    bool applies_to(const Stage& stage) const;
+};
+
+struct Benchmark {
+    int iterations = 1000;           // what a sample counts
+    int iterations_per_call = 1;     // heat: one call does all 1000
+};
+
+struct Lab {
+    std::string name;
+    std::string title;
+    std::string about;
+    std::filesystem::path root;  // the project's root
+    std::vector<std::string> sizes;  // names of Problem::sizes, in order
+    std::vector<std::string> reals;  // names of Problem::reals, in order
+    std::vector<BufferSpec> buffers;
+    std::vector<Stage> stages;
+    std::vector<Dataset> datasets;
+    Benchmark benchmark;
+
+    std::filesystem::path folder() const { return root / "labs" / name; }
+    /// By number ("2", "02"), slug ("dyadic_interleaved") or whole id; throws UsageError naming the choices.
+    const Stage& stage(std::string_view wanted) const;
+    const Dataset& dataset(std::string_view wanted) const;
+};
+
+/// A mistake in the lab's own files: our side, never the student's.
+class ManifestError : public std::runtime_error {
+  public:
+    ManifestError(std::filesystem::path file, std::string place, std::string what_and_what_to_try);
+    const std::filesystem::path file;
+    const std::string place;  // JSON pointer such as /stages/2/points
+};
+
+/// A mistake in what was typed.
+class UsageError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Reads and checks one lab. Hidden datasets are read when their file is there (a students' kit has none).
+/// Throws ManifestError: unknown key, missing file, duplicate stage, points that do not add up, a stage without its
+/// solution or starter where that tree is present, a file in the tree that no stage names.
+Lab load_lab(const std::filesystem::path& root, std::string_view name);
+
+/// Names of all labs: every folder of labs/ with a lab.json, sorted.
+std::vector<std::string> find_labs(const std::filesystem::path& root);
+
+}  // namespace warplab

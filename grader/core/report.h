@@ -1,0 +1,137 @@
+#pragma once
+// What grading found. report.json is this, schema 1 (report.schema.json); every other output renders it and
+// recomputes nothing.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/core/json.h"
+
+namespace warplab {
+
+/// error = our side broke or cannot tell; it never costs points.
+enum class Verdict { passed, failed, error };
+
+/// The first wrong place of an output.
+struct Place {
+    std::string buffer;
+    std::uint64_t index = 0;
+    std::string expected, actual;  // as text: NaN and -0 survive JSON
+};
+
+/// Why something did not pass. `cause` is a snake_case id (the generic ones are in cause.h; an oracle adds its own).
+struct Failure {
+    std::string cause;
+    std::string message;  // what happened and where, one or two sentences
+    std::string hint;     // what to try; may be empty
+    std::optional<Place> place;
+};
+
+struct Check {
+    std::string dataset;
+    bool hidden = false;
+    double points = 0;
+    Verdict verdict = Verdict::error;
+    bool skipped = false;      // cuda-only on the CPU backend, or does not fit in memory; counts for nothing
+    std::string skipped_why;
+    std::optional<Failure> failure;
+    double wall_s = 0;
+};
+
+struct Interval {
+    double median = 0, low = 0, high = 0;
+};
+
+struct SampleConditions {
+    std::optional<int> sm_clock_mhz, temperature_c;
+    std::string throttle;  // empty = none
+};
+
+/// One dataset timed. All times are seconds for `iterations` iterations, GPU only, as the journals print them.
+struct Measurement {
+    std::string dataset;
+    int iterations = 1000;
+    int calls_per_sample = 1000;      // below what `iterations` needs when the sample was cut; times are scaled up
+    bool cut = false;
+    std::vector<double> samples_s;
+    std::vector<SampleConditions> conditions;
+    double median_s = 0;
+    std::optional<double> reference_s;       // this stage's reference solution, timed alongside
+    std::optional<Interval> reference_ratio; // student / reference, paired
+    bool ambiguous = false;                  // the interval stayed wider than 1%
+    double sequential_s = 0, openmp_s = 0;   // CPU baselines
+    int openmp_threads = 1;
+    double transfer_s = 0;                   // inputs in and outputs out, once each, times iterations
+    double floor_s = 0;                      // nothing that does the work can be faster
+    double bound_s = 0;                      // what a straightforward kernel must move, at the measured bandwidth
+    double floor_bytes = 0, bound_bytes = 0, flops = 0;  // per call
+    double bandwidth_bytes_per_s = 0;        // measured on this device
+    std::string limit;                       // one phrase: what limits it
+    std::vector<std::string> caveats;        // cut, ambiguous, tree without solutions …
+};
+
+struct Score {
+    double correctness = 0, hygiene = 0, speed = 0;
+    double correctness_max = 0, hygiene_max = 0, speed_max = 0;
+    bool hygiene_pending = false, speed_pending = false;
+    std::string hygiene_why, speed_why;  // why pending
+    double total() const { return correctness + hygiene + speed; }
+    double max() const { return correctness_max + hygiene_max + speed_max; }
+};
+
+/// Compiling, before any dataset runs.
+struct Compilation {
+    Verdict verdict = Verdict::error;
+    std::optional<Failure> failure;
+    std::string log;        // the compiler's own words about the student's file
+    double wall_s = 0;
+    bool cached = false;
+    std::string nvcc;       // "ok", "not found", or what `nvcc -c` said: whether it compiles for a real GPU
+};
+
+struct StageReport {
+    std::string stage;
+    std::string title;
+    std::string source;       // path as typed
+    std::string source_hash;  // sha256
+    Verdict verdict = Verdict::error;
+    Compilation compilation;
+    std::vector<Check> checks;
+    std::vector<Measurement> measurements;
+    std::optional<Failure> error;  // our side, or a benchmark that cannot be trusted
+    std::optional<Score> score;    // null when our side broke
+    std::string output;            // the student's own printf, capped
+    std::vector<std::string> notes;
+};
+
+struct Machine {
+    std::string host, cpu, gpu, driver, cuda, compiler, os;
+    int cpu_cores = 0;
+    Json to_json() const;
+};
+
+struct Report {
+    int schema = 1;
+    std::string verb;       // check, bench, grade
+    std::string lab;
+    std::string backend;    // cuda or cpu
+    std::string sandbox;    // namespace, uid, none
+    std::string tree;       // work, solutions, … or a path
+    std::string time;       // ISO 8601, UTC
+    std::string warplab;    // version and git revision
+    Machine machine;
+    std::vector<StageReport> stages;
+};
+
+Json to_json(const Report& report);
+/// Throws std::runtime_error with the place of what it cannot read.
+Report report_from_json(const Json& json);
+
+std::string_view verdict_name(Verdict verdict);
+/// failed if anything failed, else error if anything is an error, else passed.
+Verdict overall(const Report& report);
+
+}  // namespace warplab

@@ -1,0 +1,33 @@
+#pragma once
+// What the runner tells the CPU backend's runtime. Student code sees cuda_runtime.h alone.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "grader/io/status_page.h"
+
+namespace warplab::cpu {
+
+/// Memory mapped by the runner that counts as device memory (copies check their direction against this).
+void register_device_memory(void* begin, std::size_t bytes);
+void unregister_device_memory(void* begin);
+
+/// Where faults and the current kernel are recorded; also installs the handlers for SIGSEGV, SIGBUS, SIGFPE, SIGABRT.
+void use_status_page(StatusPage* page);
+
+enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
+/// The order in which threads of a block (and blocks of a grid) get their first turn. A right program does not care.
+void set_thread_order(ThreadOrder order);
+
+/// A device-to-host copy beyond `bytes` since the last call of this ends the process with Fault::host_limit.
+void set_host_limit(std::uint64_t bytes);
+
+struct Counters {
+    std::uint64_t host_bytes;        // copied device-to-host since set_host_limit
+    std::uint64_t launches;          // kernels since the process began
+    std::int64_t allocated_bytes;    // device memory allocated and not freed (cudaMalloc and its kin)
+    std::uint64_t early_exits;       // blocks in which threads returned before a barrier others waited at
+};
+Counters counters();
+
+}  // namespace warplab::cpu

@@ -1,0 +1,67 @@
+#pragma once
+// The language between judge and runner: fixed-size packets on a SOCK_SEQPACKET pair, file descriptors as ancillary
+// data. The judge asks, the runner answers once. Nothing the runner answers is believed; every field is bounded.
+
+#include <cstdint>
+
+namespace warplab::protocol {
+
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
+inline constexpr int channel_fd = 3;                // the runner's end
+inline constexpr int status_fd = 4;                 // the runner's StatusPage
+inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = 16;
+
+enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };
+
+/// Where a buffer's bytes are.
+enum class Transport : std::uint32_t {
+    none = 0,
+    ipc = 1,     // a CUDA IPC handle of memory the judge owns
+    shared = 2,  // a memory file both map: device memory of the CPU backend, or host memory
+    local = 3,   // a memory file as for shared, copied to and from memory of the runner's own at every run, so that
+                 // compute-sanitizer and ncu see exact allocations; never used for grading
+};
+
+struct Buffer {
+    std::uint32_t transport;
+    std::uint32_t is_input;       // mapped read-only where the transport can
+    std::uint64_t mapped_bytes;   // of the whole allocation
+    std::uint64_t offset;         // of slot 0 in it
+    std::uint64_t stride;         // from a slot to the next
+    std::uint64_t bytes;          // of one slot, guards excluded
+    std::uint8_t ipc[64];
+};
+
+struct Request {
+    std::uint32_t magic, version;
+    Ask ask;
+    std::uint32_t host_variant;   // prepare, open, run: <lab>_host on host pointers
+    std::int64_t sizes[max_sizes];
+    double reals[max_reals];
+    // open: one buffer per buffer of the manifest, then scratch; fds arrive in order for those that need one
+    std::uint32_t buffer_count;
+    Buffer buffers[max_buffers + 1];
+    // run: calls on slots first_slot … first_slot + calls - 1
+    std::uint32_t first_slot, calls;
+    std::uint64_t host_bytes_limit;  // per call
+    std::uint32_t thread_order;      // CPU backend: 0 forward, 1 backward
+    std::uint32_t timed;             // measure with events; no diagnostics that cost time
+};
+
+struct Answer {
+    std::uint32_t magic, version;
+    Ask ask;
+    std::uint32_t ok;              // 0: `message` says what failed
+    std::int32_t cuda_error;       // of the call that failed, or 0
+    std::uint32_t has_host;        // prepare
+    std::uint64_t scratch_bytes;   // prepare
+    double event_s;                // run: between events around the calls; 0 on the CPU backend
+    double wall_s;                 // run
+    std::uint64_t host_bytes;      // run: most device-to-host bytes in one call
+    std::uint64_t launches;        // run: kernels launched
+    std::int64_t leaked_bytes;     // run: device bytes allocated by the calls and not freed
+    char message[512];
+};
+
+}  // namespace warplab::protocol

@@ -1,0 +1,95 @@
+#pragma once
+// Starts untrusted programs (the compiler on a student's file, the runner, addr2line) under limits and, where the
+// level asks for it, in a sandbox. Nothing here knows what the program is for.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplab {
+
+/// namespaces: bubblewrap, no network, own pid namespace, nothing visible but what the policy lists; as root an
+///   unused uid first.
+/// uid: namespaces are refused but we are root: own uid, no_new_privs, seccomp without sockets, Landlock.
+/// none: limits only.
+enum class SandboxLevel { none, uid, namespaces };
+std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace"
+
+/// The strongest level that works on this machine (tried once by running /bin/true in it), and why not a stronger
+/// one: what is missing and what to do about it.
+struct SandboxSupport {
+    SandboxLevel level = SandboxLevel::none;
+    std::string why_not_stronger;
+};
+const SandboxSupport& sandbox_support();
+
+struct Limits {
+    double wall_s = 10;
+    std::uint64_t memory_bytes = 4ull << 30;
+    std::uint64_t file_bytes = 256ull << 20;
+    int processes = 64;
+    std::size_t output_bytes = 64 << 10;  // kept of stdout and stderr together; the rest is read and dropped
+};
+
+struct Policy {
+    SandboxLevel level = SandboxLevel::none;
+    std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/alternatives, /etc/ld.so.*
+    std::vector<std::filesystem::path> writable;
+    bool gpu = false;  // the GPU's device nodes and the driver's folders
+    int slot = 0;      // which of the unused uids (base + slot) when root
+    Limits limits;
+};
+
+enum class End { exited, signaled, timed_out, out_of_memory, not_started };
+
+struct Ended {
+    End how = End::not_started;
+    int status = 0;                 // exit status or signal
+    std::string output;             // capped stdout + stderr
+    std::uint64_t output_bytes = 0; // all of it, dropped bytes included
+    double wall_s = 0;
+    std::uint64_t peak_rss_bytes = 0;
+    std::string why;                // not_started: what failed
+};
+
+/// A running child. The destructor kills it and everything it started.
+class Process {
+  public:
+    /// `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are closed.
+    /// Environment is cleared but for PATH, HOME=/tmp, LANG and `environment`. Throws std::runtime_error only for our own mistakes;
+    /// a program that cannot start ends as not_started.
+    static Process start(const std::vector<std::string>& argv, const Policy& policy,
+                         const std::vector<int>& inherited = {}, const std::vector<std::string>& environment = {},
+                         const std::filesystem::path& working_directory = "/tmp");
+    Process(Process&&) noexcept;
+    Process& operator=(Process&&) noexcept;
+    ~Process();
+
+    /// Reads output and watches limits for up to `seconds` or until `readable_fd` has something or the child ended.
+    enum class Event { readable, ended, elapsed };
+    Event wait_for(double seconds, int readable_fd = -1);
+
+    /// The wall-clock limit counts from here again (one per request of a long-lived child).
+    void restart_clock(double wall_s);
+
+    bool running() const;
+    void kill();                  // all of it, at once
+    Ended finish();               // waits (within the limits) until it ended; safe to call twice
+    std::string output() const;   // so far
+    int pid() const;              // on the host: of the child we started (bwrap, when there is one)
+
+  private:
+    struct State;
+    explicit Process(State* state);
+    State* state_;
+};
+
+/// Start, wait, give the end: for compilers and tools.
+Ended run_to_end(const std::vector<std::string>& argv, const Policy& policy,
+                 const std::vector<std::string>& environment = {},
+                 const std::filesystem::path& working_directory = "/tmp");
+
+}  // namespace warplab
