@@ -25,18 +25,18 @@ enum class Transport : std::uint32_t {
 
 struct Buffer {
     std::uint32_t transport;
-    std::uint32_t is_input;       // mapped read-only where the transport can
-    std::uint64_t mapped_bytes;   // of the whole allocation
-    std::uint64_t offset;         // of slot 0 in it
-    std::uint64_t stride;         // from a slot to the next
-    std::uint64_t bytes;          // of one slot, guards excluded
+    std::uint32_t is_input;      // mapped read-only where the transport can
+    std::uint64_t mapped_bytes;  // of the whole allocation
+    std::uint64_t offset;        // of slot 0 in it
+    std::uint64_t stride;        // from a slot to the next
+    std::uint64_t bytes;         // of one slot, guards excluded
     std::uint8_t ipc[64];
 };
 
 struct Request {
     std::uint32_t magic, version;
     Ask ask;
-    std::uint32_t host_variant;   // prepare, open, run: <lab>_host on host pointers
+    std::uint32_t host_variant;  // prepare, open, run: <lab>_host on host pointers
     std::int64_t sizes[max_sizes];
     double reals[max_reals];
     // open: one buffer per buffer of the manifest, then scratch; fds arrive in order for those that need one
@@ -52,15 +52,15 @@ struct Request {
 struct Answer {
     std::uint32_t magic, version;
     Ask ask;
-    std::uint32_t ok;              // 0: `message` says what failed
-    std::int32_t cuda_error;       // of the call that failed, or 0
-    std::uint32_t has_host;        // prepare
-    std::uint64_t scratch_bytes;   // prepare
-    double event_s;                // run: between events around the calls; 0 on the CPU backend
-    double wall_s;                 // run
-    std::uint64_t host_bytes;      // run: most device-to-host bytes in one call
-    std::uint64_t launches;        // run: kernels launched
-    std::int64_t leaked_bytes;     // run: device bytes allocated by the calls and not freed
+    std::uint32_t ok;             // 0: `message` says what failed
+    std::int32_t cuda_error;      // of the call that failed, or 0
+    std::uint32_t has_host;       // prepare
+    std::uint64_t scratch_bytes;  // prepare
+    double event_s;               // run: between events around the calls; 0 on the CPU backend
+    double wall_s;                // run
+    std::uint64_t host_bytes;     // run: most device-to-host bytes in one call
+    std::uint64_t launches;       // run: kernels launched
+    std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
     char message[512];
 };
 

@@ -15,7 +15,10 @@ struct Call {
     const double* reals;
     void* scratch;  // what driver_scratch_bytes asked for; null when it asked for none
 
-    template <class T> T* buffer(int index) const { return static_cast<T*>(buffers[index]); }
+    template <class T>
+    T* buffer(int index) const {
+        return static_cast<T*>(buffers[index]);
+    }
 };
 
 }  // namespace warplab

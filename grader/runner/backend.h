@@ -1,0 +1,44 @@
+#pragma once
+// What differs between the backends in the runner; backend_cpu.cpp and backend_cuda.cpp implement it.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "grader/io/protocol.h"
+#include "grader/io/status_page.h"
+
+namespace warplab::runner {
+
+/// Before anything else of the student's code runs in main.
+void start(StatusPage* page);
+
+/// Device memory for one buffer of an `open` request; `descriptor` is its memory file or -1. Ends the process with
+/// a message when it cannot be had: the judge treats that as our fault.
+struct Mapping {
+    void* device = nullptr;  // start of the device allocation (slot 0 lies at Buffer::offset in it)
+    void* file = nullptr;    // mapping of the memory file, if any
+    std::size_t file_bytes = 0;
+    protocol::Buffer buffer{};
+};
+Mapping map_device(const protocol::Buffer& buffer, int descriptor);
+Mapping map_host(const protocol::Buffer& buffer, int descriptor);
+void unmap(Mapping& mapping);
+
+/// Transport::local: the memory file's slot to device memory of our own and back.
+void copy_in(const Mapping& mapping);
+void copy_out(const Mapping& mapping);
+
+void set_thread_order(std::uint32_t order);
+void set_host_limit(std::uint64_t bytes);  // device-to-host bytes until the next call of this
+
+struct Counters {
+    std::uint64_t host_bytes = 0;  // since set_host_limit
+    std::uint64_t launches = 0;
+    std::int64_t allocated_bytes = 0;
+};
+Counters counters();
+
+/// Whether the kernel launched last is to be named in the status page at each launch (costs time).
+void name_kernels(bool on);
+
+}  // namespace warplab::runner

@@ -1,0 +1,54 @@
+// The runner's side of the CPU backend: "device" memory is a memory file that the judge made.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "grader/cpu/control.h"
+#include "grader/runner/backend.h"
+
+namespace warplab::runner {
+
+void start(StatusPage* page) { cpu::use_status_page(page); }
+
+Mapping map_host(const protocol::Buffer& buffer, int descriptor) {
+    Mapping mapping;
+    mapping.buffer = buffer;
+    if (descriptor < 0) return mapping;
+    mapping.file_bytes = buffer.mapped_bytes;
+    mapping.file = mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (mapping.file == MAP_FAILED) {
+        std::perror("runner: cannot map a buffer");
+        _exit(2);
+    }
+    return mapping;
+}
+
+Mapping map_device(const protocol::Buffer& buffer, int descriptor) {
+    Mapping mapping = map_host(buffer, descriptor);
+    mapping.device = mapping.file;
+    if (mapping.device) cpu::register_device_memory(mapping.device, mapping.file_bytes);
+    return mapping;
+}
+
+void unmap(Mapping& mapping) {
+    if (mapping.device) cpu::unregister_device_memory(mapping.device);
+    if (mapping.file) munmap(mapping.file, mapping.file_bytes);
+    mapping = {};
+}
+
+void copy_in(const Mapping&) {}
+void copy_out(const Mapping&) {}
+
+void set_thread_order(std::uint32_t order) { cpu::set_thread_order(static_cast<cpu::ThreadOrder>(order)); }
+void set_host_limit(std::uint64_t bytes) { cpu::set_host_limit(bytes); }
+
+Counters counters() {
+    const cpu::Counters now = cpu::counters();
+    return {now.host_bytes, now.launches, now.allocated_bytes};
+}
+
+void name_kernels(bool) {}
+
+}  // namespace warplab::runner

@@ -1,0 +1,215 @@
+// The runner's side of the CUDA backend: device memory belongs to the judge and arrives as IPC handles. The linker
+// sends the student's calls of a few runtime functions here first (--wrap; the list is in judge/toolchain.h): to
+// count device-to-host bytes and allocations and to name the kernel of a failure. That helps messages and honest
+// mistakes; nothing the judge trusts depends on it.
+
+#include <cuda_runtime.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "grader/runner/backend.h"
+
+namespace warplab::runner {
+namespace {
+
+StatusPage* page;
+Counters now;
+std::uint64_t host_limit = ~0ull;
+bool naming = true;
+std::mutex allocations_mutex;
+
+std::unordered_map<void*, std::size_t>& allocations() {
+    static auto* map = new std::unordered_map<void*, std::size_t>;  // outlives static destructors
+    return *map;
+}
+
+[[noreturn]] void give_up(const char* what, cudaError_t error) {
+    std::fprintf(stderr, "runner: %s: %s\n", what, cudaGetErrorString(error));
+    _exit(2);
+}
+
+void note_launch(const void* kernel) {
+    ++now.launches;
+    if (!page) return;
+    page->launches = now.launches;
+    if (!naming) return;
+    const char* name = nullptr;
+    if (cudaFuncGetName(&name, kernel) == cudaSuccess && name) {
+        std::strncpy(page->kernel, name, sizeof page->kernel - 1);
+        page->in_kernel = 1;
+    }
+}
+
+bool goes_to_host(const void* destination, cudaMemcpyKind kind) {
+    if (kind != cudaMemcpyDefault) return kind == cudaMemcpyDeviceToHost;
+    cudaPointerAttributes attributes{};
+    return cudaPointerGetAttributes(&attributes, destination) != cudaSuccess || attributes.type == cudaMemoryTypeHost ||
+           attributes.type == cudaMemoryTypeUnregistered;
+}
+
+void count_host_bytes(std::uint64_t bytes) {
+    now.host_bytes += bytes;
+    if (now.host_bytes <= host_limit || !page) return;
+    page->fault = static_cast<std::uint32_t>(Fault::host_limit);
+    std::snprintf(page->detail, sizeof page->detail, "%llu bytes copied to the host where %llu are allowed",
+                  static_cast<unsigned long long>(now.host_bytes), static_cast<unsigned long long>(host_limit));
+    _exit(91);
+}
+
+void note_allocation(void* pointer, std::size_t bytes) {
+    const std::lock_guard lock(allocations_mutex);
+    allocations()[pointer] = bytes;
+    now.allocated_bytes += static_cast<std::int64_t>(bytes);
+}
+
+void note_free(void* pointer) {
+    const std::lock_guard lock(allocations_mutex);
+    const auto found = allocations().find(pointer);
+    if (found == allocations().end()) return;
+    now.allocated_bytes -= static_cast<std::int64_t>(found->second);
+    allocations().erase(found);
+}
+
+bool is_local(const protocol::Buffer& buffer) {
+    return buffer.transport == static_cast<std::uint32_t>(protocol::Transport::local);
+}
+
+}  // namespace
+
+void start(StatusPage* status) { page = status; }
+
+Mapping map_host(const protocol::Buffer& buffer, int descriptor) {
+    Mapping mapping;
+    mapping.buffer = buffer;
+    if (descriptor < 0) return mapping;
+    mapping.file_bytes = buffer.mapped_bytes;
+    mapping.file = mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (mapping.file == MAP_FAILED) {
+        std::perror("runner: cannot map a buffer");
+        _exit(2);
+    }
+    return mapping;
+}
+
+Mapping map_device(const protocol::Buffer& buffer, int descriptor) {
+    Mapping mapping = map_host(buffer, descriptor);
+    if (is_local(buffer)) {
+        if (const cudaError_t error = cudaMalloc(&mapping.device, buffer.bytes ? buffer.bytes : 1))
+            give_up("cannot allocate device memory", error);
+        mapping.buffer.offset = mapping.buffer.stride = 0;
+    } else if (buffer.transport == static_cast<std::uint32_t>(protocol::Transport::ipc)) {
+        cudaIpcMemHandle_t handle;
+        static_assert(sizeof handle == sizeof buffer.ipc);
+        std::memcpy(&handle, buffer.ipc, sizeof handle);
+        if (const cudaError_t error = cudaIpcOpenMemHandle(&mapping.device, handle, cudaIpcMemLazyEnablePeerAccess))
+            give_up("cannot open the judge's device memory", error);
+    }
+    return mapping;
+}
+
+void unmap(Mapping& mapping) {
+    if (mapping.device && is_local(mapping.buffer))
+        cudaFree(mapping.device);
+    else if (mapping.device)
+        cudaIpcCloseMemHandle(mapping.device);
+    if (mapping.file) munmap(mapping.file, mapping.file_bytes);
+    mapping = {};
+}
+
+void copy_in(const Mapping& mapping) {
+    if (!mapping.device || !is_local(mapping.buffer) || !mapping.buffer.is_input) return;
+    cudaMemcpy(mapping.device, mapping.file, mapping.buffer.bytes, cudaMemcpyHostToDevice);
+}
+
+void copy_out(const Mapping& mapping) {
+    if (!mapping.device || !is_local(mapping.buffer)) return;
+    cudaMemcpy(mapping.file, mapping.device, mapping.buffer.bytes, cudaMemcpyDeviceToHost);
+}
+
+void set_thread_order(std::uint32_t) {}
+
+void set_host_limit(std::uint64_t bytes) {
+    now.host_bytes = 0;
+    host_limit = bytes;
+}
+
+Counters counters() { return now; }
+void name_kernels(bool on) { naming = on; }
+
+}  // namespace warplab::runner
+
+using namespace warplab;
+
+extern "C" {
+
+cudaError_t __real_cudaMemcpy(void*, const void*, std::size_t, cudaMemcpyKind);
+cudaError_t __wrap_cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    if (runner::goes_to_host(to, kind)) runner::count_host_bytes(bytes);
+    return __real_cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t __real_cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t);
+cudaError_t __wrap_cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+    if (runner::goes_to_host(to, kind)) runner::count_host_bytes(bytes);
+    return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
+}
+
+cudaError_t __real_cudaMemcpy2D(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, cudaMemcpyKind);
+cudaError_t __wrap_cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+    if (runner::goes_to_host(to, kind)) runner::count_host_bytes(width * height);
+    return __real_cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t __real_cudaMemcpyFromSymbol(void*, const void*, std::size_t, std::size_t, cudaMemcpyKind);
+cudaError_t __wrap_cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                                        cudaMemcpyKind kind) {
+    if (runner::goes_to_host(to, kind)) runner::count_host_bytes(bytes);
+    return __real_cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+}
+
+cudaError_t __real_cudaMalloc(void**, std::size_t);
+cudaError_t __wrap_cudaMalloc(void** pointer, std::size_t bytes) {
+    const cudaError_t error = __real_cudaMalloc(pointer, bytes);
+    if (!error) runner::note_allocation(*pointer, bytes);
+    return error;
+}
+
+cudaError_t __real_cudaFree(void*);
+cudaError_t __wrap_cudaFree(void* pointer) {
+    runner::note_free(pointer);
+    return __real_cudaFree(pointer);
+}
+
+// CUDA 12 launches through the first, CUDA 13 through the second.
+cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) __attribute__((weak));
+cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                    cudaStream_t stream) {
+    runner::note_launch(kernel);
+    return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+cudaError_t __real___cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t)
+    __attribute__((weak));
+cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                      cudaStream_t stream) {
+    runner::note_launch(reinterpret_cast<const void*>(kernel));
+    return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+[[noreturn]] void __real_exit(int);
+[[noreturn]] void __wrap_exit(int status) {
+    if (runner::page) {
+        runner::page->fault = static_cast<std::uint32_t>(Fault::exited);
+        std::snprintf(runner::page->detail, sizeof runner::page->detail, "exit(%d)", status);
+    }
+    __real_exit(status);
+}
+}
