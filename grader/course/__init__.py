@@ -1,0 +1,1 @@
+"""For instructors only: what makes and checks the course's own files."""

@@ -1,0 +1,147 @@
+"""Makes starter/<lab>/NN_slug.cu from the markers in solutions/<lab>/NN_slug.cu; STARTERS.md describes the markers.
+
+python3 -m grader.course.starters --check        says which starter is stale, with a diff, and exits 1
+python3 -m grader.course.starters --write [LAB]  writes the stale ones
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.journal.console import UserError, read_text, run_command, write_atomically
+
+MARKER = "//@"
+NAMES = ("begin", "starter", "end")
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A starter that is not what its solution gives. `wanted` is None when it should not be there."""
+
+    file: Path
+    found: str | None
+    wanted: str | None
+
+    def describe(self) -> str:
+        """One line for people."""
+        if self.wanted is None:
+            return f"{self.file}: no solution has this name; delete it."
+        return f"{self.file}: {'missing' if self.found is None else 'stale'}."
+
+    def diff(self) -> str:
+        """Unified diff from what is there to what should be; empty when the file is missing or left over."""
+        if self.found is None or self.wanted is None:
+            return ""
+        lines = difflib.unified_diff(
+            self.found.splitlines(keepends=True),
+            self.wanted.splitlines(keepends=True),
+            f"{self.file} (found)",
+            f"{self.file} (from its solution)",
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def make_starter(solution: str, file: Path) -> str:
+    """The starter's text from the solution's. Raises UserError with file and line when the markers are wrong."""
+    kept: list[str] = []
+    state, opened_at, blocks = "outside", 0, 0
+    for number, line in enumerate(solution.splitlines(keepends=True), start=1):
+        place = f"{file}:{number}"
+        text = line.strip()
+        if not text.startswith(MARKER):
+            if state == "outside":
+                kept.append(line)
+            elif state == "starter":
+                raise UserError(f"{place}: between '//@ starter' and '//@ end' every line begins with '//@'.")
+            continue
+        name = text.removeprefix(MARKER).strip()
+        if name not in NAMES:
+            if state != "starter":
+                raise UserError(f"{place}: '{text}' is neither begin, starter nor end, and no '//@ starter' is open.")
+            kept.append(uncover(line))
+        elif name == "begin":
+            if state != "outside":
+                raise UserError(f"{place}: '//@ begin' inside the block that line {opened_at} opens.")
+            state, opened_at, blocks = "solution", number, blocks + 1
+        elif name == "starter":
+            if state != "solution":
+                raise UserError(f"{place}: '//@ starter' without a '//@ begin' before it.")
+            state = "starter"
+        elif state == "outside":
+            raise UserError(f"{place}: '//@ end' without a '//@ begin' before it.")
+        else:
+            state = "outside"
+    if state != "outside":
+        raise UserError(f"{file}:{opened_at}: '//@ begin' without an '//@ end' after it.")
+    if blocks == 0:
+        raise UserError(f"{file}:1: no '//@ begin': nothing would be left for the student to write.")
+    starter = "".join(kept)
+    if "TODO" not in starter:
+        raise UserError(f"{file}:{opened_at}: the starter has no TODO. Say in a '//@ starter' part what to write.")
+    return starter
+
+
+def uncover(line: str) -> str:
+    """A replacement line without its marker: '    //@ return;' becomes '    return;', '//@' an empty line."""
+    indent, _, rest = line.partition(MARKER)
+    content = rest.removeprefix(" ")
+    return indent + content if content.strip() else content.lstrip(" \t")
+
+
+def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
+    """Labs that have solutions or starters; those asked for when any are. Raises UserError naming the choices."""
+    found = {folder.name for tree in ("solutions", "starter") for folder in (root / tree).glob("*") if folder.is_dir()}
+    for name in wanted:
+        if name not in found:
+            raise UserError(f"solutions/{name}: no such folder. Labs: {', '.join(sorted(found)) or 'none'}.")
+    return sorted(wanted or found)
+
+
+def find_stale(root: Path, lab: str) -> list[Stale]:
+    """Compares every starter of a lab with what its solution gives."""
+    solutions = {file.name: file for file in sorted((root / "solutions" / lab).glob("*.cu"))}
+    starters = root / "starter" / lab
+    stale = []
+    for name, solution in solutions.items():
+        wanted = make_starter(read_text(solution), solution.relative_to(root))
+        file = starters / name
+        found = read_text(file) if file.exists() else None
+        if found != wanted:
+            stale.append(Stale(file.relative_to(root), found, wanted))
+    for file in sorted(starters.glob("*.cu")):
+        if file.name not in solutions:
+            stale.append(Stale(file.relative_to(root), read_text(file), None))
+    return stale
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 1 when --check finds a stale starter or --write a starter without a solution."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.course.starters", description=__doc__.partition("\n")[0])
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--check", action="store_true", help="say which starter is stale and exit 1")
+    action.add_argument("--write", action="store_true", help="write the starters that are stale")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="only these labs")
+    options = parser.parse_args(arguments)
+    root: Path = options.root
+    stale = [entry for lab in choose_labs(root, options.labs) for entry in find_stale(root, lab)]
+    for entry in stale:
+        if options.write and entry.wanted is not None:
+            write_atomically(root / entry.file, entry.wanted)
+            print(f"{entry.file}: written")
+        else:
+            print(entry.describe())
+            print(entry.diff(), end="")
+    left_over = [entry for entry in stale if entry.wanted is None]
+    if options.check and stale:
+        print("Make them again: python3 -m grader.course.starters --write")
+    return 1 if (stale if options.check else left_over) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

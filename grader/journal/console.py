@@ -1,0 +1,107 @@
+"""What every Python command of the kit shares: how it reads and writes files, and how it tells what went wrong.
+
+Exit status of every command: 0 done, 1 something is not as it should be, 2 misuse or our side broke, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+INTERRUPTED = 130
+
+
+class UserError(Exception):
+    """One clear message: what happened, where, and what to try."""
+
+
+def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = None) -> int:
+    """Runs a command's main function and turns what goes wrong into one message on stderr and an exit status."""
+    try:
+        status = command(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return status
+    except UserError as error:
+        say_error(str(error))
+        return 2
+    except KeyboardInterrupt:
+        say_error("Interrupted; nothing more was done.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, less) went away. Python would complain again while flushing at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        say_error(explain_os_error(error))
+        return 2
+    except RecursionError:
+        say_error("A file is nested too deeply to be read.")
+        return 2
+
+
+def say_error(message: str) -> None:
+    """Prints a message to stderr, whatever characters the terminal knows."""
+    with contextlib.suppress(OSError):
+        encoding = sys.stderr.encoding or "ascii"
+        print(message.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
+
+
+def explain_os_error(error: OSError) -> str:
+    """The system's reason and the file it is about, without a stack trace."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def read_text(file: Path) -> str:
+    """Reads UTF-8 text with its line ends as they are. Raises UserError naming the file."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise UserError(f"{file}:{line}: not UTF-8 text. Save the file as UTF-8.") from None
+    except OSError as error:
+        raise UserError(explain_os_error(error)) from None
+
+
+def read_json(file: Path) -> Any:
+    """Reads a JSON file. Raises UserError naming file and line."""
+    try:
+        return json.loads(read_text(file))
+    except json.JSONDecodeError as error:
+        raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}.") from None
+    except RecursionError:
+        raise UserError(f"{file}: nested too deeply to be read.") from None
+
+
+def write_atomically(file: Path, content: str | bytes) -> None:
+    """Writes a file in one step, making its folder: an interrupted run leaves the old file. Raises UserError."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    temporary = file.with_name(f".{file.name[:40]}.{os.getpid()}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(file)
+    except OSError as error:
+        raise UserError(f"Cannot write {file}: {error.strerror or error}.") from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def find_labs(root: Path) -> list[str]:
+    """Names of all labs, sorted: every folder of labs/ with a lab.json."""
+    return sorted(manifest.parent.name for manifest in (root / "labs").glob("*/lab.json"))
+
+
+def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
+    """The labs asked for, or all when none is named. Raises UserError naming the choices."""
+    labs = find_labs(root)
+    for name in wanted:
+        if name not in labs:
+            raise UserError(f"No lab is called {name!r}. Labs: {', '.join(labs) or 'none'}.")
+    return list(wanted) or labs
