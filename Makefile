@@ -1,0 +1,87 @@
+# Every verb is one call of build/warplab or of a Python module; `make` alone shows where you stand and what to type
+# next. Labs are found by wildcard: adding one changes nothing here. How the programs are built: grader/build.mk.
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+BUILD := build
+VENV := $(if $(filter build,$(BUILD)),.venv,$(BUILD)/venv)
+# Empty unless typed, so that a cluster's own WORK or TREE variable means nothing here.
+WORK :=
+TREE :=
+SOURCE :=
+FORCE :=
+UNSAFE :=
+JSON :=
+V :=
+
+# What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
+# into a shell line.
+typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON
+$(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
+export BUILD VENV $(typed)
+
+labs := $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+build = $(MAKE) $(jobs) -f grader/build.mk
+python := python3
+export PYTHONDONTWRITEBYTECODE := 1
+
+stage = $${LAB:+"$$LAB"} $${STAGE:+"$$STAGE"}
+folders = $(if $(filter-out build,$(BUILD)),--build "$$BUILD") $${WORK:+--work "$$WORK"}
+backend = $${BACKEND:+--backend "$$BACKEND"}
+options = $(backend) $${DATASET:+--dataset "$$DATASET"} $${TREE:+--tree "$$TREE"} $${SOURCE:+--source "$$SOURCE"} \
+    $${FORCE:+--force} $${UNSAFE:+--unsafe} $${JSON:+--json "$$JSON"} $(folders)
+warplab = "$(BUILD)/warplab"
+
+.PHONY: help demo test start check bench grade sweep device profile sanitize submit new-lab bench-backend peers soak \
+    starters docs setup clean program lab-given
+
+help:
+	@sh grader/help.sh
+
+demo: setup-demo program
+	@$(warplab) grade --tree solutions --report-dir "$(BUILD)/report" $(backend) $(folders)
+	@sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"
+
+start check bench sweep profile sanitize: lab-given program
+	@$(warplab) $@ $(stage) $(options)
+
+grade device: program
+	@$(warplab) $@ $(stage) $(options)
+
+# Without Python these say so and leave; all other verbs do without.
+submit: lab-given
+	@sh grader/setup.sh python "make submit" && $(python) -m grader.journal.submit "$$LAB" $(folders)
+
+new-lab: lab-given
+	@sh grader/setup.sh python "make new-lab" && $(python) -m grader.course.new_lab "$$LAB"
+
+starters docs peers soak:
+	@sh grader/setup.sh python "make $@" && $(python) -m grader.course.$@
+
+test: setup-test program $(VENV)/ready
+	@$(build) tests
+	@$(python) tests/run.py
+
+bench-backend: program
+	@$(build) bench-backend
+	@"$(BUILD)/cpu/bench-backend"
+
+setup: setup-test $(VENV)/ready
+
+setup-%:
+	@sh grader/setup.sh $*
+
+program: setup-build
+	@$(build) program
+
+$(VENV)/ready: grader/requirements.txt
+	@sh grader/setup.sh venv
+
+lab-given:
+	@test -n "$$LAB" || { \
+	    echo "Which lab? Type  make $(firstword $(MAKECMDGOALS)) LAB=NAME,  with NAME one of: $(labs)" >&2; exit 2; }
+
+clean:
+	rm -rf "$(BUILD)"

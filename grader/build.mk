@@ -1,0 +1,67 @@
+# How the programs are built. All paths are relative to the project's root, so the checkout may lie in a folder whose
+# name has spaces. The judge compiles the runner, the CPU backend's runtime and the student's files itself.
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+BUILD := build
+V :=
+Q := $(if $(V),,@)
+objects := $(BUILD)/objects
+
+CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -fPIC -pthread -I. -MMD -MP
+ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -Wall -Wextra -I. -MMD -MP
+TEST_FLAGS := -O0 -g1
+LIBRARIES := -lfmt -lcrypto -ldl -pthread
+
+sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
+objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
+
+judge := $(call objects_of,$(foreach part,core io judge,$(call sources,grader/$(part))))
+rewriter := $(call objects_of,$(call sources,grader/cpu/rewriter))
+oracles := $(patsubst labs/%/oracle.cpp,$(BUILD)/labs/%/oracle.so,$(wildcard labs/*/oracle.cpp))
+test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
+
+.PHONY: program tests force
+program: $(BUILD)/warplab $(BUILD)/cpu/rewrite $(oracles)
+tests: program $(BUILD)/tests
+
+# -rdynamic: oracles take what they need of core and judge from the program that loads them.
+$(BUILD)/warplab: $(judge)
+	@echo "  link    $@"
+	$(Q)$(CXX) -rdynamic -o $@ $^ $(LIBRARIES)
+
+$(BUILD)/cpu/rewrite: $(rewriter)
+	@echo "  link    $@"
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -o $@ $^ $(LIBRARIES)
+
+$(BUILD)/labs/%/oracle.so: labs/%/oracle.cpp $(BUILD)/machine
+	@echo "  compile $<"
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(ORACLE_FLAGS) -o $@ $<
+
+$(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter))
+	@echo "  link    $@"
+	$(Q)$(CXX) -rdynamic -o $@ $^ -lgtest_main -lgmock -lgtest $(LIBRARIES)
+
+$(objects)/%.o: %.cpp $(BUILD)/compiler
+	@echo "  compile $<"
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<
+
+$(test_objects): private CXXFLAGS += $(TEST_FLAGS)
+$(objects)/grader/core/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
+$(objects)/grader/core/version.o: $(BUILD)/revision
+
+# These files change only when what they say changes, and then what depends on them is built anew.
+remember = @mkdir -p $(@D); new="$(1)"; [ "$$new" = "$$(cat $@ 2>/dev/null)" ] || echo "$$new" >$@
+$(BUILD)/revision: force
+	$(call remember,$$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
+$(BUILD)/compiler: force
+	$(call remember,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
+$(BUILD)/machine: force
+	$(call remember,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
+
+-include $(judge:.o=.d) $(rewriter:.o=.d) $(test_objects:.o=.d) $(oracles:.so=.d)

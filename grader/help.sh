@@ -1,0 +1,37 @@
+#!/bin/sh
+# `make help`: builds and installs nothing. Where the student stands is the judge's to say, once it is built.
+
+cat <<'END'
+Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the CPU.
+
+  make demo                          grade every reference solution: shows that all works here (builds first)
+  make start LAB=…                   copy a lab's starters into work/ (never over a file of yours)
+  make check LAB=… [STAGE=02]        compile and check your files; DATASET=… picks one and shows your printf
+  make bench LAB=… STAGE=…           check, then the 1000-iteration benchmark (needs a GPU)
+  make grade [LAB=…] [STAGE=…]       verdicts, causes, points; TREE=work|solutions|starter|DIR
+  make sweep LAB=… STAGE=…           try the stage's block sizes, strides … and show the best
+  make device                        this GPU's limits and what bounds each lab on it
+  make profile LAB=… STAGE=…         Nsight Compute and Nsight Systems on your stage
+  make sanitize LAB=… STAGE=…        compute-sanitizer's four tools on your stage
+  make submit LAB=…                  pack your files for handing in
+  make test                          all tests of this project
+
+BACKEND=cuda|cpu overrides the choice of backend. More for instructors and developers: CONTRIBUTING.md.
+
+END
+
+if [ -x "$BUILD/warplab" ]; then
+    exec "$BUILD/warplab" list ${WORK:+--work "$WORK"}
+fi
+echo "Labs:"
+for lab in labs/*/lab.json; do
+    lab=${lab#labs/}
+    lab=${lab%/lab.json}
+    echo "  $lab"
+    for stage in "starter/$lab"/*.cu; do
+        stage=${stage##*/}
+        [ "$stage" = "*.cu" ] || echo "    ${stage%.cu}"
+    done
+done
+echo
+echo "Next: make demo, or make start LAB=NAME. (Where you stand is shown here once the judge is built.)"

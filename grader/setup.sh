@@ -1,0 +1,175 @@
+#!/bin/sh
+# Finds what is missing on this machine and, on Debian and Ubuntu as root or with sudo, installs it, saying what and
+# why. Does nothing (and needs no network) when all is there.
+#
+#   sh grader/setup.sh build|demo|test      what building, `make demo` or `make test` needs
+#   sh grader/setup.sh python PURPOSE       whether there is a Python for PURPOSE
+#   sh grader/setup.sh venv                 the Python packages for plots, the journal and tests, in $VENV
+#
+# Exit status: 0 all there, 2 something needed is missing (said on stderr).
+
+BUILD=${BUILD:-build}
+VENV=${VENV:-.venv}
+CXX=${CXX:-g++}
+root=${WARPLAB_TEST_ROOT:-} # tests look for system files below a folder of theirs
+log=$BUILD/setup.log
+
+say() { printf '%s\n' "$@" >&2; }
+fail() {
+    say "$@"
+    exit 2
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+has_header() {
+    for folder in "$root/usr/include" "$root/usr/local/include"; do
+        [ -e "$folder/$1" ] && return
+    done
+    # Elsewhere (conda, spack, modules): only the compiler knows.
+    [ -z "$root" ] && printf '#include <%s>\n' "$1" | "$CXX" -x c++ -E - >/dev/null 2>&1
+}
+
+missing= # packages, each with why on its own line of $reasons
+reasons=
+need() { # PACKAGE WHY TEST…
+    package=$1 why=$2
+    shift 2
+    "$@" && return
+    missing="$missing $package"
+    reasons="$reasons
+  $package: $why"
+}
+
+find_missing() { # build|demo|test
+    need g++ "compiles the judge and, without a GPU, your kernels" has "$CXX"
+    need nlohmann-json3-dev "lab descriptions and reports (JSON)" has_header nlohmann/json.hpp
+    need libcli11-dev "the judge's command line" has_header CLI/CLI.hpp
+    need libfmt-dev "the judge's messages" has_header fmt/format.h
+    need libssl-dev "hashes of sources and seeds" has_header openssl/evp.h
+    need libstb-dev "reading and writing pictures" has_header stb/stb_image.h
+    [ "$1" = build ] && return
+    need bubblewrap "the sandbox that graded code runs in" has bwrap
+    need python3 "the report's HTML page, make submit" has python3
+    [ "$1" = demo ] && return
+    need libgtest-dev "C++ tests" has_header gtest/gtest.h
+    need libgmock-dev "C++ tests" has_header gmock/gmock.h
+    need g++-aarch64-linux-gnu "tests of the CPU backend for ARM" has aarch64-linux-gnu-g++
+    need qemu-user "runs those tests on this machine" has qemu-aarch64
+    need python3-venv "keeps the test packages in $VENV" has_venv
+}
+
+has_venv() { [ -x "$VENV/bin/python" ] || python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
+
+# Without these the rest still works; whoever needs them says so.
+optional=" bubblewrap python3 python3-venv g++-aarch64-linux-gnu qemu-user "
+
+required_missing() {
+    for package in $missing; do
+        case $optional in *" $package "*) ;; *) printf ' %s' "$package" ;; esac
+    done
+}
+
+check_writable() {
+    case $BUILD in *[[:space:]]*) fail "BUILD=$BUILD: a folder without spaces, please (make cannot build in this one)." ;; esac
+    mkdir -p "$BUILD" 2>/dev/null && [ -w "$BUILD" ] && return
+    fail "Cannot write to the folder $BUILD in $(pwd): is this checkout read-only?" \
+        "Try:  make BUILD=\$HOME/warplab-build WORK=\$HOME/warplab-work ${MAKECMDGOALS:-…}" \
+        "(BUILD is where programs are built, WORK where your own files are.)"
+}
+
+check_compiler() {
+    version=$("$CXX" -dumpfullversion 2>/dev/null || "$CXX" -dumpversion 2>/dev/null)
+    case $version in
+    '') fail "$CXX does not run: type  $CXX --version  to see why, or pick another:  make CXX=g++-12 …" ;;
+    esac
+    [ "${version%%.*}" -ge 12 ] 2>/dev/null && return
+    fail "$CXX is version $version, and Warplab needs g++ 12 or newer (C++20)." \
+        "Try:  apt-get install g++-12  (Ubuntu 22.04), or  module load gcc  on a cluster, then  make CXX=g++-12 …"
+}
+
+is_debian() { grep -qsE '^(ID|ID_LIKE)=.*(debian|ubuntu)' "$root/etc/os-release" && has apt-get; }
+
+become_root= # the command that runs another one as root
+find_root() {
+    [ "$(id -u)" = 0 ] && return
+    has sudo || return
+    become_root=sudo
+    sudo -n true 2>/dev/null || [ -t 0 ]
+}
+
+apt() { $become_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1; }
+
+install_missing() {
+    say "Not on this machine yet:$reasons"
+    by_hand="apt-get install --no-install-recommends$missing"
+    is_debian || fail "This is not Debian or Ubuntu, so install these by hand (Debian's names above; other systems'" \
+        "names are alike, e.g. json-devel, cli11-devel, fmt-devel, openssl-devel on Fedora), then try again."
+    find_root || {
+        [ -z "$(required_missing)" ] && return
+        fail "Installing needs root, and there is no sudo that works here. Ask whoever runs the machine to type:" \
+            "  $by_hand"
+    }
+    say "Installing: ${become_root:+$become_root }$by_hand   (a minute or so; log: $log)"
+    : >"$log"
+    # Package lists may be absent or old: refresh them only when the first try fails.
+    apt install -y --no-install-recommends $missing ||
+        { apt update && apt install -y --no-install-recommends $missing; } || explain_apt
+}
+
+explain_apt() {
+    say "That did not work; the last lines of $log:"
+    grep -E '^(E|Err|W):?' "$log" | tail -n 4 | sed 's/^/  /' >&2
+    required=$(required_missing)
+    [ -z "$required" ] && say "Going on without:$missing" && return
+    fail "Still missing:$required. Without a network, ask for them to be installed; else try:" \
+        "  ${become_root:+$become_root }apt-get update && ${become_root:+$become_root }$by_hand"
+}
+
+# Ubuntu 24.04 lets no program make user namespaces unless an AppArmor profile says so.
+allow_bwrap() {
+    restricted=$(cat "$root/proc/sys/kernel/apparmor_restrict_unprivileged_userns" 2>/dev/null)
+    [ "$restricted" = 1 ] && has bwrap && ! [ -e "$root/etc/apparmor.d/bwrap" ] || return 0
+    grep -qs '/usr/bin/bwrap' "$root"/etc/apparmor.d/* && return
+    say "This Ubuntu forbids bwrap, the sandbox that graded code runs in; the profile /etc/apparmor.d/bwrap allows it."
+    find_root || { say "Adding it needs root: sudo make setup. Until then grading uses a weaker sandbox or refuses." && return; }
+    $become_root tee "$root/etc/apparmor.d/bwrap" >/dev/null <<'END' && $become_root apparmor_parser -r "$root/etc/apparmor.d/bwrap"
+abi <abi/4.0>,
+include <tunables/global>
+
+profile bwrap /usr/bin/bwrap flags=(unconfined) {
+  userns,
+  include if exists <local/bwrap>
+}
+END
+}
+
+check_python() { # PURPOSE
+    has python3 || fail "No python3 here, and $1 needs one (3.11 or newer). Try:  apt-get install python3" \
+        "Everything else (start, check, bench, grade …) works without."
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && return
+    fail "python3 is $(python3 -V 2>&1), and $1 needs 3.11 or newer." \
+        "Try:  module load python  on a cluster, or put a newer python3 first in PATH. Everything else works without."
+}
+
+make_venv() {
+    check_python "this"
+    say "Python packages for plots, the journal and tests go into $VENV (once)."
+    { python3 -m venv "$VENV" && "$VENV/bin/python" -m pip install -q --disable-pip-version-check \
+        -r grader/requirements.txt; } >"$log" 2>&1 && touch "$VENV/ready" && return
+    tail -n 3 "$log" | sed 's/^/  /' >&2
+    fail "The Python packages could not be installed (log: $log). Is there a network? Is python3-venv installed?" \
+        "Only plots, the journal and tests need them; start, check, bench, grade and submit do without."
+}
+
+case $1 in
+build | demo | test)
+    check_writable
+    find_missing "$1"
+    [ -z "$missing" ] || install_missing
+    check_compiler
+    [ "$1" = build ] || allow_bwrap
+    ;;
+python) check_python "${2:-this}" ;;
+venv) check_writable && make_venv ;;
+*) fail "usage: sh grader/setup.sh build|demo|test|venv|python" ;;
+esac
