@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.journal.console import UserError, read_text, run_command, write_atomically
 
 MARKER = "//@"
-NAMES = ("begin", "starter", "end")
+BEGIN, STARTER, END = "//@ begin", "//@ starter", "//@ end"
 
 
 @dataclass(frozen=True)
@@ -59,23 +59,22 @@ def make_starter(solution: str, file: Path) -> str:
             elif state == "starter":
                 raise UserError(f"{place}: between '//@ starter' and '//@ end' every line begins with '//@'.")
             continue
-        name = text.removeprefix(MARKER).strip()
-        if name not in NAMES:
-            if state != "starter":
-                raise UserError(f"{place}: '{text}' is neither begin, starter nor end, and no '//@ starter' is open.")
-            kept.append(uncover(line))
-        elif name == "begin":
+        if text == BEGIN:
             if state != "outside":
                 raise UserError(f"{place}: '//@ begin' inside the block that line {opened_at} opens.")
             state, opened_at, blocks = "solution", number, blocks + 1
-        elif name == "starter":
+        elif text == STARTER:
             if state != "solution":
                 raise UserError(f"{place}: '//@ starter' without a '//@ begin' before it.")
             state = "starter"
-        elif state == "outside":
-            raise UserError(f"{place}: '//@ end' without a '//@ begin' before it.")
-        else:
+        elif text == END:
+            if state == "outside":
+                raise UserError(f"{place}: '//@ end' without a '//@ begin' before it.")
             state = "outside"
+        elif state == "starter" and (text == MARKER or text.startswith(f"{MARKER} ")):
+            kept.append(uncover(line))
+        else:
+            raise UserError(f"{place}: '{text}' is not a marker: expected {BEGIN}, {STARTER} or {END}.")
     if state != "outside":
         raise UserError(f"{file}:{opened_at}: '//@ begin' without an '//@ end' after it.")
     if blocks == 0:

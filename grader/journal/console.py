@@ -74,8 +74,8 @@ def read_json(file: Path) -> Any:
         return json.loads(read_text(file))
     except json.JSONDecodeError as error:
         raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}.") from None
-    except RecursionError:
-        raise UserError(f"{file}: nested too deeply to be read.") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file}: cannot be read as JSON: {error}.") from None
 
 
 def write_atomically(file: Path, content: str | bytes) -> None:

@@ -1,0 +1,52 @@
+"""HTML built from values, escaped by construction: text is hostile until it is wrapped in a tag."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+ANSI = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")
+EMPTY = {"meta", "br", "circle", "line", "rect", "path"}
+
+
+class Html(str):
+    """Markup that is already safe. Everything else is escaped when it is put into a tag."""
+
+    __slots__ = ()
+
+
+Child = Html | str | int | None
+
+
+def tag(name: str, *children: Child, **attributes: str | int | float | None) -> Html:
+    """An element. Attribute names: class_ for class, data_label for data-label; None leaves an attribute out."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{clean(str(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    opening = f"<{name}{written}>"
+    return Html(opening if name in EMPTY else f"{opening}{join(*children)}</{name}>")
+
+
+def join(*children: Child) -> Html:
+    """Elements and texts one after the other; None is nothing."""
+    return Html(
+        "".join(child if isinstance(child, Html) else clean(str(child)) for child in children if child is not None)
+    )
+
+
+def clean(text: str) -> str:
+    """Escaped text without terminal colours; control and direction-changing characters become visible."""
+    visible = "".join(map(show_character, ANSI.sub("", text).replace("\r\n", "\n")))
+    return html.escape(visible, quote=True)
+
+
+def show_character(character: str) -> str:
+    """The character, or something visible in place of one that would change how the rest is read."""
+    if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return character
+    if ord(character) < 0x20:
+        return chr(0x2400 + ord(character))
+    return "\N{REPLACEMENT CHARACTER}" if character != "\N{ZERO WIDTH JOINER}" else character
