@@ -12,7 +12,7 @@ objects := $(BUILD)/objects
 
 CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -fPIC -pthread -I. -MMD -MP
 ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -Wall -Wextra -I. -MMD -MP
-TEST_FLAGS := -O0 -g1
+TEST_FLAGS := -O0
 LIBRARIES := -lfmt -lcrypto -ldl -pthread
 
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
@@ -51,7 +51,12 @@ $(objects)/%.o: %.cpp $(BUILD)/compiler
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<
 
-$(test_objects): private CXXFLAGS += $(TEST_FLAGS)
+$(test_objects): private CXXFLAGS += $(TEST_FLAGS) -include $(BUILD)/precompiled.h
+$(test_objects): $(BUILD)/precompiled.h.gch
+$(BUILD)/precompiled.h.gch: tests/precompiled.h $(BUILD)/compiler
+	@echo "  compile $<"
+	$(Q)$(CXX) $(CXXFLAGS) $(TEST_FLAGS) -o $@ $<
+
 $(objects)/grader/core/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
 $(objects)/grader/core/version.o: $(BUILD)/revision
 

@@ -1,0 +1,21 @@
+#pragma once
+// Where a test finds the project and what was built. `make test` sets both variables; by hand, start build/tests in
+// the project's root.
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace warplab::test {
+
+inline std::filesystem::path folder_from(const char* variable, const char* otherwise) {
+    const char* value = std::getenv(variable);
+    return std::filesystem::absolute(value && *value ? value : otherwise);
+}
+
+/// The project's root.
+inline std::filesystem::path root_folder() { return folder_from("WARPLAB_ROOT", "."); }
+
+/// Where programs were built: warplab, cpu/rewrite, labs/<lab>/oracle.so.
+inline std::filesystem::path build_folder() { return folder_from("WARPLAB_BUILD", "build"); }
+
+}  // namespace warplab::test

@@ -1,0 +1,164 @@
+"""Runs the C++ tests (build/tests, in parallel shards) and the Python tests, and ends with one line that adds both.
+
+`make test` calls it; arguments are passed on as a filter: `make test ONLY=Manifest` runs the tests whose name has it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import xml.etree.ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("BUILD") or "build")
+VENV = Path(os.environ.get("VENV") or ".venv")
+SHARDS = max(1, min(4, os.cpu_count() or 1))
+SILENCE_LIMIT_S = 300
+
+
+@dataclass
+class Tally:
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def line(self) -> str:
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {len(self.failed)} failed{skipped}"
+
+
+class Shard:
+    """One process of build/tests that runs its share, watched by a thread: prints only what failed."""
+
+    def __init__(self, index: int, only: str, environment: dict[str, str]):
+        self.tally = Tally()
+        self.running = ""
+        self.last_heard = time.monotonic()
+        shard = {"GTEST_TOTAL_SHARDS": str(SHARDS), "GTEST_SHARD_INDEX": str(index)}
+        self.process = subprocess.Popen(
+            [BUILD / "tests", "--gtest_color=no", f"--gtest_filter=*{only}*"],
+            env=environment | shard,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self) -> None:
+        said: list[str] = []
+        for line in self.process.stdout:
+            self.last_heard = time.monotonic()
+            outcome = re.match(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w/]+\.[\w/]+)", line)
+            if not outcome:
+                said.append(line)
+            elif outcome[1] == "RUN":
+                self.running, said = outcome[2], []
+            elif outcome[2] == self.running:  # not the list at the end
+                self.finish(outcome[1], "".join(said))
+        status = self.process.wait()
+        if self.running:
+            print(f"{''.join(said[-40:])}  The test program ended ({status}) in {self.running}.", flush=True)
+            self.tally.failed.append(f"{self.running} (and the rest of its share was not run)")
+        elif status not in (0, 1):
+            self.tally.failed.append(f"build/tests ended with status {status} after its last test")
+
+    def finish(self, outcome: str, said: str) -> None:
+        if outcome == "OK":
+            self.tally.passed += 1
+        elif outcome == "FAILED":
+            self.tally.failed.append(self.running)
+            print(f"  FAILED {self.running}\n{said}", flush=True)
+        else:
+            reason = " ".join(line.strip() for line in said.splitlines() if ": Skipped" not in line).strip()
+            self.tally.skipped.append(f"{self.running}: {reason or 'no reason given'}")
+        self.running = ""
+
+    def silent_too_long(self) -> bool:
+        return time.monotonic() - self.last_heard > SILENCE_LIMIT_S
+
+
+def run_cpp(only: str, environment: dict[str, str]) -> Tally:
+    shards = [Shard(index, only, environment) for index in range(SHARDS)]
+    last_word = time.monotonic()
+    while any(shard.reader.is_alive() for shard in shards):
+        for shard in shards:
+            shard.reader.join(timeout=0.5)
+            if shard.reader.is_alive() and shard.silent_too_long():
+                print(f"  {shard.running} said nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
+                shard.process.kill()
+        if time.monotonic() - last_word > 15:
+            last_word = time.monotonic()
+            now = ", ".join(shard.running for shard in shards if shard.running)
+            print(f"  … {sum(shard.tally.passed for shard in shards)} passed; now {now}", flush=True)
+    total = Tally()
+    for shard in shards:
+        total.add(shard.tally)
+    return total
+
+
+def run_python(only: str, environment: dict[str, str]) -> Tally:
+    results = BUILD / "pytest.xml"
+    results.unlink(missing_ok=True)
+    command = [VENV / "bin/python", "-m", "pytest", "-q", "-n", str(SHARDS), "--no-header", f"--junitxml={results}"]
+    command += ["-o", f"cache_dir={BUILD / 'pytest-cache'}"] + (["-k", only] if only else [])
+    status = subprocess.run(command, env=environment, check=False).returncode
+    nothing_selected = status == 5
+    tally = read_junit(results) if results.exists() else Tally()
+    if status not in (0, 1) and not (only and nothing_selected):
+        tally.failed.append(f"pytest ended with status {status}")
+    return tally
+
+
+def read_junit(file: Path) -> Tally:
+    tally = Tally()
+    for case in xml.etree.ElementTree.parse(file).iter("testcase"):
+        name = f"{case.get('classname')}.{case.get('name')}"
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed.append(name)
+        elif skipped is not None:
+            tally.skipped.append(f"{name}: {skipped.get('message')}")
+        else:
+            tally.passed += 1
+    return tally
+
+
+def test_environment() -> dict[str, str]:
+    """What tests may rely on. Make's own variables are dropped: tests call make themselves."""
+    make_own = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "BACKEND")
+    environment = {name: value for name, value in os.environ.items() if name not in make_own}
+    return environment | {"WARPLAB_ROOT": str(ROOT), "WARPLAB_BUILD": str((ROOT / BUILD).resolve())}
+
+
+def main() -> int:
+    os.chdir(ROOT)
+    only = os.environ.get("ONLY", "")
+    environment = test_environment()
+    start = time.monotonic()
+    print(f"C++ tests, {SHARDS} at a time", flush=True)
+    total = run_cpp(only, environment)
+    print(f"  {total.line()} in {time.monotonic() - start:.0f} s\nPython tests", flush=True)
+    total.add(run_python(only, environment))
+    for skipped in total.skipped:
+        print(f"  skipped {skipped}")
+    for failed in total.failed:
+        print(f"  FAILED {failed}")
+    print(total.line(), flush=True)
+    return 1 if total.failed or not total.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
