@@ -111,9 +111,13 @@ class UsageError : public std::runtime_error {
 };
 
 /// Reads and checks one lab. Hidden datasets are read when their file is there (a students' kit has none).
-/// Throws ManifestError: unknown key, missing file, duplicate stage, points that do not add up, a stage without its
+/// Throws UsageError when there is no such lab, and ManifestError: unknown key, missing file, duplicate stage, points that do not add up, a stage without its
 /// solution or starter where that tree is present, a file in the tree that no stage names.
 Lab load_lab(const std::filesystem::path& root, std::string_view name);
+
+/// Gives the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h.
+/// Throws std::invalid_argument when the secret is empty.
+void resolve_hidden_seeds(Lab& lab, std::string_view secret);
 
 /// Names of all labs: every folder of labs/ with a lab.json, sorted.
 std::vector<std::string> find_labs(const std::filesystem::path& root);

@@ -1,0 +1,17 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace warplab {
+
+/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The choice most like what was typed; empty when none is close enough to be meant.
+std::string nearest(std::string_view typed, std::span<const std::string> choices);
+
+/// ` Did you mean "x"?`, or nothing.
+std::string did_you_mean(std::string_view typed, std::span<const std::string> choices);
+
+}  // namespace warplab
