@@ -163,8 +163,7 @@ Tunable read_tunable(const JsonNode& node) {
     }
     tunable.usual = node.at("usual").integer();
     if (std::count(tunable.values.begin(), tunable.values.end(), tunable.usual) == 0)
-        node.at("usual").fail(
-            fmt::format("the usual value {} is not among the values {}; add it there", tunable.usual));
+        node.at("usual").fail(fmt::format("the usual value {} is not among the values; add it there", tunable.usual));
     return tunable;
 }
 
