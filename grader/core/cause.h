@@ -33,6 +33,8 @@ inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
 inline constexpr auto wrong_value = "wrong_value";
 inline constexpr auto race = "race";                            // same input, different output
+inline constexpr auto return_before_barrier = "return_before_barrier";
+inline constexpr auto kept_state = "kept_state";                // right in the first call only
 
 // measuring
 inline constexpr auto implausible_timing = "implausible_timing";

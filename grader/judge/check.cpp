@@ -1,0 +1,370 @@
+#include "grader/judge/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+
+#include "grader/core/cause.h"
+#include "grader/core/text.h"
+#include "grader/judge/diagnose.h"
+
+namespace warplab {
+namespace {
+
+constexpr std::size_t guard_bytes = 64 << 10;   // a block of 1024 threads writing 16 bytes each past the end is seen
+constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call gets inputs of its own
+constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
+
+struct Outcome {
+    std::optional<Failure> failure;
+    bool ours = false;
+    std::vector<Array> outputs = {};  // what the call left, one per buffer; empty when it did not end
+    std::optional<Difference> difference = {};
+};
+
+/// One call to make and judge.
+struct Trial {
+    const Problem& problem;            // outputs hold the right answer
+    const std::vector<Array>& before;  // what every buffer holds before the call
+    const Problem* previous = nullptr;
+    std::uint32_t thread_order = 0;
+    bool host_variant = false;
+    bool may_leak = false;
+};
+
+std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std::uint32_t poison) {
+    std::vector<Array> before;
+    for (std::size_t i = 0; i < generated.arrays.size(); ++i) {
+        const Array& array = generated.arrays[i];
+        switch (lab.buffers[i].role) {
+            case Role::input:
+                before.push_back(array);
+                break;
+            case Role::inout:
+                before.push_back(array.clone());
+                break;
+            case Role::output:
+                before.push_back(poisoned(array.type(), array.count(), poison));
+                break;
+        }
+    }
+    return before;
+}
+
+/// The same contents, with outputs as another call left them or as poison has them.
+std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs) {
+    for (std::size_t i = 0; i < contents.size(); ++i)
+        if (lab.buffers[i].role == Role::output) contents[i] = outputs[i];
+    return contents;
+}
+
+void write_contents(Buffers& buffers, const std::vector<Array>& before) {
+    for (std::size_t i = 0; i < before.size(); ++i) buffers.write(i, 0, before[i]);
+}
+
+std::optional<Failure> find_modified_input(const Lab& lab, const Buffers& buffers, const Problem& problem) {
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        if (lab.buffers[i].role != Role::input) continue;
+        const Array now = buffers.read(i, 0);
+        const Array& was = problem.arrays[i];
+        if (std::memcmp(now.data(), was.data(), was.bytes()) == 0) continue;
+        const std::size_t width = element_bytes(was.type());
+        std::size_t at = 0;
+        while (std::memcmp(now.data() + at * width, was.data() + at * width, width) == 0) ++at;
+        return Failure{
+            cause::input_modified,
+            fmt::format("The input {} was overwritten: {}[{}] was {} and is {} after the call.", lab.buffers[i].name,
+                        lab.buffers[i].name, format_count(at), element_text(was, at), element_text(now, at)),
+            "Inputs are const: write results to the output buffer only.",
+            Place{lab.buffers[i].name, at, element_text(was, at), element_text(now, at)}};
+    }
+    return std::nullopt;
+}
+
+/// A launch error with what the sizes say about it.
+Failure explain_reply(const StageRun& run, const Problem& problem, Failure failure, int cuda_error) {
+    constexpr int invalid_configuration = 9, illegal_address = 700;
+    if (failure.cause != cause::cuda_error) return failure;
+    if (cuda_error == invalid_configuration) {
+        failure.cause = cause::launch_failed;
+        const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
+        failure.hint =
+            zero != problem.sizes.end()
+                ? fmt::format(
+                      "{} is 0 here, and a grid of 0 blocks is an error: return early when there is nothing to do.",
+                      run.lab.sizes[static_cast<std::size_t>(zero - problem.sizes.begin())])
+                : "A launch needs 1 to 1024 threads a block, at least one block, and at most 48 KB of shared memory "
+                  "unless more is asked for.";
+    } else if (cuda_error == illegal_address) {
+        failure.hint =
+            "A thread read or wrote an address that belongs to nothing: is the index checked against the size? "
+            "`make sanitize` names the line.";
+    }
+    return failure;
+}
+
+Failure too_much_copied(const StageRun& run, std::uint64_t bytes) {
+    return {cause::host_work,
+            fmt::format("A call copied {} from the device to the host; this stage allows {}.",
+                        format_bytes(static_cast<double>(bytes)),
+                        run.stage.host_bytes_per_call ? format_bytes(static_cast<double>(run.stage.host_bytes_per_call))
+                                                      : "nothing"),
+            "The computation belongs on the device: only what the stage allows may come back to the host.",
+            {}};
+}
+
+Failure leaked(std::int64_t bytes, bool host_variant) {
+    return {cause::leak,
+            fmt::format("{} leaves {} of device memory allocated.", host_variant ? "The host function" : "Every call",
+                        format_bytes(static_cast<double>(bytes))),
+            "Each cudaMalloc needs its cudaFree, on every way out of the function.",
+            {}};
+}
+
+Outcome judge_outputs(StageRun& run, const Buffers& buffers, const Trial& trial, std::uint64_t launches) {
+    Outcome outcome;
+    if (const auto damage = buffers.find_damage(0)) outcome.failure = explain_damage(run.lab, *damage);
+    if (!outcome.failure) outcome.failure = find_modified_input(run.lab, buffers, trial.problem);
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+        outcome.outputs.push_back(run.lab.buffers[i].role == Role::input ? trial.problem.arrays[i]
+                                                                         : buffers.read(i, 0));
+    if (outcome.failure) return outcome;
+    for (std::size_t i = 0; i < run.lab.buffers.size() && !outcome.difference; ++i)
+        if (run.lab.buffers[i].role != Role::input)
+            outcome.difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], outcome.outputs[i]);
+    if (!outcome.difference) return outcome;
+    const Situation situation{trial.problem, trial.before, outcome.outputs, trial.previous, buffers.poison().beyond};
+    outcome.failure = explain_difference(run.lab, run.oracle, situation, *outcome.difference, buffers.poison().output);
+    if (outcome.failure->cause == cause::never_written && launches == 0)
+        outcome.failure =
+            Failure{cause::not_launched, "No kernel was launched, and the output is not written.",
+                    "Launch your kernel with <<<blocks, threads>>> in the contract function.", outcome.failure->place};
+    return outcome;
+}
+
+/// Writes the contents, makes one call, judges what it left. After a failure the session is over.
+Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
+    buffers.poison_all();
+    write_contents(buffers, trial.before);
+    run.device.synchronize();
+    protocol::Request request = make_request(protocol::Ask::run, trial.problem.sizes, trial.problem.reals);
+    request.calls = 1;
+    request.host_variant = trial.host_variant;
+    request.thread_order = trial.thread_order;
+    request.host_bytes_limit = trial.host_variant ? ~0ull : run.stage.host_bytes_per_call;
+    const Session::Reply reply = run.runner_session().ask(request, {}, time_limit_s(run, trial.problem));
+    Outcome outcome;
+    if (reply.failure) {
+        outcome.failure = explain_reply(run, trial.problem, *reply.failure, reply.answer.cuda_error);
+        outcome.ours = reply.ours;
+    } else if (!trial.host_variant && reply.answer.host_bytes > run.stage.host_bytes_per_call) {
+        outcome.failure = too_much_copied(run, reply.answer.host_bytes);
+    } else {
+        outcome = judge_outputs(run, buffers, trial, reply.answer.launches);
+        if (!outcome.failure && !trial.may_leak && reply.answer.leaked_bytes > 0)
+            outcome.failure = leaked(reply.answer.leaked_bytes, trial.host_variant);
+    }
+    return outcome;
+}
+
+bool agree(const StageRun& run, const Problem& problem, const Outcome& a, const Outcome& b) {
+    if (a.outputs.empty() || b.outputs.empty()) return a.outputs.empty() == b.outputs.empty();
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+        if (run.lab.buffers[i].role != Role::input && compare(run.oracle, problem, i, a.outputs[i], b.outputs[i]))
+            return false;
+    return true;
+}
+
+Failure race_failure(const StageRun& run, const Trial& trial, const Outcome& a, const Outcome& b) {
+    const Outcome& wrong = a.difference ? a : b;
+    const Difference& difference = *wrong.difference;
+    const Array& right = trial.problem.arrays[difference.buffer];
+    const std::string name = run.lab.buffers[difference.buffer].name;
+    return {
+        cause::race,
+        fmt::format("Threads race: with the same input {}[{}] is {} when the threads start in one order and {} in "
+                    "another; right is {}.",
+                    name, format_count(difference.first), element_text(a.outputs[difference.buffer], difference.first),
+                    element_text(b.outputs[difference.buffer], difference.first),
+                    element_text(right, difference.first)),
+        "A __syncthreads() is missing between writing shared memory and reading what another thread wrote, or several "
+        "threads update one place without an atomic.",
+        place_of(run.lab, difference, right, wrong.outputs[difference.buffer])};
+}
+
+/// A wrong value that no hypothesis explains: does it depend on the order of threads, or on the call before?
+Failure look_closer(StageRun& run, Buffers& buffers, const Trial& trial, const Outcome& first) {
+    const std::uint32_t early = run.runner_session().status().early_exits;
+    const std::vector<Array> fresh =
+        with_outputs(run.lab, trial.before, fresh_contents(run.lab, trial.problem, buffers.poison().output));
+    Outcome runs[2];
+    for (std::uint32_t order : {0u, 1u}) {
+        runs[order] = try_call(run, buffers, {trial.problem, fresh, nullptr, order, trial.host_variant, true});
+        if (!run.session || !run.session->alive()) return *first.failure;
+    }
+    if (early > 0) {
+        Failure failure = *first.failure;
+        failure.cause = cause::return_before_barrier;
+        failure.message +=
+            fmt::format(" In {} block{}, threads had returned before a __syncthreads() at which others waited.", early,
+                        early == 1 ? "" : "s");
+        failure.hint =
+            "Threads beyond the end must not return before a barrier: let them take part with a neutral value instead.";
+        return failure;
+    }
+    if (!agree(run, trial.problem, runs[0], runs[1]) && (runs[0].difference || runs[1].difference))
+        return race_failure(run, trial, runs[0], runs[1]);
+    if (trial.previous && !runs[0].failure && !runs[1].failure) {
+        Failure failure = *first.failure;
+        failure.cause = cause::kept_state;
+        failure.message = "Right in the first call, wrong in the second: " + failure.message;
+        failure.hint =
+            "Something is kept from one call to the next: an output, a counter or scratch memory that is not cleared.";
+        return failure;
+    }
+    return *first.failure;
+}
+
+bool unexplained(const Failure& failure) { return failure.cause == cause::wrong_value || failure.cause == cause::nan; }
+
+Outcome judge_call(StageRun& run, Buffers& buffers, const Trial& trial) {
+    Outcome outcome = try_call(run, buffers, trial);
+    if (outcome.failure && outcome.difference && unexplained(*outcome.failure))
+        outcome.failure = look_closer(run, buffers, trial, outcome);
+    return outcome;
+}
+
+struct Judged {
+    std::optional<Failure> failure;
+    bool ours = false;
+    bool has_host = false;
+};
+
+/// Two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order.
+Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
+    Problem second = first;
+    const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;
+    if (own_inputs) second = run.oracle.generate(dataset, dataset.seed ^ other_inputs, 0);
+    const Poison poison = Poison::draw(dataset.seed + host_variant);
+
+    const Prepared prepared = prepare(run, first, host_variant);
+    if (prepared.failure) return {prepared.failure, prepared.ours, false};
+    if (host_variant && !prepared.has_host) return {std::nullopt, false, false};
+    Memory& memory = host_variant ? run.host : run.device;
+    Buffers buffers(memory, run.lab, first, prepared.scratch_bytes, 1, run.tool.empty() ? guard_bytes : 0, poison);
+    if (auto failure = open_buffers(run, first, buffers, host_variant)) return {failure, false, prepared.has_host};
+
+    const std::vector<Array> fresh = fresh_contents(run.lab, first, poison.output);
+    const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second, poison.output) : fresh;
+    run.oracle.reference(first, Execution::openmp);
+    const Outcome opening = judge_call(run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant});
+    if (opening.failure) return {opening.failure, opening.ours, prepared.has_host};
+
+    if (own_inputs) run.oracle.reference(second, Execution::openmp);
+    const std::vector<Array> stale = with_outputs(run.lab, next_fresh, opening.outputs);
+    const Outcome again =
+        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false});
+    return {again.failure, again.ours, prepared.has_host};
+}
+
+std::string why_not_here(const StageRun& run, const Dataset& dataset) {
+    if (dataset.uses.cuda_only && run.backend == Backend::cpu) return "needs a GPU: too large for the CPU backend";
+    return "";
+}
+
+/// Device calls, then the host variant where the stage asks for one.
+Judged judge_dataset(StageRun& run, const Dataset& dataset) {
+    Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    Judged judged = judge_calls(run, dataset, problem, false);
+    if (judged.failure || !run.stage.host_variant || dataset.uses.cuda_only || !run.tool.empty()) return judged;
+    if (!judged.has_host)
+        return {Failure{cause::missing_function,
+                        fmt::format("{}_host is not defined; this stage asks for it.", run.lab.name),
+                        fmt::format("Its signature is in labs/{}/lab.h: allocate, copy in, call, copy back, free.",
+                                    run.lab.name),
+                        {}},
+                false, false};
+    Problem again = run.oracle.generate(dataset, dataset.seed, 0);
+    judged = judge_calls(run, dataset, again, true);
+    if (judged.failure) judged.failure->message = fmt::format("In {}_host: {}", run.lab.name, judged.failure->message);
+    return judged;
+}
+
+}  // namespace
+
+Session& StageRun::runner_session() {
+    if (session && !session->alive()) end_session();
+    if (!session) session = std::make_unique<Session>(runner, policy, tool);
+    return *session;
+}
+
+void StageRun::end_session() {
+    if (!session) return;
+    session->finish();
+    output += session->output();
+    session.reset();
+}
+
+double time_limit_s(const StageRun& run, const Problem& problem) {
+    const double megabytes = static_cast<double>(Buffers::bytes_per_slot(problem, 0, 0)) * 1e-6;
+    const double slower = run.tool.empty() ? 1 : 30;
+    return slower * (run.backend == Backend::cuda ? 10 + megabytes / 1000 : 5 + megabytes / 20);
+}
+
+Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
+    protocol::Request request = make_request(protocol::Ask::prepare, shape.sizes, shape.reals);
+    request.host_variant = host_variant;
+    const Session::Reply reply = run.runner_session().ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
+    if (reply.failure) return {0, false, reply.failure, reply.ours};
+    const std::size_t wanted = reply.answer.scratch_bytes;
+    const std::size_t allowed = std::max<std::size_t>(1ull << 30, 4 * Buffers::bytes_per_slot(shape, 0, 0));
+    if (wanted > allowed)
+        return {
+            0, false,
+            Failure{cause::out_of_memory,
+                    fmt::format("{}_scratch_bytes asks for {}; at most {} are given for these sizes.", run.lab.name,
+                                format_bytes(static_cast<double>(wanted)), format_bytes(static_cast<double>(allowed))),
+                    "Is the size in bytes, and computed without overflow?",
+                    {}},
+            false};
+    return {wanted, reply.answer.has_host != 0, std::nullopt, false};
+}
+
+std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers, bool host_variant) {
+    protocol::Request request = make_request(protocol::Ask::open, shape.sizes, shape.reals);
+    request.host_variant = host_variant;
+    std::vector<int> descriptors;
+    buffers.describe(request, descriptors);
+    return run.runner_session().ask(request, descriptors, 30 * (run.tool.empty() ? 1 : 10)).failure;
+}
+
+Check check_dataset(StageRun& run, const Dataset& dataset) {
+    const auto begin = std::chrono::steady_clock::now();
+    Check check;
+    check.dataset = dataset.name;
+    check.hidden = dataset.uses.hidden;
+    check.points = dataset.points;
+    check.skipped_why = why_not_here(run, dataset);
+    try {
+        if (check.skipped_why.empty()) {
+            const Judged judged = judge_dataset(run, dataset);
+            check.failure = judged.failure;
+            check.verdict = !judged.failure ? Verdict::passed : judged.ours ? Verdict::error : Verdict::failed;
+            if (judged.failure) run.end_session();
+        }
+    } catch (const OutOfMemory& error) {
+        check.skipped_why = fmt::format("does not fit on this machine: {}", error.what());
+        run.end_session();
+    } catch (const std::bad_alloc&) {
+        check.skipped_why = "does not fit in this machine's memory";
+        run.end_session();
+    }
+    check.skipped = !check.skipped_why.empty();
+    check.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return check;
+}
+
+}  // namespace warplab

@@ -1,0 +1,55 @@
+#pragma once
+// Runs a student's code on datasets and compares what it leaves in the judge's buffers with the oracle's answers.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "grader/core/backend.h"
+#include "grader/core/manifest.h"
+#include "grader/core/report.h"
+#include "grader/judge/buffers.h"
+#include "grader/judge/oracle.h"
+#include "grader/judge/session.h"
+
+namespace warplab {
+
+/// Everything that stays the same while one stage is judged.
+struct StageRun {
+    const Lab& lab;
+    const Stage& stage;
+    const Oracle& oracle;
+    Backend backend;
+    std::filesystem::path runner;
+    Policy policy;
+    Memory& device;                      // device buffers
+    Memory& host;                        // host buffers (memory files)
+    std::vector<std::string> tool = {};  // runs the runner under a tool
+    std::unique_ptr<Session> session = nullptr;
+    std::string output = {};  // what ended sessions printed
+
+    /// The living session, started when there is none.
+    Session& runner_session();
+    void end_session();
+};
+
+/// One dataset: called several times with different inputs, stale outputs and (on the CPU backend) both thread orders.
+Check check_dataset(StageRun& run, const Dataset& dataset);
+
+/// Opens `buffers` in the session for problems shaped like `shape`; what the student's prepare function did wrong.
+std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers, bool host_variant);
+
+/// Scratch bytes the student's code asks for; a failure when that is absurd.
+struct Prepared {
+    std::size_t scratch_bytes = 0;
+    bool has_host = false;
+    std::optional<Failure> failure;
+    bool ours = false;
+};
+Prepared prepare(StageRun& run, const Problem& shape, bool host_variant);
+
+/// Seconds a call on so many bytes may take before it counts as endless.
+double time_limit_s(const StageRun& run, const Problem& problem);
+
+}  // namespace warplab

@@ -1,0 +1,56 @@
+#pragma once
+// Memory that the judge owns and the runner works on: device memory handed over as CUDA IPC handles, or sealed memory
+// files. The judge alone fills, poisons and reads it.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "grader/io/protocol.h"
+
+namespace warplab {
+
+/// One allocation. Offsets and sizes are bytes.
+class Region {
+  public:
+    virtual ~Region() = default;
+    std::size_t bytes() const { return bytes_; }
+
+    virtual void write(std::size_t offset, const void* from, std::size_t bytes) = 0;
+    virtual void read(std::size_t offset, void* to, std::size_t bytes) const = 0;
+    /// A repeated 32-bit pattern; offset and bytes are multiples of 4.
+    virtual void fill(std::size_t offset, std::size_t bytes, std::uint32_t pattern) = 0;
+    /// Both regions come from the same Memory. Asynchronous on a GPU until Memory::synchronize.
+    virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
+
+    /// What the runner needs to reach it; fills transport, mapped_bytes and ipc.
+    virtual void describe(protocol::Buffer& buffer) const = 0;
+    virtual int descriptor() const { return -1; }
+
+  protected:
+    explicit Region(std::size_t bytes) : bytes_(bytes) {}
+
+  private:
+    std::size_t bytes_;
+};
+
+class Memory {
+  public:
+    virtual ~Memory() = default;
+    /// Throws OutOfMemory.
+    virtual std::unique_ptr<Region> allocate(std::size_t bytes) = 0;
+    virtual void synchronize() {}
+    virtual std::size_t free_bytes() const = 0;
+};
+
+class OutOfMemory : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Memory files: the CPU backend's device memory and every host buffer. `transport` is shared or local.
+std::unique_ptr<Memory> make_file_memory(protocol::Transport transport);
+
+}  // namespace warplab

@@ -1,0 +1,307 @@
+#include "grader/judge/session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "grader/core/cause.h"
+#include "grader/io/channel.h"
+
+namespace warplab {
+namespace {
+
+struct Pipes {
+    Descriptor judge_end, runner_end;
+};
+
+Pipes make_channel() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        throw std::runtime_error(fmt::format("cannot make a socket pair: {}", std::strerror(errno)));
+    const int room = 256 << 10;
+    for (int end : ends) setsockopt(end, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+Descriptor make_page_file() {
+    const int file = memfd_create("warplab-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0 || ftruncate(file, sizeof(StatusPage)) != 0 ||
+        fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
+    return Descriptor(file);
+}
+
+Process start_runner(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix,
+                     const std::vector<std::string>& environment, int channel, int page_file) {
+    std::vector<std::string> command = prefix;
+    command.push_back(runner.string());
+    return Process::start(command, policy, {channel, page_file}, environment);
+}
+
+/// Text that an untrusted process wrote: printable, of bounded length.
+std::string clean(const char* text, std::size_t room) {
+    std::string words(text, strnlen(text, room));
+    for (char& c : words)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return words;
+}
+
+std::string triple(const std::uint32_t (&v)[3]) { return fmt::format("({},{},{})", v[0], v[1], v[2]); }
+
+std::string where_it_was(const StatusPage& page) {
+    const std::string kernel = clean(page.kernel, sizeof page.kernel);
+    if (kernel.empty()) return "before any kernel was launched";
+    const std::string line = page.launch_line > 0 ? fmt::format(" (launched at line {})", page.launch_line) : "";
+    return page.in_kernel ? fmt::format("in kernel {}{}", kernel, line)
+                          : fmt::format("after kernel {}{} was launched", kernel, line);
+}
+
+std::string last_line(const std::string& text) {
+    const auto end = text.find_last_not_of("\n\r ");
+    if (end == std::string::npos) return "";
+    const auto begin = text.find_last_of('\n', end);
+    return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                       end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
+std::string signal_words(int signal) {
+    switch (signal) {
+        case SIGSEGV:
+            return "segmentation fault (an address that does not exist)";
+        case SIGBUS:
+            return "bus error (an address that does not exist)";
+        case SIGFPE:
+            return "arithmetic fault (an integer divided by zero)";
+        case SIGABRT:
+            return "abort (an assertion failed, or the heap is damaged)";
+        case SIGILL:
+            return "illegal instruction (often a function that must return a value and does not)";
+        case SIGKILL:
+            return "killed (often because memory ran out)";
+        case SIGXFSZ:
+            return "a file it wrote grew too large";
+        default:
+            return strsignal(signal);
+    }
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+}
+Descriptor::~Descriptor() { reset(); }
+void Descriptor::reset() {
+    if (number_ >= 0) close(number_);
+    number_ = -1;
+}
+
+protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes,
+                               const std::vector<double>& reals) {
+    protocol::Request request{};
+    request.magic = protocol::magic;
+    request.version = protocol::version;
+    request.ask = ask;
+    if (sizes.size() > protocol::max_sizes || reals.size() > protocol::max_reals)
+        throw std::runtime_error("a lab may have at most 16 sizes and 256 parameters");
+    std::copy(sizes.begin(), sizes.end(), request.sizes);
+    std::copy(reals.begin(), reals.end(), request.reals);
+    return request;
+}
+
+Session::Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix,
+                 const std::vector<std::string>& environment)
+    : runner_(runner), policy_(policy), page_file_(make_page_file()), process_([&] {
+          Pipes channel = make_channel();
+          channel_ = std::move(channel.judge_end);
+          return start_runner(runner, policy, prefix, environment, channel.runner_end.get(), page_file_.get());
+      }()) {
+    page_ = static_cast<StatusPage*>(
+        mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_file_.get(), 0));
+    if (page_ == MAP_FAILED) throw std::runtime_error("cannot map the status page");
+}
+
+Session::~Session() {
+    if (page_) munmap(page_, sizeof(StatusPage));
+}
+
+StatusPage Session::status() const {
+    StatusPage copy;
+    std::memcpy(&copy, page_, sizeof copy);  // the runner may be writing: read once, then look
+    return copy;
+}
+
+Session::Reply Session::ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    process_.restart_clock(limit_s);
+    if (!protocol::send_packet(channel_.get(), request, descriptors.data(), static_cast<int>(descriptors.size())))
+        return died(limit_s);
+    for (;;) {
+        const Process::Event event = process_.wait_for(limit_s - elapsed(), channel_.get());
+        if (event == Process::Event::readable) {
+            Reply reply;
+            int extra = 0;
+            const auto got = protocol::receive_packet(channel_.get(), reply.answer, nullptr, 0, extra, MSG_DONTWAIT);
+            reply.wall_s = elapsed();
+            if (got == protocol::Received::nothing) continue;
+            if (got == protocol::Received::closed) return died(limit_s - elapsed());
+            const protocol::Answer& answer = reply.answer;
+            if (got == protocol::Received::malformed || answer.magic != protocol::magic ||
+                answer.version != protocol::version || answer.ask != request.ask || !std::isfinite(answer.event_s) ||
+                answer.event_s < 0) {
+                process_.kill();
+                alive_ = false;
+                reply.failure = Failure{cause::protocol,
+                                        "The program wrote to the grader's own channel.",
+                                        "Leave file descriptors 3 and 4 alone.",
+                                        {}};
+                return reply;
+            }
+            if (answer.ok) return reply;
+            const std::string words = clean(answer.message, sizeof answer.message);
+            reply.failure =
+                Failure{cause::cuda_error, fmt::format("CUDA error {} ({})", words, where_it_was(status())), "", {}};
+            return reply;
+        }
+        if (event == Process::Event::ended || elapsed() >= limit_s) return died(limit_s);
+    }
+}
+
+Session::Reply Session::died(double limit_s) {
+    alive_ = false;
+    const bool timed_out = process_.running() && process_.wait_for(0.05) != Process::Event::ended;
+    if (timed_out) process_.kill();
+    Ended ended = process_.finish();
+    if (timed_out) ended.how = End::timed_out;
+    Reply reply;
+    reply.failure = explain_end(ended, limit_s);
+    reply.ours = reply.failure->cause == cause::internal || reply.failure->cause == cause::sandbox;
+    return reply;
+}
+
+Ended Session::finish() {
+    if (alive_) {
+        protocol::send_packet(channel_.get(), make_request(protocol::Ask::quit));
+        channel_.reset();
+        alive_ = false;
+    }
+    return process_.finish();
+}
+
+Failure Session::explain_end(const Ended& ended, double limit_s) const {
+    const StatusPage page = status();
+    if (page.fault != 0 && ended.how != End::timed_out) return explain_fault(page, ended);
+    const bool student_ran = page.phase >= static_cast<std::uint32_t>(Phase::prepare);
+    switch (ended.how) {
+        case End::not_started:
+            return {cause::sandbox, "The program could not be started: " + ended.why, "", {}};
+        case End::out_of_memory:
+            return {cause::out_of_memory,
+                    fmt::format("The program used more memory than it may ({} MB).", policy_.limits.memory_bytes >> 20),
+                    "Is memory allocated in every call and never freed?",
+                    {}};
+        case End::timed_out:
+            return {cause::timeout,
+                    fmt::format("No answer after {:.0f} s, {}.", limit_s, where_it_was(page)),
+                    "Does every loop end? Look for a counter that does not move, or a stride of 0.",
+                    {}};
+        case End::signaled:
+            return {cause::crash,
+                    fmt::format("The program ended by {}, {}.", signal_words(ended.status), where_it_was(page)),
+                    "",
+                    {}};
+        case End::exited:
+            break;
+    }
+    if (ended.status == 90) return {cause::cuda_error, clean(last_line(ended.output).c_str(), 500), "", {}};
+    if (ended.status == 2 && !student_ran)
+        return {cause::internal, "The runner could not start: " + clean(last_line(ended.output).c_str(), 300), "", {}};
+    return {cause::exited,
+            fmt::format("The program ended with exit status {} in the middle of the call, {}.", ended.status,
+                        where_it_was(page)),
+            "The contract function must return; it must not call exit().",
+            {}};
+}
+
+Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const {
+    std::string place = where_it_was(page);
+    if (page.in_kernel && page.fault != static_cast<std::uint32_t>(Fault::deadlock))
+        place += fmt::format(", block {}, thread {}", triple(page.block), triple(page.thread));
+    const std::string line = source_line(page.program_counter);
+    if (!line.empty()) place = fmt::format("at {}, {}", line, place);
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    switch (static_cast<Fault>(page.fault)) {
+        case Fault::segmentation:
+            return {cause::crash,
+                    fmt::format("Segmentation fault {}: address {:#x} belongs to no buffer.", place, page.address),
+                    page.in_kernel ? "Is the index checked against the size before it is used?"
+                                   : "Host code must not use a device pointer, and must not run past its own arrays.",
+                    {}};
+        case Fault::stack_overflow:
+            return {cause::crash,
+                    fmt::format("The stack overflowed {}.", place),
+                    "Look for endless recursion or a very large local array.",
+                    {}};
+        case Fault::deadlock:
+            return {cause::deadlock,
+                    fmt::format("Deadlock {}: {}", place,
+                                detail.empty() ? "threads wait at a barrier that others never reach." : detail),
+                    "Every thread of the block must reach the same __syncthreads(): move it out of the if.",
+                    {}};
+        case Fault::illegal_address:
+            return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail), "", {}};
+        case Fault::arithmetic:
+            return {cause::crash, fmt::format("An integer was divided by zero {}.", place), "", {}};
+        case Fault::exited:
+            return {cause::exited,
+                    fmt::format("The program called {} {}.", detail.empty() ? "exit()" : detail, place),
+                    "The contract function must return; it must not end the program.",
+                    {}};
+        case Fault::host_limit:
+            return {cause::host_work,
+                    fmt::format("Too much was copied to the host: {}", detail),
+                    "The work belongs on the device; only what the stage allows may come back.",
+                    {}};
+        case Fault::aborted:
+        case Fault::none:
+            break;
+    }
+    const std::string words = last_line(ended.output);
+    return {cause::crash,
+            fmt::format("The program aborted {}{}", place, words.empty() ? "." : ": " + clean(words.c_str(), 300)),
+            "",
+            {}};
+}
+
+/// "file.cu:31" of a program counter, asked of addr2line within the sandbox: the debug information is the student's.
+std::string Session::source_line(std::uint64_t program_counter) const {
+    if (program_counter == 0) return "";
+    Policy policy = policy_;
+    policy.gpu = false;
+    policy.limits.wall_s = 2;
+    const Ended ended =
+        run_to_end({"addr2line", "-i", "-s", "-e", runner_.string(), fmt::format("{:#x}", program_counter)}, policy);
+    if (ended.how != End::exited || ended.status != 0) return "";
+    std::string found;
+    for (std::size_t begin = 0; begin < ended.output.size();) {
+        const std::size_t end = std::min(ended.output.find('\n', begin), ended.output.size());
+        const std::string line = ended.output.substr(begin, end - begin);
+        if (line.find(".cu:") != std::string::npos) found = line.substr(0, line.find(' '));
+        begin = end + 1;
+        if (!found.empty()) break;
+    }
+    return clean(found.c_str(), 200);
+}
+
+}  // namespace warplab

@@ -1,0 +1,75 @@
+#pragma once
+// One runner process and the conversation with it.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/core/manifest.h"
+#include "grader/core/report.h"
+#include "grader/io/protocol.h"
+#include "grader/io/status_page.h"
+#include "grader/judge/process.h"
+
+namespace warplab {
+
+/// A file descriptor that closes itself.
+class Descriptor {
+  public:
+    explicit Descriptor(int number = -1) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+    Descriptor& operator=(Descriptor&& other) noexcept;
+    ~Descriptor();
+    int get() const { return number_; }
+    void reset();
+
+  private:
+    int number_;
+};
+
+class Session {
+  public:
+    /// Starts the runner. `prefix` runs it under a tool (compute-sanitizer …). Throws std::runtime_error when a socket
+    /// or memory file cannot be had.
+    Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix = {},
+            const std::vector<std::string>& environment = {});
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// Sends a request and waits for its answer. On anything else than a well-formed answer with ok set there is a
+    /// Failure, and unless the answer itself reported a CUDA error the runner is dead afterwards.
+    struct Reply {
+        protocol::Answer answer{};
+        std::optional<Failure> failure;
+        bool ours = false;  // the failure is our side's
+        double wall_s = 0;  // from sending to the answer's arrival
+    };
+    Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s);
+
+    bool alive() const { return alive_; }
+    StatusPage status() const;
+    std::string output() const { return process_.output(); }
+    /// Lets the runner end by itself (tools write their report then).
+    Ended finish();
+
+  private:
+    Reply died(double limit_s);
+    Failure explain_end(const Ended& ended, double limit_s) const;
+    Failure explain_fault(const StatusPage& page, const Ended& ended) const;
+    std::string source_line(std::uint64_t program_counter) const;
+
+    std::filesystem::path runner_;
+    Policy policy_;
+    Descriptor channel_, page_file_;
+    StatusPage* page_ = nullptr;
+    Process process_;
+    bool alive_ = true;
+};
+
+/// A request with its header filled and the problem's sizes and parameters.
+protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes = {},
+                               const std::vector<double>& reals = {});
+
+}  // namespace warplab
