@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.layout.tree import ROOT, committed_files
+
+
+@pytest.fixture(scope="session")
+def files() -> list[Path]:
+    found = committed_files()
+    if not found:
+        pytest.skip("not a git checkout")
+    return found
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def labs() -> list[str]:
+    return sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))

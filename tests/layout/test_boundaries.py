@@ -1,0 +1,97 @@
+"""Who may include and import whom. What students' code is linked with must know no answers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+# What each kind of file may include with quotes; the first pattern that fits counts.
+MAY_INCLUDE = {
+    "grader/core/*": ["grader/core/*"],
+    "grader/io/*": ["grader/core/*", "grader/io/*"],
+    "grader/judge/*": ["grader/core/*", "grader/io/*", "grader/judge/*"],
+    "grader/runner/*": ["grader/runner/*", "grader/io/*", "grader/cpu/control.h"],
+    "grader/cpu/*": ["grader/cpu/*", "grader/io/status_page.h"],
+    "labs/*/lab.h": ["grader/runner/cuda_check.h"],
+    "labs/*/driver.cu": ["labs/*/lab.h", "grader/runner/driver.h"],
+    "labs/*/oracle.cpp": ["grader/core/*", "grader/judge/oracle.h"],
+    "solutions/*": ["labs/*/lab.h"],
+    "starter/*": ["labs/*/lab.h"],
+}
+# What the runner includes of io must not pull in core.
+RUNNER_SEES = ["grader/io/protocol.h", "grader/io/status_page.h", "grader/io/channel.h"]
+
+
+def project_path(root: Path, file: Path, included: str) -> str:
+    """The included file's path from the root: a name alone is beside the file, the lab's, or in cpu/include."""
+    if (root / included).exists():
+        return included
+    beside = (root / file).parent / included
+    if beside.exists():
+        return beside.resolve().relative_to(root).as_posix()
+    if included == "lab.h":
+        return f"labs/{file.parts[1]}/lab.h"
+    if (root / "grader/cpu/include" / included).exists():
+        return f"grader/cpu/include/{included}"
+    return included
+
+
+def forbidden_includes(root: Path, file: Path) -> list[str]:
+    name = file.as_posix()
+    allowed = next((may for pattern, may in MAY_INCLUDE.items() if fnmatch(name, pattern)), None)
+    if allowed is None:
+        return []
+    included = [project_path(root, file, one) for one in INCLUDE.findall((root / file).read_text())]
+    return [f"{name} includes {one}" for one in included if not any(fnmatch(one, may) for may in allowed)]
+
+
+def sources(files: list[Path]) -> list[Path]:
+    return [file for file in files if file.suffix in (".h", ".cpp", ".cu", ".inc")]
+
+
+def test_every_file_includes_only_what_its_part_may(root, files):
+    assert [line for file in sources(files) for line in forbidden_includes(root, file)] == []
+
+
+def test_a_forbidden_include_is_seen(root, tmp_path):
+    (tmp_path / "grader/runner").mkdir(parents=True)
+    (tmp_path / "grader/runner/runner.cpp").write_text('#include "grader/judge/oracle.h"\n#include <vector>\n')
+    found = forbidden_includes(tmp_path, Path("grader/runner/runner.cpp"))
+    assert found == ["grader/runner/runner.cpp includes grader/judge/oracle.h"]
+
+
+def test_what_the_runner_includes_of_io_knows_nothing_of_core(root, files):
+    runner = [file for file in sources(files) if file.as_posix().startswith(("grader/runner/", "grader/cpu/"))]
+    io = {one for file in runner for one in INCLUDE.findall((root / file).read_text()) if one.startswith("grader/io/")}
+    assert io <= set(RUNNER_SEES)
+    for header in io:
+        core = [one for one in INCLUDE.findall((root / header).read_text()) if not one.startswith("grader/io/")]
+        assert core == [], f"{header} includes {core}"
+
+
+def imported_modules(file: Path) -> set[str]:
+    modules = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return modules
+
+
+def test_the_students_python_imports_nothing_of_the_instructors(root, files):
+    for file in files:
+        if file.as_posix().startswith("grader/journal/") and file.suffix == ".py":
+            assert not [name for name in imported_modules(root / file) if name.startswith("grader.course")], file
+
+
+def test_tests_lie_where_their_sources_do(root, files):
+    own = {"layout", "setup", "python", "labs"}
+    for file in files:
+        if file.parts[0] == "tests" and file.name.endswith("_test.cpp") and file.parts[1] not in own:
+            mirrored = root / "grader" / Path(*file.parts[1:-1])
+            assert mirrored.is_dir(), f"{file}: there is no {mirrored.relative_to(root)}"

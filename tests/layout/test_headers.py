@@ -1,0 +1,24 @@
+"""Every header compiles alone."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.layout.tree import ROOT, committed_files
+
+HEADERS = [file for file in committed_files() if file.suffix == ".h" and file.parts[0] in ("grader", "labs")]
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_header_compiles_alone(header):
+    # What students' code sees is C++17; of the rest, some read cuda_runtime.h.
+    students = header.parts[0] == "labs" or header.parts[:3] == ("grader", "cpu", "include")
+    standard = "-std=c++17" if students else "-std=c++20"
+    command = ["g++", standard, "-fsyntax-only", "-Wall", "-Wextra", "-I.", "-Igrader/cpu/include"]
+    command += ["-include", str(header), "-x", "c++", "/dev/null"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr, done.stderr

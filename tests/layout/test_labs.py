@@ -1,0 +1,61 @@
+"""Manifest and disk agree, both ways; what is generated is fresh."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+
+def stages(root, lab) -> list[str]:
+    return [stage["id"] for stage in json.loads((root / "labs" / lab / "lab.json").read_text())["stages"]]
+
+
+def test_there_are_labs_and_each_has_its_files(root, labs):
+    assert labs
+    for lab in labs:
+        for file in ("lab.h", "driver.cu", "oracle.cpp"):
+            assert (root / "labs" / lab / file).is_file(), f"labs/{lab}/{file} is missing"
+        assert (root / "datasets" / lab / "public.json").is_file(), f"datasets/{lab}/public.json is missing"
+        assert (root / "handouts" / f"{lab}.md").is_file(), f"handouts/{lab}.md is missing"
+
+
+@pytest.mark.parametrize("tree", ["solutions", "starter"])
+def test_stages_and_files_are_the_same(root, labs, tree):
+    for lab in labs:
+        on_disk = sorted(file.stem for file in (root / tree / lab).glob("*.cu"))
+        assert on_disk == sorted(stages(root, lab)), f"{tree}/{lab} and lab.json differ"
+
+
+def test_stage_ids_are_numbered_in_order(root, labs):
+    for lab in labs:
+        ids = stages(root, lab)
+        assert all(re.fullmatch(r"\d\d_[a-z0-9_]+", one) for one in ids), ids
+        assert [int(one[:2]) for one in ids] == list(range(1, len(ids) + 1)), ids
+
+
+@pytest.mark.parametrize("folder", ["labs", "solutions", "starter", "datasets", "handouts"])
+def test_every_folder_belongs_to_a_lab(root, files, labs, folder):
+    for file in files:
+        if file.parts[0] == folder and len(file.parts) > 2:
+            assert file.parts[1] in [*labs, "results", "pictures"], f"{file}: there is no such lab"
+
+
+def test_manifests_fit_their_schemas(root, labs):
+    jsonschema = pytest.importorskip("jsonschema")
+    core = root / "grader/core"
+    for lab in labs:
+        manifest = json.loads((root / "labs" / lab / "lab.json").read_text())
+        jsonschema.validate(manifest, json.loads((core / "lab.schema.json").read_text()))
+        for recipes in (root / "datasets" / lab).glob("*.json"):
+            schema = json.loads((core / "datasets.schema.json").read_text())
+            jsonschema.validate(json.loads(recipes.read_text()), schema)
+
+
+def test_starters_are_fresh(root):
+    command = [sys.executable, "-m", "grader.course.starters", "--check"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
