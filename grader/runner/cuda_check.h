@@ -1,0 +1,28 @@
+#pragma once
+// CUDA_CHECK(expression): every CUDA call goes through it. When the call fails it says what failed, where and why, and
+// ends the process with status 90. Students use it, and so does our own code.
+//
+//     CUDA_CHECK(cudaMemset(out, 0, bytes));
+//     kernel<<<blocks, threads>>>(out, n);
+//     CUDA_CHECK(cudaGetLastError());  // a launch returns nothing: this asks whether it was accepted
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace warplab {
+
+inline constexpr int cuda_check_status = 90;
+
+inline void cuda_check(cudaError_t error, const char* expression, const char* file, int line) {
+    if (error == cudaSuccess) return;
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, expression, cudaGetErrorName(error),
+                 cudaGetErrorString(error));
+    std::_Exit(cuda_check_status);  // not exit(): destructors would make more CUDA calls
+}
+
+}  // namespace warplab
+
+#define CUDA_CHECK(...) ::warplab::cuda_check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)

@@ -1,0 +1,37 @@
+// The block adds its products as a tree, neighbours first: products 0 and 1, 2 and 3, …, then at distance 2, 4, 8 …
+// log2(BLOCK) steps instead of BLOCK. But the threads that still work lie ever further apart: every warp keeps running
+// for a few of its 32 lanes until the end.
+
+#include "labs/dot_product/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+static_assert((BLOCK & (BLOCK - 1)) == 0, "the tree needs a power of two");
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    __shared__ int sums[BLOCK];
+    const std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x;
+    sums[threadIdx.x] = i < n ? a[i] * b[i] : 0;
+    __syncthreads();
+
+    //@ begin
+    for (unsigned distance = 1; distance < BLOCK; distance *= 2) {
+        if (threadIdx.x % (2 * distance) == 0) sums[threadIdx.x] += sums[threadIdx.x + distance];
+        __syncthreads();  // outside the if: every thread of the block has to get here
+    }
+    //@ starter
+    //@ // TODO: for the distances 1, 2, 4, … below BLOCK: every thread whose number is a multiple of twice the distance
+    //@ // adds the sum that lies at that distance after its own. What has to happen between two steps?
+    //@ end
+
+    if (threadIdx.x == 0) atomicAdd(out, sums[0]);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void* /*scratch*/) {
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n == 0) return;
+    const std::size_t blocks = (n + BLOCK - 1) / BLOCK;
+    dot_product_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,101 @@
+// One pass at the speed of memory. Each thread keeps a sum in a register over many 128-bit loads, several in flight; a
+// warp adds its 32 sums by shuffles, without shared memory or barriers; the block that finishes last writes out. The
+// grid is only as large as the machine, so there are few sums to bring together.
+
+#include <algorithm>
+
+#include "labs/dot_product/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+#ifndef BLOCKS_PER_SM
+#define BLOCKS_PER_SM 4
+#endif
+#ifndef VECTORS  // of four ints, in flight per thread and operand
+#define VECTORS 4
+#endif
+constexpr unsigned warp_threads = 32;
+constexpr unsigned warps_per_block = BLOCK / warp_threads;
+static_assert(BLOCK % warp_threads == 0 && warps_per_block <= warp_threads, "whole warps, and one to add the others");
+
+__device__ int dot(int4 x, int4 y) { return x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w; }
+
+// This thread's share: tiles of BLOCK * VECTORS vectors, every gridDim.x-th of them.
+__device__ int sum_products(const int* a, const int* b, std::size_t n) {
+    const std::size_t vectors = n / 4;
+    int sum = 0;
+    //@ begin
+    const auto* a4 = reinterpret_cast<const int4*>(a);
+    const auto* b4 = reinterpret_cast<const int4*>(b);
+    const std::size_t tile = BLOCK * VECTORS;
+    for (std::size_t start = blockIdx.x * tile; start < vectors; start += gridDim.x * tile) {
+        int4 x[VECTORS], y[VECTORS];
+#pragma unroll
+        for (unsigned k = 0; k < VECTORS; ++k) {  // all loads before the first use
+            const std::size_t i = start + k * BLOCK + threadIdx.x;
+            x[k] = i < vectors ? a4[i] : make_int4(0, 0, 0, 0);
+            y[k] = i < vectors ? b4[i] : make_int4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (unsigned k = 0; k < VECTORS; ++k) sum += dot(x[k], y[k]);
+    }
+    //@ starter
+    //@ // TODO: see a and b as arrays of int4. For every tile of this block (the first starts at vector
+    //@ // blockIdx.x * tile, the next gridDim.x tiles further): load VECTORS vectors of each operand, BLOCK apart,
+    //@ // where they lie before the end; then add dot(…) of each pair to sum.
+    //@ end
+    const std::size_t i = vectors * 4 + threadIdx.x;  // up to three products are left
+    if (blockIdx.x == 0 && i < n) sum += a[i] * b[i];
+    return sum;
+}
+
+// Lane 0 gets the sum of its warp's values.
+__device__ int warp_sum(int value) {
+    //@ begin
+    constexpr unsigned all_lanes = 0xffffffffu;
+    for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2)
+        value += __shfl_down_sync(all_lanes, value, distance);
+    //@ starter
+    //@ // TODO: the tree of stage 03 without memory: __shfl_down_sync(0xffffffffu, value, distance) is the value of the
+    //@ // lane that lies distance after this one; the mask says that all 32 lanes take part.
+    //@ end
+    return value;
+}
+
+// Thread 0 gets the sum of its block's values.
+__device__ int block_sum(int value) {
+    __shared__ int sums[warps_per_block];
+    const unsigned lane = threadIdx.x % warp_threads, warp = threadIdx.x / warp_threads;
+    value = warp_sum(value);
+    if (lane == 0) sums[warp] = value;
+    __syncthreads();
+    if (warp == 0) value = warp_sum(lane < warps_per_block ? sums[lane] : 0);
+    return value;
+}
+
+__device__ unsigned total, finished_blocks;  // 0 between calls: the last block of each call leaves them so
+
+__global__ void __launch_bounds__(BLOCK) dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const int sum = block_sum(sum_products(a, b, n));
+    if (threadIdx.x != 0) return;
+    atomicAdd(&total, static_cast<unsigned>(sum));
+    __threadfence();  // whoever sees this block counted sees its sum in total, too
+    // atomicInc goes back to 0 after gridDim.x - 1: the next call finds the count as this one did.
+    if (atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1) *out = static_cast<int>(atomicExch(&total, 0u));
+}
+
+unsigned count_multiprocessors() {
+    int device, multiprocessors;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    return static_cast<unsigned>(multiprocessors);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void* /*scratch*/) {
+    const std::size_t tiles = (n / 4 + BLOCK * VECTORS - 1) / (BLOCK * VECTORS);
+    const std::size_t blocks = std::min<std::size_t>(tiles, count_multiprocessors() * BLOCKS_PER_SM);
+    // At least one: it adds what is left after the whole vectors, and writes the 0 of an empty sum.
+    dot_product_kernel<<<static_cast<unsigned>(std::max<std::size_t>(blocks, 1)), BLOCK>>>(a, b, out, n);
+    CUDA_CHECK(cudaGetLastError());
+}

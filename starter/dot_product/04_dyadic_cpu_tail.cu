@@ -1,0 +1,62 @@
+// No atomics: each kernel leaves one partial sum per block, the next adds those, until no more than CUTOFF remain.
+// The last few would fill a fraction of one multiprocessor, and a launch costs more than adding them: the CPU does it,
+// at the price of waiting for the GPU and copying them over.
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "labs/dot_product/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+#ifndef CUTOFF
+#define CUTOFF 1024
+#endif
+static_assert((BLOCK & (BLOCK - 1)) == 0, "the tree needs a power of two");
+static_assert(CUTOFF >= 1, "one sum remains at the end");
+
+// The tree of stage 03; the block's sum goes to partial[blockIdx.x].
+__device__ void store_block_sum(int value, int* partial) {
+    __shared__ int sums[BLOCK];
+    sums[threadIdx.x] = value;
+    __syncthreads();
+    for (unsigned half = BLOCK / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
+}
+
+__global__ void multiply_kernel(const int* a, const int* b, int* partial, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x;
+    store_block_sum(i < n ? a[i] * b[i] : 0, partial);
+}
+
+__global__ void add_kernel(const int* values, int* partial, std::size_t count) {
+    const std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x;
+    store_block_sum(i < count ? values[i] : 0, partial);
+}
+
+std::size_t blocks_for(std::size_t count) { return (count + BLOCK - 1) / BLOCK; }
+
+// Two areas in turn: blocks of one kernel run in any order, so none may write where another still reads.
+std::size_t dot_product_scratch_bytes(std::size_t n) {
+    return (blocks_for(n) + blocks_for(blocks_for(n))) * sizeof(int);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void* scratch) {
+    if (n == 0) {
+        CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+        return;
+    }
+    std::size_t count = blocks_for(n);
+    int* partial = static_cast<int*>(scratch);
+    multiply_kernel<<<static_cast<unsigned>(count), BLOCK>>>(a, b, partial, n);
+    CUDA_CHECK(cudaGetLastError());
+
+    // TODO: while more than CUTOFF partial sums remain, let add_kernel reduce them from one area of scratch into
+    // the other (the second begins after the first's count values) and swap the areas. Then copy what remains to
+    // the host, add it up there (as unsigned, which wraps around) and copy the sum to out.
+}
