@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.setup.machine import STUB_JUDGE, Machine
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def machine(tmp_path) -> Machine:
+    """A machine that lacks nothing, in a folder of its own; tests take things away from it."""
+    return Machine(tmp_path / "machine")
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Callable[..., Path]:
+    """Makes a small checkout: our Makefile, build rules and scripts, a judge that prints its arguments, one lab."""
+
+    def make(name: str = "checkout") -> Path:
+        folder = tmp_path / name
+        (folder / "grader/judge").mkdir(parents=True)
+        (folder / "grader/core").mkdir()
+        shutil.copy(ROOT / "Makefile", folder)
+        for file in [*(ROOT / "grader").glob("*.sh"), ROOT / "grader/build.mk", ROOT / "grader/requirements.txt"]:
+            shutil.copy(file, folder / "grader")
+        for file in (ROOT / "grader/core").glob("version.*"):
+            shutil.copy(file, folder / "grader/core")
+        (folder / "grader/judge/main.cpp").write_text(STUB_JUDGE)
+        (folder / "grader/cpu/rewriter").mkdir(parents=True)
+        (folder / "grader/cpu/rewriter/main.cpp").write_text("int main() {}\n")
+        (folder / "labs/sample").mkdir(parents=True)
+        (folder / "labs/sample/lab.json").write_text("{}\n")
+        (folder / "labs/sample/oracle.cpp").write_text('extern "C" int warplab_oracle() { return 1; }\n')
+        (folder / "starter/sample").mkdir(parents=True)
+        (folder / "starter/sample/01_first.cu").write_text("\n")
+        return folder
+
+    return make

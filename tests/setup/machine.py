@@ -1,0 +1,84 @@
+"""A machine made of links and files, from which programs and packages can be taken away."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+HEADERS = [
+    "nlohmann/json.hpp",
+    "CLI/CLI.hpp",
+    "fmt/format.h",
+    "openssl/evp.h",
+    "stb/stb_image.h",
+    "gtest/gtest.h",
+    "gmock/gmock.h",
+]
+
+STUB_JUDGE = """#include <cstdio>
+#include "grader/core/version.h"
+int main(int count, char** words) {
+    std::printf("judge:");
+    for (int i = 1; i < count; i++) std::printf(" [%s]", words[i]);
+    std::printf("\\n");
+}
+"""
+
+
+@dataclass
+class Said:
+    status: int
+    out: str
+
+    def has(self, *parts: str) -> bool:
+        """Whether all parts are there, and no stack trace is."""
+        missing = [part for part in parts if part not in self.out]
+        assert not missing, f"{missing} not in:\n{self.out}"
+        assert "Traceback" not in self.out
+        return True
+
+
+class Machine:
+    def __init__(self, folder: Path):
+        self.root = folder
+        self.bin = folder / "bin"
+        self.bin.mkdir(parents=True)
+        for program in Path("/usr/bin").iterdir():
+            (self.bin / program.name).symlink_to(program)
+        for header in HEADERS:
+            file = folder / "usr/include" / header
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+        for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64"):
+            self.program(program, "exit 0")
+        self.program("apt-get", "echo asked for apt-get >&2; exit 1")
+        (folder / "etc/apparmor.d").mkdir(parents=True)
+        (folder / "etc/os-release").write_text('ID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"\n')
+
+    def without(self, *programs: str) -> None:
+        for program in programs:
+            for link in self.bin.glob(program):
+                link.unlink()
+
+    def without_header(self, header: str) -> None:
+        (self.root / "usr/include" / header).unlink()
+
+    def program(self, name: str, script: str) -> None:
+        self.without(name)
+        (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
+        (self.bin / name).chmod(0o755)
+
+    def run(self, *command: str | Path, cwd: Path, prefix: tuple[str, ...] = (), **variables: str) -> Said:
+        environment = {"PATH": str(self.bin), "HOME": str(self.root), "WARPLAB_TEST_ROOT": str(self.root)} | variables
+        done = subprocess.run(
+            [*prefix, *command],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout)

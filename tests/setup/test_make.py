@@ -1,0 +1,156 @@
+"""The Makefile on awkward machines and with awkward words."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.setup.machine import Machine
+
+
+@pytest.fixture
+def make(machine):
+    return lambda folder, *words, **variables: machine.run("make", *words, cwd=folder, **variables)
+
+
+def test_help_builds_nothing_and_shows_labs_and_stages(checkout, make):
+    folder = checkout()
+    said = make(folder)
+    assert said.status == 0
+    assert said.has("make check LAB=", "sample", "01_first", "Next:")
+    assert not (folder / "build").exists()
+    assert make(folder, "help").out == said.out
+
+
+def test_words_reach_the_judge_as_typed(checkout, make):
+    folder = checkout("a folder with spaces")
+    said = make(folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x;y", "TREE=a b", "FORCE=1")
+    assert said.status == 0
+    words = "[check] [a 'b\" $HOME $(shell echo x)] [0 2] [--dataset] [x;y] [--tree] [a b] [--force]"
+    assert said.has(f"judge: {words}\n", "compile grader/judge/main.cpp", "link    build/warplab")
+    assert make(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
+
+
+def test_a_clusters_own_variables_mean_nothing(checkout, make):
+    said = make(checkout(), "check", "LAB=sample", WORK="/scratch/me", TREE="oak", FORCE="yes", BUILD="77")
+    assert said.has("judge: [check] [sample]\n")
+
+
+def test_verbs_run_in_the_order_typed(checkout, make):
+    said = make(checkout(), "start", "check", "LAB=sample", "BACKEND=cpu")
+    assert said.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
+
+
+@pytest.mark.parametrize("verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "submit", "new-lab"])
+def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, make, verb):
+    folder = checkout()
+    said = make(folder, verb)
+    assert said.status == 2
+    assert said.has(f"make {verb} LAB=NAME", "sample")
+    assert not (folder / "build").exists()
+
+
+def test_what_changed_is_built_anew_and_nothing_else(checkout, make):
+    folder = checkout()
+    make(folder, "check", "LAB=sample")
+    version = folder / "grader/core/version.h"
+    version.write_text(version.read_text() + "// changed\n")
+    said = make(folder, "check", "LAB=sample")
+    assert said.has("compile grader/core/version.cpp", "compile grader/judge/main.cpp")
+    assert "rewriter" not in said.out and "oracle" not in said.out
+
+
+def test_a_compile_error_of_ours_ends_with_status_2(checkout, make):
+    folder = checkout()
+    (folder / "grader/judge/main.cpp").write_text("int main() { return nothing; }\n")
+    said = make(folder, "check", "LAB=sample")
+    assert said.status == 2
+    assert said.has("grader/judge/main.cpp:1", "nothing")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+def test_read_only_checkout(checkout):
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    with tempfile.TemporaryDirectory() as name:
+        everyones = Path(name)
+        everyones.chmod(0o755)
+        machine = Machine(everyones / "machine")
+        folder = Path(shutil.copytree(checkout(), everyones / "checkout"))
+        said = machine.run("make", "check", "LAB=sample", cwd=folder, prefix=nobody)
+        assert said.status == 2
+        assert said.has("Cannot write to the folder build", "read-only", "make BUILD=$HOME/warplab-build WORK=")
+
+        build = everyones / "elsewhere"
+        build.mkdir()
+        os.chown(build, 65534, 65534)
+        words = ("check", "LAB=sample", f"BUILD={build}", f"WORK={build}/my work")
+        said = machine.run("make", *words, cwd=folder, prefix=nobody)
+        assert said.has(f"judge: [check] [sample] [--build] [{build}] [--work] [{build}/my work]\n")
+
+
+def test_build_folder_with_spaces_is_refused(checkout, make, tmp_path):
+    said = make(checkout(), "check", "LAB=sample", f"BUILD={tmp_path}/my build")
+    assert said.status == 2
+    assert said.has("a folder without spaces")
+
+
+def test_without_python(checkout, make, machine):
+    machine.without("python*")
+    folder = checkout()
+    assert make(folder, "check", "LAB=sample").has("judge: [check] [sample]\n")
+    said = make(folder, "submit", "LAB=sample")
+    assert said.status == 2
+    assert said.has("No python3", "make submit")
+
+
+def test_without_a_network(checkout, make, machine):
+    machine.program("apt-get", "exit 100")
+    assert make(checkout(), "check", "LAB=sample").has("judge: [check] [sample]\n")
+
+
+def test_old_compiler_is_said_before_anything_is_compiled(checkout, make, machine):
+    machine.program("g++", "echo 11.4.0")
+    said = make(checkout(), "check", "LAB=sample")
+    assert said.status == 2
+    assert said.has("version 11.4.0")
+    assert "  compile" not in said.out
+
+
+def test_the_closing_line_counts_what_the_test_programs_did(root_runner):
+    said = root_runner("[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\nwhy\n[  FAILED  ] A.c (0 ms)\n", 1)
+    assert said.returncode == 1
+    assert said.stdout.splitlines()[-1] == "1 passed, 1 failed"
+
+
+def test_a_test_program_that_dies_is_a_failure(root_runner):
+    said = root_runner("[ RUN      ] A.b\n", 139)
+    assert said.returncode == 1
+    assert "ended (139) in A.b" in said.stdout
+    assert said.stdout.splitlines()[-1] == "0 passed, 1 failed"
+
+
+@pytest.fixture
+def root_runner(tmp_path):
+    """tests/run.py with a test program whose first shard prints the given text, and a pytest that finds nothing."""
+    root = tmp_path / "runner"
+    (root / "tests").mkdir(parents=True)
+    shutil.copy("tests/run.py", root / "tests")
+
+    def run(text: str, status: int) -> subprocess.CompletedProcess[str]:
+        (root / "text").write_text(text)
+        first = f'[ "$GTEST_SHARD_INDEX" = 0 ] || exit 0; cat "{root}/text"; exit {status}'
+        for program, script in {"build/tests": first, ".venv/bin/python": "exit 5"}.items():
+            (root / program).parent.mkdir(parents=True, exist_ok=True)
+            (root / program).write_text(f"#!/bin/sh\n{script}\n")
+            (root / program).chmod(0o755)
+        environment = os.environ | {"BUILD": "build", "VENV": ".venv", "ONLY": "A"}
+        command = [sys.executable, "tests/run.py"]
+        return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+    return run

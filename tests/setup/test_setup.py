@@ -1,0 +1,150 @@
+"""grader/setup.sh on machines that lack something: one clear message, the right status, nothing installed twice."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+INSTALLER = 'echo "$@" >>"$HOME/asked"; case "$*" in *install*) {};; esac'
+
+
+@pytest.fixture
+def setup(machine, checkout):
+    folder = checkout()
+    return lambda *words, **variables: machine.run("sh", "grader/setup.sh", *words, cwd=folder, **variables)
+
+
+@pytest.fixture(autouse=True)
+def sudo_that_works(machine):
+    machine.program("sudo", '[ "$1" = -n ] && shift; exec "$@"')
+
+
+@pytest.mark.parametrize("target", ["build", "demo", "test"])
+def test_silent_when_nothing_is_missing(setup, target):
+    said = setup(target)
+    assert (said.status, said.out) == (0, "")
+
+
+def test_installs_what_is_missing_and_says_why(machine, setup):
+    machine.without_header("fmt/format.h")
+    machine.program("apt-get", INSTALLER.format('mkdir -p "$HOME/usr/include/fmt"; >"$HOME/usr/include/fmt/format.h"'))
+    said = setup("build")
+    assert said.status == 0
+    assert said.has("libfmt-dev: the judge's messages", "Installing:", "libfmt-dev")
+    asked = (machine.root / "asked").read_text()
+    assert "install -y" in asked and "libfmt-dev" in asked and "nlohmann" not in asked
+    assert setup("build").out == ""
+
+
+def test_refreshes_the_package_lists_only_when_the_first_try_fails(machine, setup):
+    machine.without_header("fmt/format.h")
+    machine.program(
+        "apt-get",
+        'echo "$@" >>"$HOME/asked"; case "$*" in *update*) >"$HOME/updated";; *) [ -e "$HOME/updated" ];; esac',
+    )
+    assert setup("build").status == 0
+    verbs = [line.split()[3] for line in (machine.root / "asked").read_text().splitlines()]
+    assert verbs == ["install", "update", "install"]
+
+
+def test_no_network(machine, setup):
+    machine.without_header("fmt/format.h")
+    machine.program("apt-get", 'echo "E: Unable to fetch some archives" >&2; exit 100')
+    said = setup("build")
+    assert said.status == 2
+    assert said.has("Unable to fetch", "Still missing: libfmt-dev", "Without a network", "apt-get update")
+
+
+def test_no_network_but_only_the_sandbox_is_missing_goes_on(machine, setup):
+    machine.without("bwrap")
+    said = setup("demo")
+    assert said.status == 0
+    assert said.has("Going on without: bubblewrap")
+
+
+def test_no_root_and_no_sudo(machine, setup):
+    machine.without_header("CLI/CLI.hpp")
+    machine.without("sudo")
+    machine.program("id", "echo 1000")
+    said = setup("build")
+    assert said.status == 2
+    assert said.has("libcli11-dev: the judge's command line", "needs root", "apt-get install")
+
+
+def test_another_system(machine, setup):
+    machine.without_header("CLI/CLI.hpp")
+    (machine.root / "etc/os-release").write_text("ID=fedora\n")
+    said = setup("build")
+    assert said.status == 2
+    assert said.has("not Debian or Ubuntu", "libcli11-dev")
+
+
+def test_no_compiler(machine, setup):
+    machine.without("g++*")
+    said = setup("build")
+    assert said.status == 2
+    assert said.has("g++: compiles the judge", "Still missing: g++")
+
+
+def test_old_compiler(machine, setup):
+    machine.program("g++", "echo 11.4.0")
+    said = setup("build")
+    assert said.status == 2
+    assert said.has("g++ is version 11.4.0", "12 or newer", "make CXX=g++-12")
+
+
+def test_broken_compiler(machine, setup):
+    machine.program("g++", "exit 127")
+    said = setup("build")
+    assert said.status == 2
+    assert said.has("g++ does not run")
+
+
+def test_another_compiler_may_be_named(machine, setup):
+    machine.program("g++", "echo 11.4.0")
+    machine.program("g++-13", "echo 13.2.0")
+    assert setup("build", CXX="g++-13").status == 0
+
+
+def test_no_python(machine, setup):
+    machine.without("python*")
+    said = setup("python", "make submit")
+    assert said.status == 2
+    assert said.has("No python3", "make submit", "works without")
+    assert setup("build").status == 0
+
+
+def test_old_python(machine, setup):
+    machine.program("python3", 'case "$1" in -V) echo Python 3.9.2;; *) exit 1;; esac')
+    said = setup("python", "make submit")
+    assert said.status == 2
+    assert said.has("Python 3.9.2", "3.11 or newer")
+
+
+def test_python_packages_without_a_network(setup):
+    nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
+    said = setup("venv", **nowhere)
+    assert said.status == 2
+    assert said.has("could not be installed", "Is there a network?", "do without")
+
+
+def test_ubuntus_apparmor_is_told_to_allow_bwrap_once(machine, setup):
+    restriction = machine.root / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+    restriction.parent.mkdir(parents=True)
+    restriction.write_text("1\n")
+    machine.program("apparmor_parser", 'echo "$@" >>"$HOME/parsed"')
+    said = setup("demo")
+    assert said.status == 0
+    assert said.has("forbids bwrap", "/etc/apparmor.d/bwrap")
+    assert "userns," in (machine.root / "etc/apparmor.d/bwrap").read_text()
+    assert setup("demo").out == ""
+    assert len((machine.root / "parsed").read_text().splitlines()) == 1
+
+
+def test_apparmor_is_left_alone_where_it_restricts_nothing(machine, setup):
+    restriction = machine.root / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+    restriction.parent.mkdir(parents=True)
+    restriction.write_text("0\n")
+    assert setup("demo").out == ""
+    assert not (machine.root / "etc/apparmor.d/bwrap").exists()
