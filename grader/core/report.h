@@ -35,7 +35,7 @@ struct Check {
     bool hidden = false;
     double points = 0;
     Verdict verdict = Verdict::error;
-    bool skipped = false;      // cuda-only on the CPU backend, or does not fit in memory; counts for nothing
+    bool skipped = false;  // cuda-only on the CPU backend, or does not fit in memory; counts for nothing
     std::string skipped_why;
     std::optional<Failure> failure;
     double wall_s = 0;
@@ -54,24 +54,29 @@ struct SampleConditions {
 struct Measurement {
     std::string dataset;
     int iterations = 1000;
-    int calls_per_sample = 1000;      // below what `iterations` needs when the sample was cut; times are scaled up
+    int calls_per_sample = 1000;  // below what `iterations` needs when the sample was cut; times are scaled up
     bool cut = false;
     std::vector<double> samples_s;
     std::vector<SampleConditions> conditions;
     double median_s = 0;
-    std::optional<double> reference_s;       // this stage's reference solution, timed alongside
-    std::optional<Interval> reference_ratio; // student / reference, paired
-    bool ambiguous = false;                  // the interval stayed wider than 1%
-    double sequential_s = 0, openmp_s = 0;   // CPU baselines
+    std::optional<double> reference_s;        // this stage's reference solution, timed alongside
+    std::optional<Interval> reference_ratio;  // student / reference, paired
+    bool ambiguous = false;                   // the interval stayed wider than 1%
+    double sequential_s = 0, openmp_s = 0;    // CPU baselines
     int openmp_threads = 1;
-    double transfer_s = 0;                   // inputs in and outputs out, once each, times iterations
-    double floor_s = 0;                      // nothing that does the work can be faster
-    double bound_s = 0;                      // what a straightforward kernel must move, at the measured bandwidth
+    double transfer_s = 0;  // inputs in and outputs out, once each, times iterations
+    double floor_s = 0;     // nothing that does the work can be faster
+    double bound_s = 0;     // what a straightforward kernel must move, at the measured bandwidth
     double floor_bytes = 0, bound_bytes = 0, flops = 0;  // per call
-    double bandwidth_bytes_per_s = 0;        // measured on this device
-    std::string limit;                       // one phrase: what limits it
-    std::vector<std::string> caveats;        // cut, ambiguous, tree without solutions …
+    double bandwidth_bytes_per_s = 0;                    // measured on this device
+    std::string limit;                                   // one phrase: what limits it
+    std::vector<std::string> caveats;                    // cut, ambiguous, tree without solutions …
 };
+
+/// How many times faster than a CPU baseline; 0 where either time is missing.
+double speedup(double baseline_s, const Measurement& measured);
+/// bound_s over the time it took; 0 without a time.
+double bound_fraction(const Measurement& measured);
 
 struct Score {
     double correctness = 0, hygiene = 0, speed = 0;
@@ -86,10 +91,10 @@ struct Score {
 struct Compilation {
     Verdict verdict = Verdict::error;
     std::optional<Failure> failure;
-    std::string log;        // the compiler's own words about the student's file
+    std::string log;  // the compiler's own words about the student's file
     double wall_s = 0;
     bool cached = false;
-    std::string nvcc;       // "ok", "not found", or what `nvcc -c` said: whether it compiles for a real GPU
+    std::string nvcc;  // "ok", "not found", or what `nvcc -c` said: whether it compiles for a real GPU
 };
 
 struct StageReport {
@@ -115,23 +120,32 @@ struct Machine {
 
 struct Report {
     int schema = 1;
-    std::string verb;       // check, bench, grade
+    std::string verb;  // check, bench, grade
     std::string lab;
-    std::string backend;    // cuda or cpu
-    std::string sandbox;    // namespace, uid, none
-    std::string tree;       // work, solutions, … or a path
-    std::string time;       // ISO 8601, UTC
-    std::string warplab;    // version and git revision
+    std::string backend;  // cuda or cpu
+    std::string sandbox;  // namespace, uid, none
+    std::string tree;     // work, solutions, … or a path
+    std::string time;     // ISO 8601, UTC
+    std::string warplab;  // version and git revision
     Machine machine;
     std::vector<StageReport> stages;
 };
 
+/// Points over all stages that have a score. `pending` is the part of `max` that nobody could decide yet.
+struct Total {
+    double points = 0, max = 0, pending = 0;
+    int without_score = 0;  // stages
+};
+Total total(const Report& report);
+
+/// For the journals' sake what follows from the measurements is written too (speedups, totals); reading skips it.
+/// Bytes that are not UTF-8 (a compiler quoting a Latin-1 file) become U+FFFD.
 Json to_json(const Report& report);
-/// Throws std::runtime_error with the place of what it cannot read.
+/// Throws std::runtime_error with the place of what it cannot read. Keys that it does not know are skipped.
 Report report_from_json(const Json& json);
 
 std::string_view verdict_name(Verdict verdict);
-/// failed if anything failed, else error if anything is an error, else passed.
+/// failed if anything failed, else error if anything is an error or nothing ran, else passed.
 Verdict overall(const Report& report);
 
 }  // namespace warplab

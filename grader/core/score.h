@@ -1,15 +1,19 @@
 #pragma once
+#include <optional>
+
 #include "grader/core/manifest.h"
 #include "grader/core/report.h"
 
 namespace warplab {
 
 /// The share of the speed points for one timed dataset: clamp(ln(t_zero/t) / ln(t_zero/t_full), 0, 1) with
-/// t_full = 1.2 * reference_s and t_zero = max(sequential_s, 4 * t_full). All in the same unit.
+/// t_full = 1.2 * reference_s and t_zero = max(sequential_s, 4 * t_full). All in the same unit, t and reference_s
+/// above 0; throws std::invalid_argument otherwise.
 double speed_share(double t, double reference_s, double sequential_s);
 
-/// Points of one stage, from what was checked and measured and nothing else. Without measurements, or where the
-/// reference was not timed, speed is pending. An ambiguous measurement counts its interval for the student.
-Score score_stage(const Stage& stage, const StageReport& report);
+/// Points of one stage, from what was checked and measured and nothing else. None when our side broke (the verdict or
+/// a dataset is an error) or when no dataset ran. Without measurements, or where the reference was not timed, speed
+/// is pending; a stage that failed gets none. An ambiguous measurement counts for the student.
+std::optional<Score> score_stage(const Stage& stage, const StageReport& report);
 
 }  // namespace warplab

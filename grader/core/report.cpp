@@ -1,0 +1,394 @@
+#include "grader/core/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "grader/core/json_node.h"
+
+namespace warplab {
+
+// Every type has one list of its fields, for writing and for reading. They are found by their types, from the
+// templates below, so they cannot lie in an unnamed namespace.
+template <class Visitor, class T>
+using Visited = std::conditional_t<Visitor::reads, T, const T>;
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Place>& place) {
+    visit("buffer", place.buffer);
+    visit("index", place.index);
+    visit("expected", place.expected);
+    visit("actual", place.actual);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Interval>& interval) {
+    visit.required("median", interval.median);
+    visit.required("low", interval.low);
+    visit.required("high", interval.high);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Failure>& failure) {
+    visit.required("cause", failure.cause);
+    visit.required("message", failure.message);
+    visit("hint", failure.hint);
+    visit("place", failure.place);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Check>& check) {
+    visit.required("dataset", check.dataset);
+    visit("hidden", check.hidden);
+    visit("points", check.points);
+    visit.required("verdict", check.verdict);
+    visit("skipped", check.skipped);
+    visit("skipped_why", check.skipped_why);
+    visit("failure", check.failure);
+    visit("wall_s", check.wall_s);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, SampleConditions>& conditions) {
+    visit("sm_clock_mhz", conditions.sm_clock_mhz);
+    visit("temperature_c", conditions.temperature_c);
+    visit("throttle", conditions.throttle);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Measurement>& measured) {
+    visit.required("dataset", measured.dataset);
+    visit("iterations", measured.iterations);
+    visit("calls_per_sample", measured.calls_per_sample);
+    visit("cut", measured.cut);
+    visit("samples_s", measured.samples_s);
+    visit("conditions", measured.conditions);
+    visit.required("median_s", measured.median_s);
+    visit("reference_s", measured.reference_s);
+    visit("reference_ratio", measured.reference_ratio);
+    visit("ambiguous", measured.ambiguous);
+    visit("sequential_s", measured.sequential_s);
+    visit("openmp_s", measured.openmp_s);
+    visit("openmp_threads", measured.openmp_threads);
+    visit.derived("speedup_sequential", speedup(measured.sequential_s, measured));
+    visit.derived("speedup_openmp", speedup(measured.openmp_s, measured));
+    visit("transfer_s", measured.transfer_s);
+    visit("floor_s", measured.floor_s);
+    visit("bound_s", measured.bound_s);
+    visit.derived("bound_fraction", bound_fraction(measured));
+    visit("floor_bytes", measured.floor_bytes);
+    visit("bound_bytes", measured.bound_bytes);
+    visit("flops", measured.flops);
+    visit("bandwidth_bytes_per_s", measured.bandwidth_bytes_per_s);
+    visit("limit", measured.limit);
+    visit("caveats", measured.caveats);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Score>& score) {
+    visit.required("correctness", score.correctness);
+    visit.required("correctness_max", score.correctness_max);
+    visit("hygiene", score.hygiene);
+    visit("hygiene_max", score.hygiene_max);
+    visit("hygiene_pending", score.hygiene_pending);
+    visit("hygiene_why", score.hygiene_why);
+    visit("speed", score.speed);
+    visit("speed_max", score.speed_max);
+    visit("speed_pending", score.speed_pending);
+    visit("speed_why", score.speed_why);
+    visit.derived("total", score.total());
+    visit.derived("max", score.max());
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Compilation>& compilation) {
+    visit.required("verdict", compilation.verdict);
+    visit("failure", compilation.failure);
+    visit("log", compilation.log);
+    visit("wall_s", compilation.wall_s);
+    visit("cached", compilation.cached);
+    visit("nvcc", compilation.nvcc);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, StageReport>& stage) {
+    visit.required("stage", stage.stage);
+    visit("title", stage.title);
+    visit("source", stage.source);
+    visit("source_hash", stage.source_hash);
+    visit.required("verdict", stage.verdict);
+    visit("compilation", stage.compilation);
+    visit("checks", stage.checks);
+    visit("measurements", stage.measurements);
+    visit("error", stage.error);
+    visit("score", stage.score);
+    visit("output", stage.output);
+    visit("notes", stage.notes);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Machine>& machine) {
+    visit("host", machine.host);
+    visit("os", machine.os);
+    visit("cpu", machine.cpu);
+    visit("cpu_cores", machine.cpu_cores);
+    visit("gpu", machine.gpu);
+    visit("driver", machine.driver);
+    visit("cuda", machine.cuda);
+    visit("compiler", machine.compiler);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Total>& sum) {
+    visit("points", sum.points);
+    visit("max", sum.max);
+    visit("pending", sum.pending);
+    visit("without_score", sum.without_score);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Report>& report) {
+    visit.required("schema", report.schema);
+    visit.required("verb", report.verb);
+    visit.required("lab", report.lab);
+    visit.required("backend", report.backend);
+    visit("sandbox", report.sandbox);
+    visit("tree", report.tree);
+    visit("time", report.time);
+    visit("warplab", report.warplab);
+    visit("machine", report.machine);
+    visit.derived("verdict", overall(report));
+    visit.derived("total", total(report));
+    visit.required("stages", report.stages);
+}
+
+namespace {
+
+// --- writing ---
+
+/// Length of the UTF-8 sequence that begins at `at`, or 0 where none does.
+std::size_t utf8_length(std::string_view text, std::size_t at) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+    const unsigned char lead = byte(0);
+    if (lead < 0x80) return 1;
+    const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
+    const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
+    const bool too_high = lead == 0xf4 && byte(1) >= 0x90;
+    return overlong || surrogate || too_high ? 0 : length;
+}
+
+Json json_of(const std::string& text) {
+    std::string valid;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto length = utf8_length(text, at);
+        valid += length > 0 ? text.substr(at, length) : "\ufffd";
+        at += std::max<std::size_t>(length, 1);
+    }
+    return valid;
+}
+
+/// JSON has no NaN and no infinity.
+Json json_of(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+Json json_of(int value) { return value; }
+Json json_of(Verdict verdict) { return verdict_name(verdict); }
+Json json_of(bool value) { return value; }
+Json json_of(std::uint64_t value) { return value; }
+
+template <class T>
+Json json_of(const T& object);
+
+template <class T>
+Json json_of(const std::optional<T>& value) {
+    return value ? json_of(*value) : Json();
+}
+
+template <class T>
+Json json_of(const std::vector<T>& values) {
+    auto list = Json::array();
+    for (const auto& value : values) list.push_back(json_of(value));
+    return list;
+}
+
+struct Writer {
+    static constexpr bool reads = false;
+    Json json = Json::object();
+    template <class T>
+    void operator()(const char* key, const T& field) {
+        json[key] = json_of(field);
+    }
+    template <class T>
+    void required(const char* key, const T& field) {
+        json[key] = json_of(field);
+    }
+    template <class T>
+    void derived(const char* key, const T& value) {
+        json[key] = json_of(value);
+    }
+};
+
+template <class T>
+Json json_of(const T& object) {
+    Writer writer;
+    fields(writer, object);
+    return std::move(writer.json);
+}
+
+// --- reading ---
+
+void read_value(const JsonNode& node, std::string& field) { field = node.text(); }
+void read_value(const JsonNode& node, bool& field) { field = node.boolean(); }
+void read_value(const JsonNode& node, std::uint64_t& field) { field = node.natural(); }
+
+void read_value(const JsonNode& node, int& field) {
+    const auto value = node.integer();
+    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
+        node.fail(fmt::format("{} is too large", value));
+    field = static_cast<int>(value);
+}
+
+void read_value(const JsonNode& node, double& field) {
+    if (!node.value().is_string()) {
+        field = node.number();
+        return;
+    }
+    const auto word = node.text();
+    if (word == "nan")
+        field = std::numeric_limits<double>::quiet_NaN();
+    else if (word == "inf")
+        field = std::numeric_limits<double>::infinity();
+    else if (word == "-inf")
+        field = -std::numeric_limits<double>::infinity();
+    else
+        node.fail(fmt::format("expected a number, \"nan\", \"inf\" or \"-inf\", found \"{}\"", word));
+}
+
+void read_value(const JsonNode& node, Verdict& field) {
+    const auto word = node.text();
+    for (const auto verdict : {Verdict::passed, Verdict::failed, Verdict::error})
+        if (word == verdict_name(verdict)) {
+            field = verdict;
+            return;
+        }
+    node.fail(fmt::format("\"{}\" is no verdict; expected passed, failed or error", word));
+}
+
+template <class T>
+void read_value(const JsonNode& node, T& object);
+
+template <class T>
+void read_value(const JsonNode& node, std::optional<T>& field) {
+    read_value(node, field.emplace());
+}
+
+template <class T>
+void read_value(const JsonNode& node, std::vector<T>& field) {
+    field.clear();
+    for (const auto& item : node.items()) read_value(item, field.emplace_back());
+}
+
+/// A key that is missing or null leaves its field as it is; so does what was derived.
+struct Reader {
+    static constexpr bool reads = true;
+    const JsonNode& node;
+    template <class T>
+    void operator()(const char* key, T& field) const {
+        if (const auto found = node.find(key)) read_value(*found, field);
+    }
+    template <class T>
+    void required(const char* key, T& field) const {
+        read_value(node.at(key), field);
+    }
+    template <class T>
+    void derived(const char*, const T&) const {}
+};
+
+template <class T>
+void read_value(const JsonNode& node, T& object) {
+    node.require_object();
+    Reader reader{node};
+    fields(reader, object);
+}
+
+void require_schema_1(const JsonNode& document) {
+    const auto schema = document.at("schema");
+    if (schema.integer() != 1)
+        schema.fail(
+            fmt::format("the report has schema {}, this program reads schema 1; use a newer one", schema.integer()));
+}
+
+}  // namespace
+
+double speedup(double baseline_s, const Measurement& measured) {
+    return baseline_s > 0 && measured.median_s > 0 ? baseline_s / measured.median_s : 0;
+}
+
+double bound_fraction(const Measurement& measured) {
+    return measured.median_s > 0 ? measured.bound_s / measured.median_s : 0;
+}
+
+Json Machine::to_json() const { return json_of(*this); }
+
+Json to_json(const Report& report) { return json_of(report); }
+
+Report report_from_json(const Json& json) {
+    try {
+        const JsonNode document(json);
+        require_schema_1(document);
+        Report report;
+        read_value(document, report);
+        return report;
+    } catch (const JsonError& error) {
+        throw std::runtime_error(
+            fmt::format("this is no report: at {}: {}", error.place.empty() ? "the top" : error.place, error.what()));
+    }
+}
+
+std::string_view verdict_name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::passed:
+            return "passed";
+        case Verdict::failed:
+            return "failed";
+        case Verdict::error:
+            return "error";
+    }
+    throw std::logic_error("unknown verdict");
+}
+
+Verdict overall(const Report& report) {
+    const auto any = [&](Verdict verdict) {
+        return std::any_of(report.stages.begin(), report.stages.end(),
+                           [=](const StageReport& stage) { return stage.verdict == verdict; });
+    };
+    if (any(Verdict::failed)) return Verdict::failed;
+    return any(Verdict::error) || report.stages.empty() ? Verdict::error : Verdict::passed;
+}
+
+Total total(const Report& report) {
+    Total sum;
+    for (const auto& stage : report.stages) {
+        if (!stage.score) {
+            ++sum.without_score;
+            continue;
+        }
+        const auto& score = *stage.score;
+        sum.points += score.total();
+        sum.max += score.max();
+        sum.pending += (score.hygiene_pending ? score.hygiene_max : 0) + (score.speed_pending ? score.speed_max : 0);
+    }
+    return sum;
+}
+
+}  // namespace warplab

@@ -1,0 +1,116 @@
+#include "grader/core/score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+namespace warplab {
+namespace {
+
+constexpr double full_mark_ratio = 1.2;  // of the reference's time: still all points
+constexpr double zero_mark_ratio = 4;    // of the full mark's time, unless the sequential CPU is slower
+
+double zero_mark(double reference_s, double sequential_s) {
+    const double least = zero_mark_ratio * full_mark_ratio * reference_s;
+    return sequential_s > least ? sequential_s : least;
+}
+
+bool our_side_broke(const StageReport& report) {
+    const auto is_error = [](const Check& check) { return !check.skipped && check.verdict == Verdict::error; };
+    return report.verdict == Verdict::error || std::any_of(report.checks.begin(), report.checks.end(), is_error);
+}
+
+bool did_fail(const StageReport& report) {
+    const auto failed = [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; };
+    return report.verdict == Verdict::failed || report.compilation.verdict == Verdict::failed ||
+           std::any_of(report.checks.begin(), report.checks.end(), failed);
+}
+
+/// The share of the datasets' weight that passed; none when no dataset ran.
+std::optional<double> correct_share(const StageReport& report) {
+    if (report.compilation.verdict == Verdict::failed) return 0.0;
+    double earned = 0, possible = 0;
+    for (const auto& check : report.checks) {
+        if (check.skipped) continue;
+        possible += check.points;
+        if (check.verdict == Verdict::passed) earned += check.points;
+    }
+    if (possible == 0) return std::nullopt;
+    return earned / possible;
+}
+
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
+
+/// student / reference as it counts: the median, or where an ambiguous interval holds a mark, its better end.
+double counted_ratio(const Measurement& measured) {
+    const double reference_s = *measured.reference_s;
+    if (!measured.reference_ratio) return measured.median_s / reference_s;
+    const auto& ratio = *measured.reference_ratio;
+    const auto holds = [&](double mark) { return ratio.low <= mark && mark <= ratio.high; };
+    const double zero_ratio = zero_mark(reference_s, measured.sequential_s) / reference_s;
+    const bool for_the_student = measured.ambiguous && (holds(full_mark_ratio) || holds(zero_ratio));
+    return for_the_student ? ratio.low : ratio.median;
+}
+
+/// Why the speed cannot be judged yet; empty when it can.
+std::string why_speed_pends(const std::vector<Measurement>& measurements) {
+    if (measurements.empty()) return "not timed; grading on a GPU adds the speed points";
+    for (const auto& measured : measurements) {
+        if (!measured.reference_s)
+            return "no reference solution was timed alongside; grading where the solutions are adds the speed points";
+        if (!is_time(*measured.reference_s) || !is_time(counted_ratio(measured)))
+            return "the timing of " + measured.dataset + " holds no usable time; grade again on a GPU";
+    }
+    return "";
+}
+
+double mean_speed_share(const std::vector<Measurement>& measurements) {
+    double sum = 0;
+    for (const auto& measured : measurements)
+        sum +=
+            speed_share(counted_ratio(measured) * *measured.reference_s, *measured.reference_s, measured.sequential_s);
+    return sum / static_cast<double>(measurements.size());
+}
+
+void score_hygiene(const Stage& stage, Score& score) {
+    score.hygiene_max = stage.points.hygiene;
+    if (score.hygiene_max == 0) return;
+    score.hygiene_pending = true;
+    score.hygiene_why = "check mode is not part of this version";
+}
+
+void score_speed(const Stage& stage, const StageReport& report, Score& score) {
+    score.speed_max = stage.points.speed;
+    if (score.speed_max == 0) return;
+    if (did_fail(report)) {
+        score.speed_why = "speed counts once every dataset passes";
+        return;
+    }
+    score.speed_why = why_speed_pends(report.measurements);
+    score.speed_pending = !score.speed_why.empty();
+    if (!score.speed_pending) score.speed = score.speed_max * mean_speed_share(report.measurements);
+}
+
+}  // namespace
+
+double speed_share(double t, double reference_s, double sequential_s) {
+    if (!is_time(t) || !is_time(reference_s)) throw std::invalid_argument("speed_share needs times above 0");
+    const double t_full = full_mark_ratio * reference_s;
+    const double t_zero = zero_mark(reference_s, sequential_s);
+    return std::clamp(std::log(t_zero / t) / std::log(t_zero / t_full), 0.0, 1.0);
+}
+
+std::optional<Score> score_stage(const Stage& stage, const StageReport& report) {
+    if (our_side_broke(report)) return std::nullopt;
+    const auto share = correct_share(report);
+    if (!share) return std::nullopt;
+    Score score;
+    score.correctness_max = stage.points.correctness;
+    score.correctness = score.correctness_max * *share;
+    score_hygiene(stage, score);
+    score_speed(stage, report, score);
+    return score;
+}
+
+}  // namespace warplab
