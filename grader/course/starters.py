@@ -1,7 +1,7 @@
 """Makes starter/<lab>/NN_slug.cu from the markers in solutions/<lab>/NN_slug.cu; STARTERS.md describes the markers.
 
-python3 -m grader.course.starters --check        says which starter is stale, with a diff, and exits 1
-python3 -m grader.course.starters --write [LAB]  writes the stale ones
+python3 -m grader.course.starters [--write] [LAB]  writes the stale ones
+python3 -m grader.course.starters --check          says which starter is stale, with a diff, and exits 1
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def uncover(line: str) -> str:
     return indent + content if content.strip() else content.lstrip(" \t")
 
 
-def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
+def choose_sources(root: Path, wanted: Sequence[str]) -> list[str]:
     """Labs that have solutions or starters; those asked for when any are. Raises UserError naming the choices."""
     found = {folder.name for tree in ("solutions", "starter") for folder in (root / tree).glob("*") if folder.is_dir()}
     for name in wanted:
@@ -121,16 +121,16 @@ def find_stale(root: Path, lab: str) -> list[Stale]:
 def main(arguments: Sequence[str]) -> int:
     """Exit status 1 when --check finds a stale starter or --write a starter without a solution."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.starters", description=__doc__.partition("\n")[0])
-    action = parser.add_mutually_exclusive_group(required=True)
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--write", action="store_true", help="write the starters that are stale (the default)")
     action.add_argument("--check", action="store_true", help="say which starter is stale and exit 1")
-    action.add_argument("--write", action="store_true", help="write the starters that are stale")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     parser.add_argument("labs", nargs="*", metavar="LAB", help="only these labs")
     options = parser.parse_args(arguments)
     root: Path = options.root
-    stale = [entry for lab in choose_labs(root, options.labs) for entry in find_stale(root, lab)]
+    stale = [entry for lab in choose_sources(root, options.labs) for entry in find_stale(root, lab)]
     for entry in stale:
-        if options.write and entry.wanted is not None:
+        if not options.check and entry.wanted is not None:
             write_atomically(root / entry.file, entry.wanted)
             print(f"{entry.file}: written")
         else:
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str]) -> int:
             print(entry.diff(), end="")
     left_over = [entry for entry in stale if entry.wanted is None]
     if options.check and stale:
-        print("Make them again: python3 -m grader.course.starters --write")
+        print("Make them again: python3 -m grader.course.starters")
     return 1 if (stale if options.check else left_over) else 0
 
 

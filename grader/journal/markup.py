@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 ANSI = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")
-EMPTY = {"meta", "br", "circle", "line", "rect", "path"}
+EMPTY = {"meta", "br"}
 
 
 class Html(str):
@@ -19,7 +19,7 @@ class Html(str):
 Child = Html | str | int | None
 
 
-def tag(name: str, *children: Child, **attributes: str | int | float | None) -> Html:
+def tag(name: str, /, *children: Child, **attributes: str | int | float | None) -> Html:
     """An element. Attribute names: class_ for class, data_label for data-label; None leaves an attribute out."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{clean(str(value))}"'

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Run
 
 from grader.course.starters import make_starter
 from grader.journal.console import UserError
+from tests.python.support import ROOT, run_module
 
 MODULE = "grader.course.starters"
 SOLUTION = """\
@@ -79,58 +79,58 @@ def test_wrong_markers_name_file_and_line(text: str, message: str) -> None:
     assert str(error.value).startswith(message)
 
 
-def test_check_passes_when_fresh(tmp_path: Path, run: Run) -> None:
-    result = run(MODULE, "--check", "--root", course(tmp_path))
+def test_check_passes_when_fresh(tmp_path: Path) -> None:
+    result = run_module(MODULE, "--check", "--root", course(tmp_path))
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_check_shows_what_is_stale(tmp_path: Path, run: Run) -> None:
-    result = run(MODULE, "--check", "--root", course(tmp_path, starter=STARTER.replace("TODO", "todo")))
+def test_check_shows_what_is_stale(tmp_path: Path) -> None:
+    result = run_module(MODULE, "--check", "--root", course(tmp_path, starter=STARTER.replace("TODO", "todo")))
     assert result.returncode == 1
     assert "starter/lab/01_first.cu: stale." in result.stdout
     assert "-    // todo: work on n elements\n+    // TODO: work on n elements\n" in result.stdout
 
 
-def test_write_mends_and_check_agrees(tmp_path: Path, run: Run) -> None:
+def test_write_mends_and_check_agrees(tmp_path: Path) -> None:
     course(tmp_path, starter=None)
-    assert "missing" in run(MODULE, "--check", "--root", tmp_path).stdout
-    assert run(MODULE, "--write", "--root", tmp_path).returncode == 0
+    assert "missing" in run_module(MODULE, "--check", "--root", tmp_path).stdout
+    assert run_module(MODULE, "--write", "--root", tmp_path).returncode == 0
     assert (tmp_path / "starter/lab/01_first.cu").read_text() == STARTER
-    assert run(MODULE, "--check", "--root", tmp_path).returncode == 0
+    assert run_module(MODULE, "--check", "--root", tmp_path).returncode == 0
 
 
-def test_starter_without_a_solution_is_named_and_never_deleted(tmp_path: Path, run: Run) -> None:
+def test_starter_without_a_solution_is_named_and_never_deleted(tmp_path: Path) -> None:
     left_over = course(tmp_path) / "starter/lab/02_gone.cu"
     left_over.write_text("x")
     for action in ("--check", "--write"):
-        result = run(MODULE, action, "--root", tmp_path)
+        result = run_module(MODULE, action, "--root", tmp_path)
         assert result.returncode == 1
         assert "starter/lab/02_gone.cu: no solution has this name" in result.stdout
     assert left_over.exists()
 
 
-def test_unknown_lab_names_the_choices(tmp_path: Path, run: Run) -> None:
-    result = run(MODULE, "--check", "--root", course(tmp_path), "other")
+def test_unknown_lab_names_the_choices(tmp_path: Path) -> None:
+    result = run_module(MODULE, "--check", "--root", course(tmp_path), "other")
     assert result.returncode == 2
     assert "Labs: lab." in result.stderr
 
 
-def test_binary_solution_is_one_message(tmp_path: Path, run: Run) -> None:
+def test_binary_solution_is_one_message(tmp_path: Path) -> None:
     (course(tmp_path) / "solutions/lab/01_first.cu").write_bytes(b"a\n\xff\xfe")
-    result = run(MODULE, "--check", "--root", tmp_path)
+    result = run_module(MODULE, "--check", "--root", tmp_path)
     assert result.returncode == 2
     assert "01_first.cu:2: not UTF-8" in result.stderr
 
 
-def test_unwritable_folder_is_one_message(tmp_path: Path, run: Run) -> None:
+def test_unwritable_folder_is_one_message(tmp_path: Path) -> None:
     course(tmp_path, starter=None)
     (tmp_path / "starter/lab").rmdir()
     (tmp_path / "starter/lab").write_text("a file where a folder should be")
-    result = run(MODULE, "--write", "--root", tmp_path)
+    result = run_module(MODULE, "--write", "--root", tmp_path)
     assert result.returncode == 2
     assert "Cannot write" in result.stderr
 
 
-def test_the_projects_starters_are_fresh(root: Path, run: Run) -> None:
-    result = run(MODULE, "--check", "--root", root)
+def test_the_projects_starters_are_fresh() -> None:
+    result = run_module(MODULE, "--check", "--root", ROOT)
     assert result.returncode == 0, result.stdout + result.stderr

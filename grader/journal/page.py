@@ -1,0 +1,341 @@
+"""Makes one readable page out of reports: self-contained HTML that fetches nothing and runs no script.
+
+python3 -m grader.journal.page build/report    reads build/report/*.json, writes build/report/index.html
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.journal.charts import draw_ladder, draw_samples
+from grader.journal.console import UserError, run_command, say_error, write_atomically
+from grader.journal.markup import Child, Html, join, tag
+from grader.journal.report import Check, Failure, Measurement, Report, Score, StageReport, read_report
+from grader.journal.units import (
+    NONE,
+    plural,
+    show_bandwidth,
+    show_factor,
+    show_number,
+    show_points,
+    show_seconds,
+    show_share,
+)
+
+MOST_TEXT = 20_000  # characters of a compiler's log or a student's printf that the page repeats
+MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!", "skipped": NONE}
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def make_page(reports: Sequence[Report], unreadable: Sequence[str] = ()) -> str:
+    """The whole page. `unreadable` holds a message for each file that could not be shown."""
+    title = f"{' and '.join(sorted({report.lab for report in reports})) or 'No lab'}: report"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("style", Html(Path(__file__).with_suffix(".css").read_text(encoding="utf-8"))),
+    )
+    problems = [tag("p", message, class_="note bad") for message in unreadable]
+    body = tag("body", make_header(reports), *problems, tag("main", *map(make_lab, reports)))
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def make_header(reports: Sequence[Report]) -> Html:
+    """Title, the result in one line, and where and when it was found."""
+    stages = [stage for report in reports for stage in report.stages]
+    scores = [stage.score for stage in stages if stage.score]
+    counts = {verdict: sum(stage.verdict == verdict for stage in stages) for verdict in ("passed", "failed", "error")}
+    parts = [f"{counts['passed']} of {plural(len(stages), 'stage')} passed"]
+    if counts["error"]:
+        parts.append(f"{counts['error']} could not be judged")
+    if reports and all(report.verb == "grade" for report in reports):
+        parts.append(f"{show_points(sum(s.total for s in scores))} of {show_points(sum(s.max for s in scores))} points")
+        if pending := sum(score.pending for score in scores):
+            parts.append(f"{show_points(pending)} pending")
+    return tag("header", tag("h1", "Lab report"), tag("p", " \N{MIDDLE DOT} ".join(parts), class_="lead"))
+
+
+def make_lab(report: Report) -> Html:
+    """One report: its table, its picture, its stages."""
+    names = {"cuda": report.machine.gpu or "GPU", "cpu": "CPU backend"}
+    machine = report.machine
+    facts = [
+        ("Backend", names.get(report.backend, report.backend)),
+        ("Driver", machine.driver),
+        ("CUDA", machine.cuda if report.backend == "cuda" else ""),
+        ("CPU", f"{machine.cpu}, {plural(machine.cpu_cores, 'core')}" if machine.cpu else ""),
+        ("Files", report.tree),
+        ("Sandbox", report.sandbox),
+        ("When", report.time.replace("T", " ").replace("Z", " UTC")),
+        ("Warplab", report.warplab),
+    ]
+    return tag(
+        "section",
+        tag("h2", report.lab),
+        tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts if value), class_="facts"),
+        make_table(report),
+        draw_ladder(report.stages),
+        *(make_stage(report, stage) for stage in report.stages),
+        class_="lab",
+    )
+
+
+def make_table(report: Report) -> Html:
+    """A line a stage. Where several datasets were timed it shows the one that moves most data."""
+    timed = [measurement for stage in report.stages if (measurement := stage.main_measurement)]
+    names = ["Verdict", "Points"] if report.verb == "grade" else ["Verdict"]
+    names += ["Time", "vs 1 core", "vs all cores", "vs reference", "Of bound", "Limited by"] if timed else []
+    titles = [tag("th", name, scope="col", class_=column_class(name)) for name in names]
+    rows = [make_row(report, stage, names) for stage in report.stages]
+    head = tag("thead", tag("tr", tag("th", "Stage", scope="col"), *titles))
+    return join(tag("table", head, tag("tbody", *rows), class_="summary"), tag("p", explain(timed), class_="caption"))
+
+
+def column_class(name: str) -> str:
+    """Words stand left, numbers right."""
+    return "text" if name in ("Verdict", "Limited by") else "number"
+
+
+def explain(timed: Sequence[Measurement]) -> str:
+    """What the table's timing columns mean."""
+    if not timed:
+        return "Nothing was timed; times need a GPU."
+    sets = ", ".join(sorted({measurement.dataset for measurement in timed}))
+    iterations = ", ".join(sorted({str(measurement.iterations) for measurement in timed}))
+    return (
+        f"Time: seconds for {iterations} iterations on {sets}. vs 1 core, vs all cores: speedup over the CPU. "
+        "vs reference: time over the reference solution's, below 1 is faster. "
+        "Of bound: the bound's time over this time; the bound is what memory allows a straightforward kernel."
+    )
+
+
+def make_row(report: Report, stage: StageReport, names: Sequence[str]) -> Html:
+    """A stage's line, each cell with its column's name for narrow screens."""
+    values: dict[str, Child] = {"Verdict": badge(stage.verdict), "Points": make_points(stage.score)}
+    if timed := stage.main_measurement:
+        values |= {
+            "Time": show_seconds(timed.median_s),
+            "vs 1 core": show_factor(timed.over_sequential),
+            "vs all cores": show_factor(timed.over_openmp),
+            "vs reference": show_factor(timed.over_reference),
+            "Of bound": show_share(timed.of_bound),
+            "Limited by": timed.limit or NONE,
+        }
+    link = tag("a", stage.stage, href=f"#{anchor(report, stage)}")
+    cells = [tag("th", link, tag("span", stage.title, class_="title"), scope="row")]
+    for name in names:
+        value = values.get(name, NONE)
+        empty = " none" if value == NONE else ""
+        cells.append(tag("td", tag("span", value), data_label=name, class_=column_class(name) + empty))
+    return tag("tr", *cells)
+
+
+def make_points(score: Score | None) -> Html | str:
+    """Points of points, and what is pending."""
+    if score is None:
+        return NONE
+    pending = tag("small", f" {show_points(score.pending)} pending") if score.pending else None
+    return join(f"{show_points(score.total)}\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}{show_points(score.max)}", pending)
+
+
+def make_stage(report: Report, stage: StageReport) -> Html:
+    """Everything about one stage."""
+    heading = tag("h3", badge(stage.verdict), tag("span", stage.title or stage.stage), tag("code", stage.stage))
+    failures = [make_failure("Not judged", stage.error, ours=True)] if stage.error else []
+    if stage.compilation.failure:
+        ours = stage.compilation.verdict == "error"
+        failures.append(make_failure("Compiling", stage.compilation.failure, ours))
+    failures += [
+        make_failure(f"Dataset {check.dataset}", check.failure, ours=check.verdict == "error")
+        for check in stage.checks
+        if check.failure
+    ]
+    return tag(
+        "article",
+        heading,
+        *failures,
+        make_score(stage.score),
+        make_checks(stage.checks),
+        *map(make_measurement, stage.measurements),
+        make_text("Compiler", stage.compilation.log, is_open=stage.compilation.verdict != "passed"),
+        make_text("Output of the program", stage.output),
+        *(tag("p", note, class_="note") for note in stage.notes),
+        make_source(stage),
+        id=anchor(report, stage),
+    )
+
+
+def make_failure(where: str, failure: Failure, ours: bool) -> Html:
+    """What happened, where, and what to try; `ours` when it is not the student's doing."""
+    place = failure.place
+    found = None
+    if place:
+        found = tag(
+            "dl",
+            *(
+                tag("div", tag("dt", name), tag("dd", tag("code", value)))
+                for name, value in (
+                    ("Place", f"{place.buffer}[{place.index}]"),
+                    ("Expected", place.expected),
+                    ("Found", place.actual),
+                )
+            ),
+            class_="place",
+        )
+    hint = tag("p", tag("strong", "Try: "), failure.hint, class_="hint") if failure.hint else None
+    cause = tag("code", failure.cause, class_="cause") if failure.cause else None
+    title = tag("p", tag("strong", where), " ", cause)
+    message = tag("p", failure.message)
+    return tag("div", title, message, found, hint, class_="failure ours" if ours else "failure")
+
+
+def make_score(score: Score | None) -> Html | None:
+    """The three kinds of points, with a bar each and why one is pending."""
+    if score is None:
+        return None
+    kinds = (
+        ("Correctness", score.correctness, score.correctness_max, False, ""),
+        ("Hygiene", score.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why),
+        ("Speed", score.speed, score.speed_max, score.speed_pending, score.speed_why),
+    )
+    items = []
+    for name, points, most, pending, why in kinds:
+        if most <= 0:
+            continue
+        share = min(max(points / most, 0.0), 1.0)
+        bar = tag("rect", width=f"{100 * share:.1f}%", height=6)
+        track = tag("svg", tag("rect", width="100%", height=6, class_="track"), bar, width="100%", height=6)
+        text = "pending" if pending else f"{show_points(points)} / {show_points(most)}"
+        reason = tag("dd", why, class_="why") if why else None
+        items.append(tag("div", tag("dt", name), tag("dd", text), tag("dd", track, aria_hidden="true"), reason))
+    return tag("dl", *items, class_="score") if items else None
+
+
+def make_checks(checks: Sequence[Check]) -> Html | None:
+    """Every dataset, its verdict and its weight."""
+    if not checks:
+        return None
+    rows = []
+    for check in checks:
+        name = join(check.dataset, tag("small", " hidden") if check.hidden else None)
+        words = check.skipped_why if check.skipped else check.failure.message if check.failure else ""
+        rows.append(
+            tag(
+                "tr",
+                tag("th", name, scope="row"),
+                tag("td", badge("skipped" if check.skipped else check.verdict)),
+                tag("td", show_points(check.points) if check.points else NONE, class_="number"),
+                tag("td", NONE if check.skipped else show_seconds(check.wall_s), class_="number"),
+                tag("td", words, class_="words"),
+            )
+        )
+    names = (("Dataset", ""), ("Verdict", ""), ("Weight", "number"), ("Took", "number"), ("", ""))
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col", class_=kind) for name, kind in names)))
+    failed = sum(not check.skipped and check.verdict != "passed" for check in checks)
+    skipped = sum(check.skipped for check in checks)
+    counts = [
+        plural(len(checks), "dataset"),
+        f"{failed} not passed" if failed else "",
+        f"{skipped} skipped" if skipped else "",
+    ]
+    summary = tag("summary", ", ".join(count for count in counts if count))
+    table = tag("table", head, tag("tbody", *rows), class_="checks")
+    return tag("details", summary, tag("div", table, class_="scroll"))
+
+
+def make_measurement(measurement: Measurement) -> Html:
+    """One dataset's times: the numbers, the samples, what to bear in mind."""
+    interval = measurement.reference_ratio
+    numbers = [
+        (f"{measurement.iterations} iterations", show_seconds(measurement.median_s)),
+        ("vs 1 core", show_factor(measurement.over_sequential)),
+        (f"vs {plural(measurement.openmp_threads, 'thread')}", show_factor(measurement.over_openmp)),
+        ("vs reference", show_factor(measurement.over_reference)),
+        ("95% interval", f"{show_number(interval.low)} to {show_number(interval.high)}" if interval else NONE),
+        ("Of bound", show_share(measurement.of_bound)),
+        ("Bound", show_seconds(measurement.bound_s)),
+        ("Memory bandwidth", show_bandwidth(measurement.bandwidth_bytes_per_s)),
+        ("Transfers (not in it)", show_seconds(measurement.transfer_s)),
+    ]
+    facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in numbers if value != NONE]
+    limit = tag("p", "Limited by: ", tag("strong", measurement.limit)) if measurement.limit else None
+    return tag(
+        "div",
+        tag("h4", "Timing on ", measurement.dataset),
+        tag("dl", *facts, class_="numbers"),
+        limit,
+        draw_samples(measurement),
+        *(tag("p", caveat, class_="note") for caveat in measurement.caveats),
+        class_="timing",
+    )
+
+
+def make_text(title: str, text: str, is_open: bool = False) -> Html | None:
+    """Foreign text as it was, its middle left out when it is long."""
+    if not text.strip():
+        return None
+    if len(text) > MOST_TEXT:
+        half = MOST_TEXT // 2
+        text = f"{text[:half]}\n\n[{len(text) - 2 * half} characters left out]\n\n{text[-half:]}"
+    return tag("details", tag("summary", title), tag("pre", text, tabindex=0), open="" if is_open else None)
+
+
+def make_source(stage: StageReport) -> Html | None:
+    """Which file was judged."""
+    if not stage.source:
+        return None
+    return tag("p", "Source ", tag("code", stage.source), " ", tag("code", stage.source_hash[:12]), class_="caption")
+
+
+def badge(verdict: str) -> Html:
+    """A verdict as a sign and a word, so that colour is not needed."""
+    name = verdict if verdict in MARKS else "error"
+    return tag("span", tag("span", MARKS[name], aria_hidden="true"), " ", verdict, class_=f"badge {name}")
+
+
+def anchor(report: Report, stage: StageReport) -> str:
+    """The id of a stage's details."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", f"{report.lab}-{report.backend}-{stage.stage}")
+
+
+def find_reports(paths: Sequence[Path]) -> list[Path]:
+    """The JSON files named, or lying in the folders named. Raises UserError when there are none."""
+    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    if not files:
+        names = ", ".join(map(str, paths))
+        raise UserError(f"No report in {names}. Make one first: make grade LAB=...")
+    return files
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 1 when a file could not be shown; the page says which."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.journal.page", description=__doc__.partition("\n")[0])
+    parser.add_argument("reports", nargs="+", type=Path, metavar="FOLDER|FILE", help="where the reports are")
+    parser.add_argument("--output", type=Path, help="the page (default: index.html in the first folder)")
+    options = parser.parse_args(arguments)
+    first: Path = options.reports[0]
+    output: Path = options.output or (first if first.is_dir() else first.parent) / "index.html"
+    reports, unreadable = [], []
+    for file in find_reports(options.reports):
+        try:
+            reports.append(read_report(file))
+        except UserError as error:
+            unreadable.append(str(error))
+            say_error(str(error))
+    if not reports:
+        raise UserError("No page was written: none of the files is a report.")
+    write_atomically(output, make_page(reports, unreadable))
+    print(output)
+    return 1 if unreadable else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

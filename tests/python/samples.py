@@ -1,0 +1,187 @@
+"""Reports made up for tests: every part of the page is in them somewhere."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+Json = dict[str, Any]
+STAGES = [
+    ("01_serial_block_sum", "Serial sum per block", 0.1312, "one thread adds up a whole block"),
+    ("02_dyadic_interleaved", "Dyadic sum, neighbours first", 0.0883, "divergent warps and barriers"),
+    ("03_dyadic_sequential", "Dyadic sum, halves", 0.0614, "barriers"),
+    ("04_dyadic_cpu_tail", "Kernel by kernel, the rest on the CPU", 0.0702, "the wait for the last copy"),
+    ("05_warp_shuffle", "Registers and shuffles", 0.0309, "device memory"),
+]
+
+
+def measurement(median_s: float = 0.0783, limit: str = "device memory", **changes: Any) -> Json:
+    """One dataset timed, with ten samples that differ by little."""
+    noise = random.Random(median_s)
+    samples = [median_s * noise.gauss(1, 0.003) for _ in range(10)]
+    conditions = [{"sm_clock_mhz": 1980, "temperature_c": 51, "throttle": ""} for _ in samples]
+    conditions[7] |= {"sm_clock_mhz": 1845, "throttle": "power cap"}
+    return {
+        "dataset": "bench_2_24",
+        "iterations": 1000,
+        "calls_per_sample": 1000,
+        "cut": False,
+        "samples_s": samples,
+        "conditions": conditions,
+        "median_s": median_s,
+        "reference_s": median_s / 1.031,
+        "reference_ratio": {"median": 1.031, "low": 1.027, "high": 1.036},
+        "ambiguous": False,
+        "sequential_s": 9.81,
+        "openmp_s": 1.72,
+        "openmp_threads": 16,
+        "transfer_s": 4.9,
+        "floor_s": 0.0266,
+        "bound_s": 0.0296,
+        "floor_bytes": 134217728,
+        "bound_bytes": 134217728,
+        "flops": 33554432,
+        "bandwidth_bytes_per_s": 4.536e12,
+        "limit": limit,
+        "caveats": [],
+    } | changes
+
+
+def score(**changes: Any) -> Json:
+    """Full points but for a little speed; hygiene is pending."""
+    return {
+        "correctness": 6,
+        "hygiene": 0,
+        "speed": 1.83,
+        "correctness_max": 6,
+        "hygiene_max": 2,
+        "speed_max": 2,
+        "hygiene_pending": True,
+        "speed_pending": False,
+        "hygiene_why": "check mode is not there yet",
+        "speed_why": "",
+    } | changes
+
+
+def check(dataset: str, **changes: Any) -> Json:
+    """A dataset that passed."""
+    return {
+        "dataset": dataset,
+        "hidden": False,
+        "points": 1,
+        "verdict": "passed",
+        "skipped": False,
+        "skipped_why": "",
+        "failure": None,
+        "wall_s": 0.0123,
+    } | changes
+
+
+def stage(name: str, title: str, **changes: Any) -> Json:
+    """A stage that passed on every dataset and was not timed."""
+    return {
+        "stage": name,
+        "title": title,
+        "source": f"work/dot/{name}.cu",
+        "source_hash": "5f2a" * 16,
+        "verdict": "passed",
+        "compilation": {"verdict": "passed", "failure": None, "log": "", "wall_s": 0.8, "cached": False, "nvcc": "ok"},
+        "checks": [check("one"), check("ragged"), check("secret", hidden=True, points=2)],
+        "measurements": [],
+        "error": None,
+        "score": score(),
+        "output": "",
+        "notes": [],
+    } | changes
+
+
+def report(**changes: Any) -> Json:
+    """A report of one lab on a GPU: four stages timed, one that fails."""
+    stages = [stage(name, title, measurements=[measurement(time, limit)]) for name, title, time, limit in STAGES]
+    place = {"buffer": "out", "index": 0, "expected": "-1839201", "actual": "-1839188"}
+    failure = {
+        "cause": "tail_lost",
+        "message": "out[0] is what comes out when the last 31 of 100031 products are left out.",
+        "hint": "How many blocks does n = 100031 need? n / BLOCK rounds down.",
+        "place": place,
+    }
+    stages[2] |= {
+        "verdict": "failed",
+        "checks": [
+            check("one"),
+            check("ragged", verdict="failed", failure=failure),
+            check("huge", skipped=True, skipped_why="needs 3 GB, and 2 GB are free", points=0),
+        ],
+        "measurements": [],
+        "score": score(correctness=2, speed=0),
+        "output": "block 0 sums 4711\nblock 1 sums 815\n",
+        "notes": ["The file has Windows line ends; they do no harm."],
+    }
+    stages[0]["measurements"][0] |= {
+        "cut": True,
+        "calls_per_sample": 130,
+        "ambiguous": True,
+        "caveats": [
+            "A sample was cut to 130 of 1000 calls; its time is scaled up.",
+            "The interval stayed wider than 1%: ambiguous.",
+        ],
+    }
+    return {
+        "schema": 1,
+        "verb": "grade",
+        "lab": "dot",
+        "backend": "cuda",
+        "sandbox": "namespace",
+        "tree": "work",
+        "time": "2026-11-21T04:05:06Z",
+        "warplab": "0.1 (af92a6f)",
+        "machine": {
+            "host": "lab-7",
+            "cpu": "AMD EPYC 9654",
+            "cpu_cores": 16,
+            "gpu": "NVIDIA H200",
+            "driver": "570.86.15",
+            "cuda": "13.0",
+            "compiler": "nvcc 13.0.48",
+            "os": "Debian 12",
+        },
+        "stages": stages,
+    } | changes
+
+
+def cpu_report() -> Json:
+    """The same kind of report without a GPU: one file does not compile, one could not be judged."""
+    broken = stage(
+        "02_grid_stride", "Grid-stride loop", verdict="failed", checks=[], score=score(correctness=0, speed=0)
+    )
+    broken["compilation"] = {
+        "verdict": "failed",
+        "failure": {
+            "cause": "compile_error",
+            "message": "work/add/02_grid_stride.cu:17: expected ';' before '}' token",
+            "hint": "",
+            "place": None,
+        },
+        "log": "02_grid_stride.cu:17:42: error: expected ';' before '}' token\n"
+        "   17 |     for (size_t i = first; i < n; i += step) out[i] = a[i] + b[i]\n"
+        "      |                                                                  ^\n"
+        "      |                                                                  ;\n",
+        "wall_s": 0.4,
+    }
+    lost = stage("03_vector_loads", "128-bit loads", verdict="error", checks=[], score=None)
+    lost["error"] = {
+        "cause": "sandbox",
+        "message": "The sandbox could not be started: bwrap is not installed.",
+        "hint": "Type  make setup-demo,  or ask who runs this machine. This costs no points.",
+        "place": None,
+    }
+    pending = score(speed=0, speed_pending=True, speed_why="needs a GPU")
+    stages = [stage("01_one_thread_per_element", "One thread per element", score=pending), broken, lost]
+    machine = {
+        "host": "laptop",
+        "cpu": "Intel Core i5-8250U",
+        "cpu_cores": 4,
+        "compiler": "g++ 12.2",
+        "os": "Debian 12",
+    }
+    return report(lab="add", backend="cpu", stages=stages, machine=machine)

@@ -1,0 +1,32 @@
+"""What the tests of the Python packages share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_module(
+    module: str, *arguments: str | Path, stdin: str | None = None, cwd: Path = ROOT, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a module of the project as its user does; never from a terminal, so it must not wait for answers."""
+    asked_for = ("FORCE", "AUTHORS", "LAB", "STAGE", "BUILD", "WORK")  # make's, when make runs the tests
+    environment = {name: value for name, value in os.environ.items() if name not in asked_for}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    process = subprocess.run(
+        [sys.executable, "-m", module, *map(str, arguments)],
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in process.stderr, process.stderr
+    return process
