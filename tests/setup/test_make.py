@@ -30,9 +30,9 @@ def test_help_builds_nothing_and_shows_labs_and_stages(checkout, make):
 
 def test_words_reach_the_judge_as_typed(checkout, make):
     folder = checkout("a folder with spaces")
-    said = make(folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x;y", "TREE=a b", "FORCE=1")
+    said = make(folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1")
     assert said.status == 0
-    words = "[check] [a 'b\" $HOME $(shell echo x)] [0 2] [--dataset] [x;y] [--tree] [a b] [--force]"
+    words = "[check] [a 'b\" $HOME $(shell echo x)] [0 2] [--dataset] [x; y] [--tree] [a b] [--force]"
     assert said.has(f"judge: {words}\n", "compile grader/judge/main.cpp", "link    build/warplab")
     assert make(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
 
