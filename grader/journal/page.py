@@ -51,14 +51,15 @@ def make_page(reports: Sequence[Report], unreadable: Sequence[str] = ()) -> str:
 def make_header(reports: Sequence[Report]) -> Html:
     """Title, the result in one line, and where and when it was found."""
     stages = [stage for report in reports for stage in report.stages]
-    scores = [stage.score for stage in stages if stage.score]
+    totals = [report.total for report in reports]
     counts = {verdict: sum(stage.verdict == verdict for stage in stages) for verdict in ("passed", "failed", "error")}
     parts = [f"{counts['passed']} of {plural(len(stages), 'stage')} passed"]
     if counts["error"]:
         parts.append(f"{counts['error']} could not be judged")
     if reports and all(report.verb == "grade" for report in reports):
-        parts.append(f"{show_points(sum(s.total for s in scores))} of {show_points(sum(s.max for s in scores))} points")
-        if pending := sum(score.pending for score in scores):
+        points, most = sum(total.points for total in totals), sum(total.max for total in totals)
+        parts.append(f"{show_points(points)} of {show_points(most)} points")
+        if pending := sum(total.pending for total in totals):
             parts.append(f"{show_points(pending)} pending")
     return tag("header", tag("h1", "Lab report"), tag("p", " \N{MIDDLE DOT} ".join(parts), class_="lead"))
 
@@ -123,10 +124,10 @@ def make_row(report: Report, stage: StageReport, names: Sequence[str]) -> Html:
     if timed := stage.main_measurement:
         values |= {
             "Time": show_seconds(timed.median_s),
-            "vs 1 core": show_factor(timed.over_sequential),
-            "vs all cores": show_factor(timed.over_openmp),
+            "vs 1 core": show_factor(timed.speedup_sequential),
+            "vs all cores": show_factor(timed.speedup_openmp),
             "vs reference": show_factor(timed.over_reference),
-            "Of bound": show_share(timed.of_bound),
+            "Of bound": show_share(timed.bound_fraction),
             "Limited by": timed.limit or NONE,
         }
     link = tag("a", stage.stage, href=f"#{anchor(report, stage)}")
@@ -256,11 +257,11 @@ def make_measurement(measurement: Measurement) -> Html:
     interval = measurement.reference_ratio
     numbers = [
         (f"{measurement.iterations} iterations", show_seconds(measurement.median_s)),
-        ("vs 1 core", show_factor(measurement.over_sequential)),
-        (f"vs {plural(measurement.openmp_threads, 'thread')}", show_factor(measurement.over_openmp)),
+        ("vs 1 core", show_factor(measurement.speedup_sequential)),
+        (f"vs {plural(measurement.openmp_threads, 'thread')}", show_factor(measurement.speedup_openmp)),
         ("vs reference", show_factor(measurement.over_reference)),
         ("95% interval", f"{show_number(interval.low)} to {show_number(interval.high)}" if interval else NONE),
-        ("Of bound", show_share(measurement.of_bound)),
+        ("Of bound", show_share(measurement.bound_fraction)),
         ("Bound", show_seconds(measurement.bound_s)),
         ("Memory bandwidth", show_bandwidth(measurement.bandwidth_bytes_per_s)),
         ("Transfers (not in it)", show_seconds(measurement.transfer_s)),

@@ -1,13 +1,12 @@
 """report.json, schema 1, as build/warplab writes it: grader/core/report.schema.json, and report.h says what each means.
 
-All times are seconds; a measurement's are seconds for `iterations` iterations. Nothing here recomputes a verdict,
-a point or a time: the ratios below only relate two numbers of one measurement.
+All times are seconds; a measurement's are seconds for `iterations` iterations. 0 is: not measured. Nothing here
+recomputes a verdict, a point, a time or a ratio.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from typing import Any
 from grader.journal.console import UserError, read_json
 
 SCHEMA = 1
-VERDICTS = ("passed", "failed", "error")
+NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
 
 
 @dataclass
@@ -89,9 +88,12 @@ class Measurement:
     sequential_s: float = 0
     openmp_s: float = 0
     openmp_threads: int = 1
+    speedup_sequential: float = 0
+    speedup_openmp: float = 0
     transfer_s: float = 0
     floor_s: float = 0
     bound_s: float = 0
+    bound_fraction: float = 0
     floor_bytes: float = 0
     bound_bytes: float = 0
     flops: float = 0
@@ -100,24 +102,9 @@ class Measurement:
     caveats: list[str] = field(default_factory=list)
 
     @property
-    def over_sequential(self) -> float | None:
-        """Speedup over one CPU core; None when either was not timed."""
-        return ratio(self.sequential_s, self.median_s)
-
-    @property
-    def over_openmp(self) -> float | None:
-        """Speedup over all CPU cores; None when either was not timed."""
-        return ratio(self.openmp_s, self.median_s)
-
-    @property
     def over_reference(self) -> float | None:
         """Time over the reference's: 1 is as fast, 2 takes twice as long; None when it was not timed alongside."""
-        return self.reference_ratio.median if self.reference_ratio else ratio(self.median_s, self.reference_s)
-
-    @property
-    def of_bound(self) -> float | None:
-        """The bound's time over this time: 1 moves data as fast as the device can."""
-        return ratio(self.bound_s, self.median_s)
+        return self.reference_ratio.median if self.reference_ratio else None
 
 
 @dataclass
@@ -134,16 +121,8 @@ class Score:
     speed_pending: bool = False
     hygiene_why: str = ""
     speed_why: str = ""
-
-    @property
-    def total(self) -> float:
-        """Points so far."""
-        return self.correctness + self.hygiene + self.speed
-
-    @property
-    def max(self) -> float:
-        """Points there are."""
-        return self.correctness_max + self.hygiene_max + self.speed_max
+    total: float = 0
+    max: float = 0
 
     @property
     def pending(self) -> float:
@@ -201,6 +180,16 @@ class Machine:
 
 
 @dataclass
+class Total:
+    """Points over the stages that have a score."""
+
+    points: float = 0
+    max: float = 0
+    pending: float = 0
+    without_score: int = 0
+
+
+@dataclass
 class Report:
     """One run of `build/warplab check|bench|grade` on one lab."""
 
@@ -213,6 +202,7 @@ class Report:
     time: str = ""
     warplab: str = ""
     machine: Machine = field(default_factory=Machine)
+    total: Total = field(default_factory=Total)
     stages: list[StageReport] = field(default_factory=list)
 
 
@@ -254,23 +244,15 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
 
 
 def plain_from_json(wanted: type, value: Any, place: str) -> Any:
-    """Converts a JSON string, number or boolean. Numbers are finite: JSON has no NaN, though Python reads one."""
+    """Converts a JSON string, number or boolean. What is not finite counts as not measured."""
     if wanted is str and isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be written again
     if wanted is bool and isinstance(value, bool):
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-    if wanted is float and (is_number or value is None):
-        return float(value) if is_number else 0.0  # null: not a number on the other side
+    if wanted is float and (is_number or value in NOT_FINITE):
+        return float(value) if is_number else 0.0
     if wanted is int and is_number and value == int(value):
         return int(value)
     names = {str: "a string", bool: "true or false", float: "a finite number", int: "a whole number"}
     raise TypeError(f"{place}: expected {names[wanted]}.")
-
-
-def ratio(numerator: float | None, denominator: float | None) -> float | None:
-    """numerator / denominator; None where one was not measured (0, negative or missing)."""
-    if not numerator or not denominator or numerator < 0 or denominator < 0:
-        return None
-    quotient = numerator / denominator
-    return quotient if math.isfinite(quotient) else None

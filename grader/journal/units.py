@@ -1,4 +1,4 @@
-"""Numbers as people read them. None is shown as a dash: not measured."""
+"""Numbers as people read them. None and 0 s, where nothing was measured, are a dash."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def show_factor(value: float | None) -> str:
 
 
 def show_share(value: float | None) -> str:
-    """A fraction as a percentage: 95%, 3.2%."""
-    if value is None:
+    """A fraction as a percentage: 95%, 3.2%; 0 was not measured."""
+    if not value:
         return NONE
     percent = 100 * value
     return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"

@@ -13,7 +13,7 @@ import pytest
 from grader.journal.page import make_page
 from grader.journal.report import Report, from_json
 from tests.python import samples
-from tests.python.support import run_module
+from tests.python.support import ROOT, run_module
 
 MODULE = "grader.journal.page"
 VOID = {"meta", "br"}
@@ -66,6 +66,13 @@ def folder(tmp_path: Path, **reports: Any) -> Path:
     for name, report in reports.items():
         (tmp_path / f"{name}.json").write_text(report if isinstance(report, str) else json.dumps(report))
     return tmp_path
+
+
+def test_samples_are_reports() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((ROOT / "grader/core/report.schema.json").read_text())
+    for report in (samples.report(), samples.cpu_report()):
+        jsonschema.validate(report, schema)
 
 
 def test_everything_a_student_needs_is_on_the_page() -> None:
@@ -164,11 +171,11 @@ def test_long_text_is_shortened() -> None:
     assert len(page) < 100_000
 
 
-@pytest.mark.parametrize("samples_s", [[], [0.5], [0.5, 0.0], [1e-9] * 10, [1e9, 1]])
-def test_odd_samples_make_a_page(samples_s: list[float]) -> None:
+@pytest.mark.parametrize("samples_s", [[], [0.5], [0.5, 0.0], [1e-9] * 10, [1e9, 1], ["inf", "nan"]])
+def test_odd_samples_make_a_page(samples_s: list[Any]) -> None:
     report = samples.report()
     report["stages"][0]["measurements"][0] |= {"samples_s": samples_s, "conditions": []}
-    report["stages"][1]["measurements"][0] |= {"median_s": 0, "reference_ratio": None, "sequential_s": 0}
+    report["stages"][1]["measurements"][0] |= {"median_s": 0, "reference_ratio": None, "sequential_s": "nan"}
     assert "nan" not in page_of(report).lower().replace("nanum", "")
 
 
