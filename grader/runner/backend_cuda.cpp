@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 #include "grader/runner/backend.h"
@@ -44,6 +46,25 @@ void note_launch(const void* kernel) {
         std::strncpy(page->kernel, name, sizeof page->kernel - 1);
         page->in_kernel = 1;
     }
+}
+
+/// With WARPLAB_SHOW_LAUNCHES set: one line on stdout for each kernel and shape of launch, for `warplab device`.
+void show_launch(const void* kernel, dim3 grid, dim3 block, std::size_t shared) {
+    static const bool wanted = std::getenv("WARPLAB_SHOW_LAUNCHES") != nullptr;
+    static std::set<std::string> shown;
+    const char* name = nullptr;
+    cudaFuncAttributes attributes{};
+    if (!wanted || cudaFuncGetName(&name, kernel) != cudaSuccess ||
+        cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess)
+        return;
+    const int threads = static_cast<int>(block.x * block.y * block.z);
+    int resident = 0;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared);
+    char line[512];
+    std::snprintf(line, sizeof line, "launch %s %llu %d %zu %d %d\n", name,
+                  static_cast<unsigned long long>(grid.x) * grid.y * grid.z, threads,
+                  attributes.sharedSizeBytes + shared, attributes.numRegs, resident);
+    if (shown.insert(line).second) std::fputs(line, stdout);
 }
 
 bool goes_to_host(const void* destination, cudaMemcpyKind kind) {
@@ -193,6 +214,7 @@ cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t
 cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                                     cudaStream_t stream) {
     runner::note_launch(kernel);
+    runner::show_launch(kernel, grid, block, shared);
     return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
@@ -201,6 +223,7 @@ cudaError_t __real___cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::siz
 cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                                       cudaStream_t stream) {
     runner::note_launch(reinterpret_cast<const void*>(kernel));
+    runner::show_launch(reinterpret_cast<const void*>(kernel), grid, block, shared);
     return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 

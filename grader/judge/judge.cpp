@@ -1,0 +1,232 @@
+#include "grader/judge/judge.h"
+
+#include <dlfcn.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "grader/core/cause.h"
+#include "grader/core/hash.h"
+#include "grader/core/score.h"
+#include "grader/core/version.h"
+#include "grader/judge/compile.h"
+#include "grader/judge/cuda_device.h"
+#include "grader/judge/machine.h"
+#include "grader/judge/toolchain.h"
+
+namespace warplab {
+namespace {
+
+constexpr Effort forced_effort{3, 3, 0.3, 6, 3};
+
+Failure ours(const std::string& what) { return {cause::internal, what, "This is not the student's fault.", {}}; }
+
+bool wanted(const Dataset& dataset, const Stage& stage, const Task& task) {
+    if (!dataset.applies_to(stage)) return false;
+    if (!task.dataset.empty()) return dataset.name == task.dataset;
+    return dataset.uses.check || (dataset.uses.hidden && task.hidden);
+}
+
+bool settle_verdict(StageReport& report) {
+    report.verdict = Verdict::passed;
+    for (const Check& check : report.checks) {
+        if (check.skipped) continue;
+        if (check.verdict == Verdict::failed) report.verdict = Verdict::failed;
+        if (check.verdict == Verdict::error && report.verdict == Verdict::passed) report.verdict = Verdict::error;
+    }
+    return report.verdict == Verdict::passed;
+}
+
+}  // namespace
+
+Judge::Judge(Folders folders, Backend backend) : folders_(std::move(folders)), backend_(backend) {}
+Judge::~Judge() = default;
+
+const Lab& Judge::lab(const std::string& name) {
+    const auto known = labs_.find(name);
+    if (known != labs_.end()) return known->second;
+    const std::vector<std::string> names = find_labs(folders_.root);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+        throw UsageError(fmt::format("There is no lab \"{}\". The labs are: {}.", name, fmt::join(names, ", ")));
+    return labs_.emplace(name, load_lab(folders_.root, name)).first->second;
+}
+
+Lab& Judge::lab_for_grading(const std::string& name) {
+    lab(name);
+    Lab& found = labs_.at(name);
+    const bool has_hidden = std::any_of(found.datasets.begin(), found.datasets.end(),
+                                        [](const Dataset& dataset) { return dataset.uses.hidden; });
+    if (has_hidden) resolve_hidden_seeds(found, course_secret(folders_.root, true));
+    return found;
+}
+
+const Oracle& Judge::oracle(const Lab& lab) {
+    const Oracle*& oracle = oracles_[lab.name];
+    if (oracle) return *oracle;
+    const std::filesystem::path file = std::filesystem::absolute(folders_.build) / "labs" / lab.name / "oracle.so";
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        throw std::runtime_error(
+            fmt::format("The oracle of {} cannot be loaded ({}). Type make to build it.", lab.name, dlerror()));
+    const auto make = reinterpret_cast<const Oracle* (*)()>(dlsym(library, "warplab_oracle"));
+    if (!make) throw std::runtime_error(fmt::format("{} does not define warplab_oracle().", file.string()));
+    return *(oracle = make());
+}
+
+Memory& Judge::device_memory() {
+    if (backend_ == Backend::cuda) return CudaDevice::get();
+    if (!file_memory_) file_memory_ = make_file_memory(protocol::Transport::shared);
+    return *file_memory_;
+}
+
+const Bandwidth& Judge::bandwidth() {
+    if (bandwidth_) return *bandwidth_;
+    bandwidth_ = std::make_unique<Bandwidth>();
+    if (backend_ == Backend::cpu) return *bandwidth_;
+    CudaDevice& device = CudaDevice::get();
+    const std::size_t large = std::min<std::size_t>(1ull << 30, device.free_bytes() / 8 / 4096 * 4096);
+    device.warm_up(0.3);
+    bandwidth_->copy_bytes_per_s = device.copy_bandwidth(large);
+    bandwidth_->read_bytes_per_s = device.read_bandwidth(large);
+    bandwidth_->l2_bytes = device.limits().l2_bytes;
+    bandwidth_->l2_bytes_per_s =
+        device.read_bandwidth(std::max<std::size_t>(1 << 20, bandwidth_->l2_bytes / 2 / 4096 * 4096));
+    return *bandwidth_;
+}
+
+std::filesystem::path Judge::source_of(const Lab& lab, const Stage& stage, const std::string& tree) const {
+    const std::string file = stage.id + ".cu";
+    if (tree.empty() || tree == "work") return folders_.work / lab.name / file;
+    if (tree == "solutions" || tree == "starter") return folders_.root / tree / lab.name / file;
+    const std::filesystem::path folder = tree;
+    const std::filesystem::path inside = folder / lab.name / file;
+    return std::filesystem::exists(inside) ? inside : folder / file;
+}
+
+Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& task, const std::string& tree) const {
+    Report report;
+    report.verb = verb;
+    report.lab = lab.name;
+    report.backend = backend_name(backend_);
+    report.sandbox = sandbox_name(task.sandbox);
+    report.tree = tree.empty() ? "work" : tree;
+    report.time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    report.warplab = version();
+    report.machine = describe_machine();
+    return report;
+}
+
+Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                               const Task& task) {
+    const Compiled compiled =
+        compile({lab, stage, source, backend_, task.defines, task.sandbox, folders_.build, false});
+    Ready ready{compiled.result, nullptr};
+    if (compiled.result.verdict != Verdict::passed) return ready;
+    Policy policy;
+    policy.level = task.sandbox;
+    policy.readable = {compiled.runner.parent_path()};
+    policy.gpu = backend_ == Backend::cuda;
+    policy.limits.memory_bytes = 8ull << 30;
+    policy.limits.processes = 256;
+    if (!host_memory_) host_memory_ = make_file_memory(protocol::Transport::shared);
+    ready.run.reset(
+        new StageRun{lab, stage, oracle(lab), backend_, compiled.runner, policy, device_memory(), *host_memory_});
+    return ready;
+}
+
+StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                               const Task& task, const Listener& listener) {
+    StageReport report;
+    report.stage = stage.id;
+    report.title = stage.title;
+    report.source = source.string();
+    try {
+        if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
+        listener.doing("compiling");
+        Ready ready = make_ready(lab, stage, source, task);
+        report.compilation = ready.compilation;
+        report.verdict = ready.compilation.verdict;
+        if (ready.run) {
+            check_all(*ready.run, report, task, listener);
+            if (settle_verdict(report) && task.measure) measure_all(*ready.run, report, task, listener);
+            ready.run->end_session();
+            report.output = ready.run->output;
+        }
+    } catch (const ManifestError&) {
+        throw;
+    } catch (const UsageError&) {
+        throw;
+    } catch (const std::exception& error) {
+        report.verdict = Verdict::error;
+        report.error = ours(error.what());
+    }
+    if (report.verdict != Verdict::error) report.score = score_stage(stage, report);
+    return report;
+}
+
+void Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
+    for (const Dataset& dataset : run.lab.datasets) {
+        if (!wanted(dataset, run.stage, task)) continue;
+        listener.doing("checking " + dataset.name);
+        report.checks.push_back(check_dataset(run, dataset));
+        listener.checked(report.checks.back());
+        // One endless loop is enough: the others would make a person wait for the same words.
+        if (report.checks.back().failure && report.checks.back().failure->cause == cause::timeout) {
+            report.notes.push_back("The datasets after this one were not run: the code does not end.");
+            return;
+        }
+    }
+}
+
+void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
+    const bool on_cpu = backend_ == Backend::cpu;
+    if (on_cpu && !task.forced_timing) return;
+    run.end_session();
+    const std::filesystem::path solution = source_of(run.lab, run.stage, "solutions");
+    Ready reference;
+    if (!on_cpu && std::filesystem::exists(solution)) {
+        listener.doing("compiling the reference");
+        Task reference_task = task;
+        reference_task.defines.clear();
+        reference = make_ready(run.lab, run.stage, solution, reference_task);
+        if (!reference.run)
+            report.notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
+    }
+    for (const Dataset& dataset : run.lab.datasets) {
+        if (!dataset.uses.bench || !dataset.applies_to(run.stage) || (on_cpu && dataset.uses.cuda_only)) continue;
+        if (!task.dataset.empty() && dataset.name != task.dataset) continue;
+        const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset.name, what)); };
+        Measured measured =
+            measure(run, reference.run.get(), dataset, bandwidth(), on_cpu ? forced_effort : Effort{}, say);
+        run.end_session();
+        if (reference.run) reference.run->end_session();
+        if (measured.failure) {
+            report.verdict = Verdict::failed;
+            report.checks.push_back(
+                {dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", measured.failure, 0});
+            return;
+        }
+        if (measured.error) {
+            report.verdict = Verdict::error;
+            report.error = measured.error;
+        }
+        say("CPU baselines");
+        const std::string key = sha256(describe_machine().cpu + compiler_version() + dataset.parameters.dump() +
+                                       sha256_file(run.lab.folder() / "oracle.cpp"));
+        const Baseline cpu =
+            measure_baseline(run.oracle, run.lab, dataset, folders_.build / "cache" / "baselines.json", key);
+        Measurement& m = measured.measurement;
+        const double calls = static_cast<double>(m.iterations) / run.lab.benchmark.iterations_per_call;
+        m.sequential_s = cpu.sequential_s * calls;
+        m.openmp_s = cpu.openmp_s * calls;
+        m.openmp_threads = cpu.threads;
+        if (on_cpu) m.caveats.push_back("timed on the CPU backend: says nothing about a GPU");
+        if (!on_cpu && !reference.run) m.caveats.push_back("no reference solution here: speed points are pending");
+        report.measurements.push_back(m);
+        if (measured.error) return;
+    }
+}
+
+}  // namespace warplab

@@ -1,0 +1,85 @@
+#pragma once
+// From a lab's files to reports: compile, check, measure and score stages.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grader/core/backend.h"
+#include "grader/core/manifest.h"
+#include "grader/core/report.h"
+#include "grader/judge/check.h"
+#include "grader/judge/measure.h"
+#include "grader/judge/process.h"
+
+namespace warplab {
+
+struct Folders {
+    std::filesystem::path root;  // the project
+    std::filesystem::path build;
+    std::filesystem::path work;  // the student's
+};
+
+/// What a verb asks of the judge.
+struct Task {
+    bool hidden = false;         // with hidden datasets
+    bool measure = false;        // time it once it passed
+    bool forced_timing = false;  // time on the CPU backend, too
+    bool all_compilers = false;  // nvcc as well, where it is
+    std::string dataset;         // this one only; shows the student's own output
+    SandboxLevel sandbox = SandboxLevel::none;
+    std::vector<std::string> defines;  // -D… of a sweep
+};
+
+/// Told as things happen; each may be empty.
+struct Listener {
+    std::function<void(const std::string&)> doing = [](const std::string&) {};
+    std::function<void(const Check&)> checked = [](const Check&) {};
+};
+
+class Judge {
+  public:
+    Judge(Folders folders, Backend backend);
+    ~Judge();
+
+    const Lab& lab(const std::string& name);        // throws ManifestError, UsageError (with the labs there are)
+    Lab& lab_for_grading(const std::string& name);  // with the hidden datasets' seeds
+    const Oracle& oracle(const Lab& lab);           // throws std::runtime_error when it is not built
+
+    StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
+                            const Listener& listener);
+
+    /// A report without stages: machine, backend, versions, time.
+    Report begin_report(const std::string& verb, const Lab& lab, const Task& task, const std::string& tree) const;
+
+    /// Where a stage's source is in a tree: work, solutions, starter or a folder.
+    std::filesystem::path source_of(const Lab& lab, const Stage& stage, const std::string& tree) const;
+
+    /// A stage ready to run (compiled, not started); the compilation's outcome otherwise.
+    struct Ready {
+        Compilation compilation;
+        std::unique_ptr<StageRun> run;
+    };
+    Ready make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task);
+
+    const Bandwidth& bandwidth();
+    Backend backend() const { return backend_; }
+    const Folders& folders() const { return folders_; }
+
+  private:
+    void check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
+    void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
+    Memory& device_memory();
+
+    Folders folders_;
+    Backend backend_;
+    std::map<std::string, Lab> labs_;
+    std::map<std::string, const Oracle*> oracles_;
+    std::unique_ptr<Memory> file_memory_, host_memory_;
+    std::unique_ptr<Bandwidth> bandwidth_;
+};
+
+}  // namespace warplab

@@ -1,0 +1,117 @@
+// The command line of build/warplab.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <functional>
+
+#include "grader/core/manifest.h"
+#include "grader/core/version.h"
+#include "grader/judge/verbs.h"
+
+namespace {
+
+using warplab::Options;
+using Verb = std::function<int(const Options&)>;
+
+struct Entry {
+    const char* name;
+    const char* about;
+    Verb run;
+    bool takes_lab, needs_lab, needs_stage;
+};
+
+const std::vector<Entry>& entries() {
+    static const std::vector<Entry> all = {
+        {"list", "The labs, the stages and where you stand in each.", warplab::list_labs, true, false, false},
+        {"start", "Copy a lab's starters into the work folder; never over a file that is there.", warplab::start, true,
+         true, false},
+        {"check", "Compile a stage and check it on the public datasets. Without STAGE: every stage you started.",
+         warplab::check, true, true, false},
+        {"bench", "Check a stage, then time 1000 iterations of it on the GPU.", warplab::bench, true, true, false},
+        {"grade", "Verdicts, causes, points and timing of all stages. Without LAB: of all labs.", warplab::grade, true,
+         false, false},
+        {"sweep", "Time a stage over the values of its tunables and say which is best.", warplab::sweep, true, true,
+         true},
+        {"device", "The GPU's limits, what each stage's launches occupy, and what bounds each lab on it.",
+         warplab::show_device, true, false, false},
+        {"profile", "Run a stage under Nsight Compute (and Nsight Systems, where it is).", warplab::profile, true, true,
+         true},
+        {"sanitize", "Run a stage under compute-sanitizer's memcheck, racecheck, initcheck and synccheck.",
+         warplab::sanitize, true, true, true},
+        {"prepare", "Compile ahead what every check links: the runner and the backend.", warplab::prepare_harness,
+         false, false, false},
+    };
+    return all;
+}
+
+void add_options(CLI::App& command, const Entry& entry, Options& options) {
+    if (entry.takes_lab) {
+        auto* lab = command.add_option("LAB", options.lab, "the lab's name");
+        if (entry.needs_lab) lab->required();
+        command.add_option("STAGE", options.stage, "a number (2), a slug or a whole id; without it, all")
+            ->required(entry.needs_stage);
+    }
+    command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");
+    command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");
+    command.add_option("--source", options.source, "judge this file as the stage");
+    command.add_option("--tree", options.tree, "work (default), solutions, starter or a folder with the stages' files");
+    command.add_option("--json", options.json, "also write the report to this file");
+    command.add_option("--report-dir", options.report_dir,
+                       "grade: write LAB.json into this folder (default: BUILD/report)");
+    command.add_flag("--force", options.force, "time on the CPU backend too; marked as such");
+    command.add_flag("--unsafe", options.unsafe, "grade without a sandbox where none can be had");
+    command.add_option("--work", options.work, "the student's folder")->capture_default_str();
+    command.add_option("--build", options.build, "where programs and caches are")->capture_default_str();
+}
+
+int complain(const std::string& message) {
+    fmt::print(stderr, "{}\n", message);
+    return 2;
+}
+
+int run(const Verb& verb, const Options& options) {
+    try {
+        if (!std::filesystem::exists(options.root / "labs"))
+            return complain("There is no folder labs/ here. Run this from the project's own folder.");
+        return verb(options);
+    } catch (const warplab::ManifestError& error) {
+        return complain(fmt::format("A lab's own files are wrong. {}", error.what()));
+    } catch (const warplab::UsageError& error) {
+        return complain(error.what());
+    } catch (const std::bad_alloc&) {
+        return complain("This machine has too little free memory for that.");
+    } catch (const std::exception& error) {
+        return complain(fmt::format("Our side broke, not yours: {}", error.what()));
+    }
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    std::signal(SIGPIPE, SIG_IGN);
+    CLI::App app{"Warplab: checks and times CUDA labs, on a GPU or without one."};
+    app.name("warplab");
+    app.set_version_flag("--version", warplab::version());
+    app.require_subcommand(1);
+    app.footer("Exit status: 0 all passed, 1 something failed, 2 our side broke or the command was wrong.");
+    Options options;
+    const Entry* chosen = nullptr;
+    for (const Entry& entry : entries()) {
+        CLI::App* command = app.add_subcommand(entry.name, entry.about);
+        add_options(*command, entry, options);
+        command->callback([&chosen, &entry] { chosen = &entry; });
+    }
+    try {
+        app.parse(argument_count, arguments);
+    } catch (const CLI::CallForHelp& help) {
+        return app.exit(help);
+    } catch (const CLI::CallForVersion& version) {
+        return app.exit(version);
+    } catch (const CLI::ParseError& error) {
+        return complain(fmt::format(
+            "{}. `build/warplab --help` lists the verbs, `build/warplab VERB --help` their options.", error.what()));
+    }
+    return run(chosen->run, options);
+}

@@ -1,0 +1,530 @@
+#include "grader/judge/measure.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <random>
+
+#include "grader/core/cause.h"
+#include "grader/core/statistics.h"
+#include "grader/core/text.h"
+#include "grader/judge/cuda_device.h"
+#include "grader/judge/diagnose.h"
+
+namespace warplab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+constexpr std::size_t timed_guard_bytes = 4096;
+constexpr std::size_t part_bytes = 64 << 10;   // of a slot's output that is read back
+constexpr std::size_t whole_bytes = 64 << 20;  // of the slot that is read back whole, once a sample
+constexpr int parts_per_command = 4;
+constexpr double wall_allowance_s = 50e-6, wall_allowance_share = 0.05;
+
+/// Elements that a pool is longer than one call's input.
+std::size_t pool_extra(std::size_t step) {
+    return step ? std::max<std::size_t>(step * 4096, 4 << 20) / step * step : 0;
+}
+
+/// What the runner left in part of one output, and the inputs it had.
+struct Sighting {
+    std::vector<std::size_t> window;  // per buffer, first element in the pool
+    std::size_t buffer, first;
+    Array found;
+    int sample;
+};
+
+/// The inputs of all calls: on the host for the oracle, on the device for the copies.
+struct Pool {
+    Problem problem;  // inputs longer than a call's by `extra`
+    std::size_t step = 0, extra = 0;
+    std::vector<std::unique_ptr<Region>> regions;  // per buffer; null for outputs
+
+    /// The call whose inputs start at the given elements; outputs are left to be filled by the reference.
+    Problem call_at(const std::vector<std::size_t>& window, const Lab& lab) const {
+        Problem call = problem;
+        for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+            if (lab.buffers[i].role == Role::output)
+                call.arrays[i] = Array(problem.arrays[i].type(), problem.arrays[i].count());
+            else
+                call.arrays[i] = problem.arrays[i].part(window[i], problem.arrays[i].count() - extra);
+            if (lab.buffers[i].role == Role::inout) call.arrays[i] = call.arrays[i].clone();
+        }
+        return call;
+    }
+    Problem shape(const Lab& lab) const { return call_at(std::vector<std::size_t>(lab.buffers.size(), 0), lab); }
+};
+
+Pool make_pool(const StageRun& run, const Dataset& dataset) {
+    Pool pool;
+    pool.step = run.oracle.window_step();
+    pool.extra = pool_extra(pool.step);
+    pool.problem = run.oracle.generate(dataset, dataset.seed, pool.extra);
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
+        pool.regions.push_back(nullptr);
+        if (run.lab.buffers[i].role == Role::output || pool.problem.arrays[i].bytes() == 0) continue;
+        pool.regions[i] = run.device.allocate(pool.problem.arrays[i].bytes());
+        pool.regions[i]->write(0, pool.problem.arrays[i].data(), pool.problem.arrays[i].bytes());
+    }
+    return pool;
+}
+
+/// One solution being timed: its process, its slots, what was seen of its outputs.
+class Contestant {
+  public:
+    Contestant(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed)
+        : run_(run), pool_(pool), shape_(pool.shape(run.lab)), random_(seed) {
+        const Prepared prepared = prepare(run, shape_, false);
+        failure = prepared.failure;
+        if (failure) return;
+        buffers_.emplace(run.device, run.lab, shape_, prepared.scratch_bytes, slots, timed_guard_bytes,
+                         Poison::draw(seed));
+        failure = open_buffers(run, shape_, *buffers_, false);
+        windows_.assign(slots, std::vector<std::size_t>(run.lab.buffers.size(), 0));
+        if (!failure) measure_empty_command();
+    }
+
+    /// Seconds of `calls` calls, made in commands of at most as many as there are slots; 0 after a failure.
+    double time_calls(int calls, int sample) {
+        double total_s = 0;
+        for (int left = calls; left > 0 && !failure;) {
+            const auto now = static_cast<std::uint32_t>(std::min<int>(left, static_cast<int>(buffers_->slots())));
+            total_s += time_command(now);
+            left -= static_cast<int>(now);
+            if (!failure && sample >= 0) look(now, sample, left <= 0);
+        }
+        if (!failure && sample >= 0) check_guards();
+        return total_s;
+    }
+
+    void poison_scratch() { buffers_->poison_all(); }
+    std::vector<Sighting>& sightings() { return sightings_; }
+
+    std::optional<Failure> failure;
+
+  private:
+    Session::Reply command(std::uint32_t calls) {
+        protocol::Request request = make_request(protocol::Ask::run, shape_.sizes, shape_.reals);
+        request.calls = calls;
+        request.timed = 1;
+        request.host_bytes_limit = run_.stage.host_bytes_per_call;
+        return run_.runner_session().ask(request, {}, time_limit_s(run_, shape_) + 60);
+    }
+
+    void measure_empty_command() {
+        std::vector<double> waits;
+        for (int i = 0; i < 20 && !failure; ++i) {
+            const Session::Reply reply = command(0);
+            failure = reply.failure;
+            waits.push_back(reply.wall_s);
+        }
+        empty_s_ = median(waits);
+    }
+
+    /// New inputs for the first `calls` slots, at offsets nobody could foresee.
+    void move_inputs(std::uint32_t calls) {
+        for (std::uint32_t slot = 0; slot < calls; ++slot)
+            for (std::size_t i = 0; i < pool_.regions.size(); ++i) {
+                if (!pool_.regions[i]) continue;
+                const std::size_t places = pool_.step ? pool_.extra / pool_.step : 0;
+                const std::size_t first = places ? random_() % (places + 1) * pool_.step : 0;
+                windows_[slot][i] = first;
+                buffers_->copy_into(i, slot, *pool_.regions[i], first * element_bytes(pool_.problem.arrays[i].type()));
+            }
+        run_.device.synchronize();
+    }
+
+    double time_command(std::uint32_t calls) {
+        move_inputs(calls);
+        const Session::Reply reply = command(calls);
+        failure = reply.failure;
+        if (failure) return 0;
+        if (reply.answer.host_bytes > run_.stage.host_bytes_per_call * calls)
+            failure =
+                Failure{cause::host_work, "While timed, more was copied to the host than the stage allows.", "", {}};
+        const double wall_s = reply.wall_s * (1 - wall_allowance_share) - empty_s_ - wall_allowance_s;
+        return std::max(reply.answer.event_s, wall_s);
+    }
+
+    /// Keeps parts of outputs drawn at random, and one slot's (nearly) whole output at the end of a sample.
+    void look(std::uint32_t calls, int sample, bool last) {
+        for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
+            if (run_.lab.buffers[i].role == Role::input) continue;
+            for (int k = 0; k < parts_per_command; ++k)
+                sight(i, static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
+            if (last) sight(i, static_cast<std::uint32_t>(random_() % calls), whole_bytes, sample);
+        }
+    }
+
+    void sight(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample) {
+        const Array& shape = shape_.arrays[buffer];
+        const std::size_t count = std::min(shape.count(), bytes / element_bytes(shape.type()));
+        const std::size_t first = random_() % (shape.count() - count + 1);
+        sightings_.push_back({windows_[slot], buffer, first, buffers_->read_part(buffer, slot, first, count), sample});
+    }
+
+    void check_guards() {
+        const auto damage = buffers_->find_damage(static_cast<std::uint32_t>(random_() % buffers_->slots()));
+        if (damage) failure = explain_damage(run_.lab, *damage);
+    }
+
+    StageRun& run_;
+    const Pool& pool_;
+    Problem shape_;
+    std::mt19937_64 random_;
+    std::optional<Buffers> buffers_;
+    std::vector<std::vector<std::size_t>> windows_;
+    std::vector<Sighting> sightings_;
+    double empty_s_ = 0;
+};
+
+/// The right answer to a sighting.
+Array expected_for(const StageRun& run, const Pool& pool, const Sighting& seen) {
+    Problem call = pool.call_at(seen.window, run.lab);
+    Array expected(seen.found.type(), seen.found.count());
+    if (run.oracle.reference_part(call, seen.buffer, seen.first, seen.found.count(), expected)) return expected;
+    run.oracle.reference(call, Execution::openmp);
+    return call.arrays[seen.buffer].part(seen.first, seen.found.count());
+}
+
+/// Checks sightings in random order until the time is up, at least one of every sample.
+std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<Sighting>& sightings, double budget_s,
+                              std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::shuffle(sightings.begin(), sightings.end(), random);
+    std::vector<bool> seen_sample(1000, false);
+    std::stable_partition(sightings.begin(), sightings.end(), [&](const Sighting& s) {
+        const bool first = !seen_sample[static_cast<std::size_t>(s.sample) % 1000];
+        seen_sample[static_cast<std::size_t>(s.sample) % 1000] = true;
+        return first;
+    });
+    const auto samples = static_cast<std::size_t>(std::count(seen_sample.begin(), seen_sample.end(), true));
+    const auto begin = Clock::now();
+    for (std::size_t i = 0; i < sightings.size(); ++i) {
+        if (i >= samples && seconds_since(begin) > budget_s) break;
+        const Sighting& s = sightings[i];
+        const Array expected = expected_for(run, pool, s);
+        const Problem call = pool.call_at(s.window, run.lab);
+        const auto difference = compare(run.oracle, call, s.buffer, expected, s.found, s.first);
+        if (!difference) continue;
+        const std::string name = run.lab.buffers[s.buffer].name;
+        return Failure{
+            cause::timed_output_wrong,
+            fmt::format("While timed, an output was wrong: {}[{}] is {}, expected {} (sample {}).", name,
+                        format_count(s.first + difference->first), element_text(s.found, difference->first),
+                        element_text(expected, difference->first), s.sample + 1),
+            "Every call gets new inputs and an output of its own: nothing may be kept from an earlier call, and "
+            "all work must be done before the next call begins.",
+            Place{name, s.first + difference->first, element_text(expected, difference->first),
+                  element_text(s.found, difference->first)}};
+    }
+    return std::nullopt;
+}
+
+std::uint32_t choose_slots(const StageRun& run, const Pool& pool, int calls, int contestants) {
+    const double per_slot = static_cast<double>(Buffers::bytes_per_slot(pool.shape(run.lab), 0, timed_guard_bytes));
+    const double share = static_cast<double>(run.device.free_bytes()) / 4 / contestants;
+    const auto fit = static_cast<int>(std::min(1000.0, share / per_slot));
+    return static_cast<std::uint32_t>(std::clamp(std::min(fit, calls), 1, 1000));
+}
+
+bool mostly_reads(const Lab& lab, const Problem& shape) {
+    double in = 0, out = 0;
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i)
+        (lab.buffers[i].role == Role::input ? in : out) += static_cast<double>(shape.arrays[i].bytes());
+    return out < 0.05 * in;
+}
+
+void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& bandwidth,
+                double set_bytes) {
+    const Cost cost = run.oracle.cost(shape);
+    const double scale = m.iterations / cost.iterations;
+    const double fastest = std::max(bandwidth.copy_bytes_per_s, bandwidth.read_bytes_per_s);
+    m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? bandwidth.read_bytes_per_s : bandwidth.copy_bytes_per_s;
+    m.floor_bytes = cost.floor_bytes;
+    m.bound_bytes = cost.bound_bytes;
+    m.flops = cost.flops;
+    if (m.bandwidth_bytes_per_s <= 0) return;
+    const double floor_rate =
+        set_bytes < static_cast<double>(bandwidth.l2_bytes) ? std::max(fastest, bandwidth.l2_bytes_per_s) : fastest;
+    m.floor_s = 0.9 * cost.floor_bytes / floor_rate * scale;
+    m.bound_s = cost.bound_bytes / m.bandwidth_bytes_per_s * scale;
+}
+
+std::string limit_phrase(const Measurement& m) {
+    if (m.bound_s <= 0) return "";
+    const double fraction = m.bound_s / m.median_s;
+    if (fraction >= 0.9) return "memory bandwidth";
+    if (fraction >= 0.6) return "near memory bandwidth";
+    return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);
+}
+
+double measure_transfer(const StageRun& run, const Pool& pool) {
+    const Problem shape = pool.shape(run.lab);
+    Buffers buffers(run.device, run.lab, shape, 0, 1, 0, Poison::draw(1));
+    const auto begin = Clock::now();
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+        if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, shape.arrays[i]);
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+        if (run.lab.buffers[i].role != Role::input) buffers.read(i, 0);
+    return seconds_since(begin);
+}
+
+SampleConditions conditions_now(const StageRun& run) {
+    return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
+}
+
+/// The samples of student and reference, taken in turns.
+class Race {
+  public:
+    Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
+         const Effort& effort)
+        : run_(student_run), effort_(effort), student(student_run, pool, slots, seed) {
+        if (reference_run && !student.failure) reference.emplace(*reference_run, pool, slots, seed + 1);
+    }
+
+    bool broken() const { return student.failure || (reference && reference->failure); }
+
+    /// Runs until clocks settle and finds how long a call takes, everything around it included.
+    void warm_up(int calls_wanted) {
+        if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+        int calls = 1;
+        for (int round = 0; round < 12 && !broken(); ++round) {
+            const auto begin = Clock::now();
+            const double student_s = student.time_calls(calls, -1);
+            double both_s = student_s;
+            if (reference) both_s += reference->time_calls(calls, -1);
+            const double wall_s = seconds_since(begin);
+            call_s = student_s / calls;
+            around_s = wall_s / calls;
+            slowest_s = std::max(student_s, both_s - student_s) / calls;
+            if (wall_s > 0.2 || calls >= calls_wanted) break;
+            calls = std::min(calls_wanted, calls * 4);
+        }
+    }
+
+    int affordable_calls(int wanted) const {
+        const double by_sample = effort_.sample_s / std::max(slowest_s, 1e-9);
+        const double by_total = effort_.total_s / effort_.samples / std::max(around_s, 1e-9);
+        return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, wanted);
+    }
+
+    void take_sample(int calls) {
+        const int sample = static_cast<int>(student_s.size());
+        if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
+        student.poison_scratch();
+        const double s = student.time_calls(calls, sample);
+        if (student.failure) return;
+        conditions.push_back(conditions_now(run_));
+        if (reference) {
+            reference->poison_scratch();
+            const double r = reference->time_calls(calls, -1);
+            if (reference->failure) return;
+            reference_s.push_back(r);
+        }
+        student_s.push_back(s);
+    }
+
+  private:
+    StageRun& run_;
+    const Effort& effort_;
+
+  public:
+    Contestant student;
+    std::optional<Contestant> reference;
+    std::vector<double> student_s, reference_s;
+    std::vector<SampleConditions> conditions;
+    double call_s = 0, around_s = 0, slowest_s = 0;
+};
+
+/// Takes away samples during which the clock was more than 5% below the run's median; they are taken again.
+void drop_slow_clocks(Race& race) {
+    std::vector<double> clocks;
+    for (const SampleConditions& c : race.conditions)
+        if (c.sm_clock_mhz) clocks.push_back(*c.sm_clock_mhz);
+    if (clocks.size() != race.conditions.size() || clocks.empty()) return;
+    const double usual = median(clocks);
+    for (std::size_t i = race.student_s.size(); i-- > 0;) {
+        if (clocks[i] >= 0.95 * usual) continue;
+        race.student_s.erase(race.student_s.begin() + static_cast<long>(i));
+        race.conditions.erase(race.conditions.begin() + static_cast<long>(i));
+        if (race.reference) race.reference_s.erase(race.reference_s.begin() + static_cast<long>(i));
+    }
+}
+
+void take_samples(Race& race, int calls, const Effort& effort, const Progress& progress) {
+    const auto take_until = [&](int count) {
+        while (static_cast<int>(race.student_s.size()) < count && !race.broken()) {
+            progress(fmt::format("sample {} of {}", race.student_s.size() + 1, count));
+            race.take_sample(calls);
+        }
+    };
+    take_until(effort.samples);
+    for (int retry = 0; retry < 3 && !race.broken(); ++retry) {
+        drop_slow_clocks(race);
+        take_until(effort.samples);
+    }
+    while (race.reference && !race.broken() && static_cast<int>(race.student_s.size()) < effort.most_samples &&
+           half_width(paired_ratio(race.student_s, race.reference_s)) > 0.01)
+        take_until(static_cast<int>(race.student_s.size()) + 5);
+}
+
+void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
+    const double scale = static_cast<double>(calls_wanted) / calls;
+    m.calls_per_sample = calls;
+    m.cut = calls < calls_wanted;
+    if (m.cut) m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, calls_wanted));
+    for (const double s : race.student_s) m.samples_s.push_back(s * scale);
+    m.conditions = race.conditions;
+    m.median_s = median(m.samples_s);
+    if (!race.reference) return;
+    m.reference_s = median(race.reference_s) * scale;
+    m.reference_ratio = paired_ratio(race.student_s, race.reference_s);
+    m.ambiguous = half_width(*m.reference_ratio) > 0.01;
+    if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
+}
+
+std::optional<Failure> find_implausible(const Measurement& m, double solo_s, double alongside_s) {
+    if (m.median_s < m.floor_s)
+        return Failure{
+            cause::implausible_timing,
+            fmt::format("{} for {} iterations is faster than memory allows: reading each input and writing each output "
+                        "once takes {}.",
+                        format_seconds(m.median_s), m.iterations, format_seconds(m.floor_s)),
+            "An instructor should look at this submission.",
+            {}};
+    if (solo_s > 0 && alongside_s > 1.1 * solo_s)
+        return Failure{
+            cause::implausible_timing,
+            fmt::format("The reference took {:.0f}% longer beside this submission than alone: something keeps running "
+                        "between its calls.",
+                        100 * (alongside_s / solo_s - 1)),
+            "Every call must have finished its work when the device is synchronised.",
+            {}};
+    return std::nullopt;
+}
+
+/// Seconds of a call of the reference before the student's process exists.
+double time_reference_alone(StageRun& reference, const Pool& pool, std::uint32_t slots) {
+    Contestant alone(reference, pool, slots, 77);
+    if (alone.failure) return 0;
+    if (reference.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+    const int calls = static_cast<int>(slots);
+    alone.time_calls(calls, -1);
+    std::vector<double> times;
+    for (int i = 0; i < 3 && !alone.failure; ++i) times.push_back(alone.time_calls(calls, -1) / calls);
+    return alone.failure ? 0 : median(times);
+}
+
+}  // namespace
+
+Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
+                 const Effort& effort, const Progress& progress) {
+    Measured measured;
+    Measurement& m = measured.measurement;
+    m.dataset = dataset.name;
+    m.iterations = student.lab.benchmark.iterations;
+    const int calls_wanted = std::max(1, m.iterations / student.lab.benchmark.iterations_per_call);
+    progress("making inputs");
+    const Pool pool = make_pool(student, dataset);
+    const std::uint32_t slots = choose_slots(student, pool, calls_wanted, reference ? 2 : 1);
+    const Problem shape = pool.shape(student.lab);
+    set_bounds(m, student, shape, bandwidth, slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
+    m.transfer_s = measure_transfer(student, pool) * calls_wanted;
+
+    progress("warming up");
+    double solo_s = 0;
+    if (reference) solo_s = time_reference_alone(*reference, pool, slots);
+    std::random_device entropy;
+    Race race(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
+    race.warm_up(calls_wanted);
+    const int calls = race.affordable_calls(calls_wanted);
+    take_samples(race, calls, effort, progress);
+    if (race.reference && race.reference->failure) {
+        measured.error = race.reference->failure;
+        measured.error->message = "The reference solution failed while timed: " + measured.error->message;
+        measured.error->cause = cause::internal;
+        return measured;
+    }
+    measured.failure = race.student.failure;
+    if (measured.failure) return measured;
+    progress("checking timed outputs");
+    measured.failure = verify(student, pool, race.student.sightings(), effort.verify_s, entropy());
+    if (measured.failure) return measured;
+    fill_in(m, race, calls, calls_wanted);
+    m.limit = limit_phrase(m);
+    measured.error = find_implausible(m, solo_s, race.reference ? median(race.reference_s) / calls : 0);
+    return measured;
+}
+
+namespace {
+
+/// Median seconds of at least five runs within three seconds.
+double time_on_cpu(const Oracle& oracle, Problem& problem, Execution how) {
+    std::vector<double> times;
+    const auto begin = Clock::now();
+    oracle.reference(problem, how);  // touches memory, starts threads
+    while (times.size() < 5 || (seconds_since(begin) < 1 && times.size() < 100)) {
+        const auto start = Clock::now();
+        oracle.reference(problem, how);
+        times.push_back(seconds_since(start));
+        if (seconds_since(begin) > 3 && times.size() >= 1) break;
+    }
+    return median(times);
+}
+
+/// Keeps this thread on one core while it lives.
+class Pinned {
+  public:
+    Pinned() {
+        sched_getaffinity(0, sizeof before_, &before_);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(sched_getcpu(), &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
+
+  private:
+    cpu_set_t before_;
+};
+
+Json read_cache(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    Json cache = stream ? Json::parse(stream, nullptr, false) : Json::object();
+    return cache.is_object() ? cache : Json::object();
+}
+
+}  // namespace
+
+Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
+                          const std::filesystem::path& cache, const std::string& key) {
+    const std::string name = lab.name + "/" + dataset.name + "/" + key;
+    Json known = read_cache(cache);
+    if (known.contains(name) && known[name].is_array() && known[name].size() == 3)
+        return {known[name][0].get<double>(), known[name][1].get<double>(), known[name][2].get<int>()};
+    Problem problem = oracle.generate(dataset, dataset.seed, 0);
+    Baseline baseline;
+    baseline.openmp_s = time_on_cpu(oracle, problem, Execution::openmp);
+    baseline.threads = omp_get_max_threads();
+    {
+        const Pinned pinned;
+        baseline.sequential_s = time_on_cpu(oracle, problem, Execution::sequential);
+    }
+    known = read_cache(cache);
+    known[name] = {baseline.sequential_s, baseline.openmp_s, baseline.threads};
+    std::filesystem::create_directories(cache.parent_path());
+    const std::filesystem::path fresh = cache.string() + ".new";
+    std::ofstream(fresh) << known.dump(1) << "\n";
+    std::filesystem::rename(fresh, cache);
+    return baseline;
+}
+
+}  // namespace warplab

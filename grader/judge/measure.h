@@ -1,0 +1,49 @@
+#pragma once
+// The 1000-iteration benchmark. Every timed call works on inputs it has not seen, in a slot used once a command; the
+// judge's own clock bounds what the runner says, and outputs drawn at random are checked afterwards.
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "grader/core/report.h"
+#include "grader/judge/check.h"
+
+namespace warplab {
+
+/// What this device moves, measured once per process.
+struct Bandwidth {
+    double copy_bytes_per_s = 0;  // read plus written
+    double read_bytes_per_s = 0;
+    double l2_bytes_per_s = 0;  // reads of a set that fits in half of the L2
+    std::size_t l2_bytes = 0;
+};
+
+/// How much to measure. The defaults are the benchmark's; the CPU backend's forced timing takes less.
+struct Effort {
+    int samples = 10, most_samples = 30;
+    double sample_s = 1, total_s = 60, verify_s = 15;
+};
+
+struct Measured {
+    Measurement measurement;
+    std::optional<Failure> failure;  // the timed outputs are wrong, or the code failed while timed
+    std::optional<Failure> error;    // our side, or times that cannot be
+};
+
+using Progress = std::function<void(const std::string& what)>;
+
+/// Times one dataset. `reference` is the same stage's solution, timed alongside; null where there is none.
+Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
+                 const Effort& effort, const Progress& progress);
+
+/// Seconds of one call of the oracle's reference: median of at least 5 within 3 s, kept in `cache` under a key of
+/// machine, compiler and dataset.
+struct Baseline {
+    double sequential_s = 0, openmp_s = 0;
+    int threads = 1;
+};
+Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
+                          const std::filesystem::path& cache, const std::string& key);
+
+}  // namespace warplab

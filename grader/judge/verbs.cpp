@@ -1,0 +1,227 @@
+#include "grader/judge/verbs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "grader/core/cause.h"
+#include "grader/core/hash.h"
+#include "grader/core/text.h"
+#include "grader/judge/console.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/machine.h"
+#include "grader/judge/toolchain.h"
+#include "grader/judge/work.h"
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+Folders folders_of(const Options& options) { return {options.root, options.build, options.work}; }
+
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+bool is_work(const Options& options) {
+    return options.source.empty() && (options.tree.empty() || options.tree == "work");
+}
+bool is_ours(const Options& options) {
+    return options.source.empty() && (options.tree == "solutions" || options.tree == "starter");
+}
+
+void start_if_needed(const Lab& lab, const Folders& folders) {
+    const auto made = start_lab(lab, folders);
+    if (!made.empty())
+        fmt::print("Copied {} into {}.\n", format_plural(made.size(), "starter file"),
+                   (folders.work / lab.name).string());
+}
+
+int exit_status(const Report& report) {
+    switch (overall(report)) {
+        case Verdict::passed:
+            return 0;
+        case Verdict::failed:
+            return 1;
+        case Verdict::error:
+            return 2;
+    }
+    return 2;
+}
+
+/// Code of others is graded in the strongest sandbox there is, or not at all.
+SandboxLevel grading_level(const Options& options) {
+    const SandboxSupport& support = sandbox_support();
+    if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) return support.level;
+    throw UsageError(
+        fmt::format("Grading other people's code needs a sandbox, and none can be had here: {} With --unsafe "
+                    "(UNSAFE=1) the code runs with your own rights.",
+                    support.why_not_stronger));
+}
+
+fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, const Options& options) {
+    return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+}
+
+/// Judges the stages one after the other, with a line on the terminal that says what is being done.
+Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
+                    const Task& task, const Options& options, bool print_stages) {
+    Report report =
+        judge.begin_report(verb, lab, task, options.source.empty() ? options.tree : options.source.string());
+    const TextStyle style = text_style(STDOUT_FILENO);
+    print(render_heading(report, style));
+    Console console;
+    for (const Stage* stage : stages) {
+        Listener listener;
+        listener.doing = [&](const std::string& what) {
+            console.show(fmt::format("{}/{}: {} …", lab.name, stage->id, what));
+        };
+        report.stages.push_back(
+            judge.judge_stage(lab, *stage, source_for(judge, lab, *stage, options), task, listener));
+        console.clear();
+        const StageReport& done = report.stages.back();
+        if (print_stages) print(render_stage(done, style, !task.dataset.empty()));
+        if (is_work(options)) keep_report(report, done, lab, judge.folders());
+    }
+    if (!options.json.empty()) write_report(report, options.json);
+    return report;
+}
+
+/// The stages asked for; for the student's own tree without STAGE, those started.
+std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
+    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    if (!options.source.empty()) throw UsageError("With --source (SOURCE=) say which STAGE the file is for.");
+    if (is_work(options)) {
+        const auto started = started_stages(lab, folders);
+        if (!started.empty()) return started;
+        fmt::print(
+            "No stage of {0} is started yet. Edit {1}, then type  make check LAB={0}  again.\nThis is what the "
+            "starter of the first stage gives:\n\n",
+            lab.name, (folders.work / lab.name / (lab.stages.front().id + ".cu")).string());
+        return {&lab.stages.front()};
+    }
+    std::vector<const Stage*> all;
+    for (const Stage& stage : lab.stages) all.push_back(&stage);
+    return all;
+}
+
+void check_dataset_name(const Lab& lab, const Options& options) {
+    if (!options.dataset.empty()) lab.dataset(options.dataset);  // throws with the names there are
+}
+
+std::string next_after_check(const Report& report, const Options& options) {
+    if (!is_work(options) || report.stages.empty()) return "";
+    const StageReport& last = report.stages.back();
+    if (overall(report) == Verdict::passed && report.backend == "cuda")
+        return fmt::format("Next: make bench LAB={} STAGE={}\n", report.lab, last.stage.substr(0, 2));
+    return "";
+}
+
+}  // namespace
+
+int list_labs(const Options& options) {
+    Judge judge(folders_of(options), Backend::cpu);
+    std::string next;
+    for (const std::string& name : find_labs(options.root)) {
+        if (!options.lab.empty() && name != options.lab) continue;
+        const Lab& lab = judge.lab(name);
+        fmt::print("{}  {}\n", lab.name, lab.title);
+        for (const Stage& stage : lab.stages) {
+            const Standing standing = standing_of(lab, stage, judge.folders());
+            fmt::print("  {:<28} {:<12} {}\n", stage.id, standing.words, stage.title);
+            if (next.empty() && standing.words != "passing" && standing.words != "measured")
+                next = fmt::format("make check LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
+            if (next.empty() && standing.words == "passing" && why_no_gpu().empty())
+                next = fmt::format("make bench LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
+        }
+    }
+    if (!next.empty()) fmt::print("\nNext: {}\n", next);
+    return 0;
+}
+
+int start(const Options& options) {
+    Judge judge(folders_of(options), Backend::cpu);
+    const Lab& lab = judge.lab(options.lab);
+    const auto made = start_lab(lab, judge.folders());
+    const std::string folder = (options.work / lab.name).string();
+    if (made.empty()) fmt::print("{} is already complete: nothing was copied and nothing changed.\n", folder);
+    for (const fs::path& file : made) fmt::print("  {}\n", file.string());
+    fmt::print("Read handouts/{0}.md, edit {1}/{2}.cu, then type  make check LAB={0} STAGE={3}\n", lab.name, folder,
+               lab.stages.front().id, lab.stages.front().id.substr(0, 2));
+    return 0;
+}
+
+int check(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    check_dataset_name(lab, options);
+    if (is_work(options)) start_if_needed(lab, judge.folders());
+    Task task;
+    task.dataset = options.dataset;
+    const Report report =
+        judge_stages(judge, "check", lab, stages_for(lab, options, judge.folders()), task, options, true);
+    print(next_after_check(report, options));
+    return exit_status(report);
+}
+
+int bench(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    check_dataset_name(lab, options);
+    if (is_work(options)) start_if_needed(lab, judge.folders());
+    Task task;
+    task.measure = true;
+    task.forced_timing = options.force;
+    const Report report =
+        judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, options, true);
+    if (judge.backend() == Backend::cpu)
+        fmt::print(
+            "{}",
+            options.force
+                ? "These times are of the CPU backend. They say nothing about a GPU.\n"
+                : wrap(fmt::format(
+                           "Not timed: this machine has no GPU to time on ({}), and a CPU's time says nothing about "
+                           "a GPU. FORCE=1 runs a short timing all the same, marked as such.",
+                           why_no_gpu()),
+                       0, text_style(STDOUT_FILENO).width));
+    return exit_status(report);
+}
+
+int grade(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    Task task;
+    task.hidden = true;
+    task.measure = true;
+    task.forced_timing = options.force;
+    task.all_compilers = true;
+    task.dataset = options.dataset;
+    task.sandbox = grading_level(options);
+    std::vector<std::string> names = {options.lab};
+    if (options.lab.empty()) names = find_labs(options.root);
+    std::vector<Report> reports;
+    int status = 0;
+    const fs::path folder = options.report_dir.empty() ? options.build / "report" : options.report_dir;
+    for (const std::string& name : names) {
+        Lab& lab = judge.lab_for_grading(name);
+        check_dataset_name(lab, options);
+        if (is_work(options)) start_if_needed(lab, judge.folders());
+        std::vector<const Stage*> stages;
+        for (const Stage& stage : lab.stages)
+            if (options.stage.empty() || &stage == &lab.stage(options.stage)) stages.push_back(&stage);
+        reports.push_back(judge_stages(judge, "grade", lab, stages, task, options, true));
+        write_report(reports.back(), folder / (name + ".json"));
+        status = std::max(status, exit_status(reports.back()));
+    }
+    print("\n" + render_table(reports, text_style(STDOUT_FILENO)));
+    fmt::print("Reports: {}\n", names.size() == 1 ? (folder / (names.front() + ".json")).string() : folder.string());
+    return status;
+}
+
+int prepare_harness(const Options& options) {
+    build_harness(options.root, options.build, choose_backend(options.backend));
+    return 0;
+}
+
+}  // namespace warplab

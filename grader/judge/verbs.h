@@ -1,0 +1,31 @@
+#pragma once
+// What `warplab VERB …` does. Each returns the exit status: 0 all passed, 1 something failed, 2 our side broke.
+// Misuse is a UsageError, a mistake in a lab's files a ManifestError.
+
+#include <filesystem>
+#include <string>
+
+namespace warplab {
+
+struct Options {
+    std::string lab, stage, dataset;
+    std::filesystem::path source;
+    std::string backend;  // empty: the best there is
+    std::string tree;     // empty: work
+    std::filesystem::path json, report_dir;
+    bool force = false, unsafe = false;
+    std::filesystem::path root = ".", build = "build", work = "work";
+};
+
+int list_labs(const Options& options);
+int start(const Options& options);
+int check(const Options& options);
+int bench(const Options& options);
+int grade(const Options& options);
+int sweep(const Options& options);
+int show_device(const Options& options);
+int profile(const Options& options);
+int sanitize(const Options& options);
+int prepare_harness(const Options& options);
+
+}  // namespace warplab
