@@ -1,0 +1,438 @@
+#include "grader/judge/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include "grader/judge/sandbox/bubblewrap.h"
+#include "grader/judge/sandbox/cgroup.h"
+#include "grader/judge/sandbox/family.h"
+#include "grader/judge/sandbox/landlock.h"
+#include "grader/judge/sandbox/launch.h"
+#include "grader/judge/sandbox/limits.h"
+#include "grader/judge/sandbox/places.h"
+#include "grader/judge/sandbox/seccomp.h"
+#include "grader/judge/sandbox/support.h"
+#include "grader/judge/sandbox/users.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Words = std::vector<std::string>;
+
+class File {
+  public:
+    File() = default;
+    explicit File(int number) : number_(number) {}
+    File(File&& other) noexcept { std::swap(number_, other.number_); }
+    File& operator=(File&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~File() { reset(); }
+    void reset() {
+        if (number_ >= 0) close(number_);
+        number_ = -1;
+    }
+    int get() const { return number_; }
+    explicit operator bool() const { return number_ >= 0; }
+
+  private:
+    int number_ = -1;
+};
+
+struct Pipe {
+    File read_end, write_end;
+};
+
+Pipe make_pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot make a pipe: {}", strerror(errno)));
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
+    fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+    return {File(ends[0]), File(ends[1])};
+}
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+Clock::time_point after(Clock::time_point from, double seconds) {
+    return from +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6)));
+}
+
+/// A folder of the unused user's own for temporary files, at level `uid`.
+struct PrivateFolder {
+    fs::path path;
+    PrivateFolder() = default;
+    explicit PrivateFolder(uid_t owner) {
+        char name[] = "/tmp/warplab-XXXXXX";
+        if (!mkdtemp(name) || chown(name, owner, owner) != 0)
+            throw std::runtime_error(fmt::format("cannot make a folder in /tmp: {}", strerror(errno)));
+        path = name;
+    }
+    PrivateFolder(PrivateFolder&& other) noexcept { path.swap(other.path); }
+    PrivateFolder& operator=(PrivateFolder&& other) noexcept {
+        path.swap(other.path);
+        return *this;
+    }
+    ~PrivateFolder() {
+        std::error_code error;
+        if (!path.empty()) fs::remove_all(path, error);
+    }
+};
+
+enum class Pending { nothing, packet, closed };
+
+/// Whether reading would give something, the end, or would wait.
+Pending pending(int descriptor) {
+    pollfd entry{descriptor, POLLIN, 0};
+    if (poll(&entry, 1, 0) <= 0) return Pending::nothing;
+    char byte;
+    const ssize_t got = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got > 0 || (got < 0 && errno == ENOTSOCK && (entry.revents & POLLIN))) return Pending::packet;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Pending::nothing;
+    return Pending::closed;
+}
+
+bool says_out_of_memory(const std::string& output) {
+    for (const char* words :
+         {"std::bad_alloc", "out of memory allocating", "virtual memory exhausted", "Cannot allocate memory"})
+        if (output.find(words) != std::string::npos) return true;
+    return false;
+}
+
+}  // namespace
+
+std::string_view sandbox_name(SandboxLevel level) {
+    switch (level) {
+        case SandboxLevel::none:
+            return "none";
+        case SandboxLevel::uid:
+            return "uid";
+        case SandboxLevel::namespaces:
+            return "namespace";
+    }
+    return "none";
+}
+
+struct Process::State {
+    SandboxLevel level = SandboxLevel::none;
+    Limits limits;
+    std::optional<sandbox::UnusedUser> user;
+    std::optional<sandbox::MemoryGroup> memory;
+    PrivateFolder folder;
+    std::string mark;
+
+    pid_t child = -1;
+    File ended_file;  // pidfd; absent before Linux 5.3, then we look every 5 ms
+    File output_end, status_end;
+    Clock::time_point started = Clock::now(), deadline = started;
+    bool collected = true;
+    bool deadline_passed = false;
+    Ended result;
+
+    void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
+               const fs::path& working_directory);
+    void enter_namespaces(sandbox::Launch& launch, const Policy& policy, const std::string& working_directory,
+                          std::vector<int>& descriptors, File& status_write);
+    File enter_user(sandbox::Launch& launch, const Policy& policy);
+
+    bool child_ended() const;
+    void read_output();
+    void read_rest();
+    void kill();
+    void kill_rest();
+    void collect();
+    void interpret(int status, const rusage& usage);
+    Process::Event wait_for(double seconds, int readable_fd);
+    void sleep_until(Clock::time_point until, int readable_fd) const;
+};
+
+void Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& policy,
+                                      const std::string& working_directory, std::vector<int>& descriptors,
+                                      File& status_write) {
+    const auto style = sandbox::support().style;
+    if (geteuid() == 0) {
+        user = sandbox::UnusedUser::take(policy.slot);
+        if (!user) throw std::runtime_error("all user ids for sandboxes are taken");
+        if (style == sandbox::BubblewrapStyle::user_first) launch.uid = user->id();
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+    }
+    Pipe status = make_pipe();
+    status_end = std::move(status.read_end);
+    status_write = std::move(status.write_end);
+    launch.argv =
+        sandbox::bubblewrap_command(style, launch.argv, policy, working_directory,
+                                    user ? static_cast<int>(user->id()) : -1, static_cast<int>(descriptors.size()));
+    descriptors.push_back(status_write.get());
+    launch.working_directory = "/";
+}
+
+File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
+    user = sandbox::UnusedUser::take(policy.slot);
+    if (!user) throw std::runtime_error("all user ids for sandboxes are taken");
+    user->kill_all();  // what a judge that was itself killed left behind
+    folder = PrivateFolder(user->id());
+    launch.uid = user->id();
+    launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+    launch.no_new_privileges = true;
+    launch.filter = sandbox::seccomp_filter();
+    launch.environment.push_back("TMPDIR=" + folder.path.string());
+
+    std::vector<fs::path> readable = {"/usr", "/proc", "/dev/urandom", "/dev/random", "/sys"};
+    for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(), policy.readable})
+        readable.insert(readable.end(), list.begin(), list.end());
+    std::vector<fs::path> writable = policy.writable, devices = {"/dev/null", "/dev/zero"};
+    writable.push_back(folder.path);
+    if (policy.gpu) {
+        for (const auto& node : sandbox::gpu_devices()) devices.push_back(node);
+        for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
+    }
+    File ruleset(sandbox::landlock_ruleset(readable, writable, devices));
+    launch.landlock = ruleset.get();
+    return ruleset;
+}
+
+void Process::State::start(const Words& argv, const Policy& policy, const std::vector<int>& inherited,
+                           const Words& environment, const fs::path& working_directory) {
+    level = policy.level;
+    limits = policy.limits;
+    sandbox::Launch launch;
+    launch.argv = argv;
+    launch.environment = sandbox::clean_environment(policy.gpu, environment);
+    launch.working_directory = working_directory.string();
+    launch.limits = sandbox::resource_limits(limits);
+
+    const fs::path program = sandbox::find_program(argv.at(0));
+    if (program.empty()) {
+        result.why = argv[0] + ": there is no such program";
+        return;
+    }
+    launch.argv[0] = program.string();
+
+    const File input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    Pipe output = make_pipe();
+    std::vector<int> descriptors = {input.get(), output.write_end.get(), output.write_end.get()};
+    descriptors.insert(descriptors.end(), inherited.begin(), inherited.end());
+
+    File status_write, ruleset;
+    if (level != SandboxLevel::namespaces) sandbox::adopt_orphans();
+    if (level == SandboxLevel::namespaces) {
+        enter_namespaces(launch, policy, working_directory.string(), descriptors, status_write);
+    } else if (level == SandboxLevel::uid) {
+        ruleset = enter_user(launch, policy);
+    } else {
+        mark = sandbox::new_mark();
+        launch.environment.push_back(mark);
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, false));
+    }
+    if (level != SandboxLevel::none) memory = sandbox::MemoryGroup::make(limits.memory_bytes);
+    if (memory) launch.cgroup_files.push_back(memory->join_file());
+    launch.descriptors = descriptors;
+
+    started = Clock::now();
+    deadline = after(started, limits.wall_s);
+    child = sandbox::launch(launch, result.why);
+    if (child < 0) return;
+    collected = false;
+    output_end = std::move(output.read_end);
+    ended_file = File(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+}
+
+bool Process::State::child_ended() const {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
+}
+
+/// What is there now, up to a megabyte, so that a flood does not keep us from looking at the clock.
+void Process::State::read_output() {
+    char buffer[64 << 10];
+    for (int i = 0; output_end && i < 16; ++i) {
+        const ssize_t got = read(output_end.get(), buffer, sizeof buffer);
+        if (got == 0) output_end.reset();
+        if (got <= 0) return;
+        result.output_bytes += static_cast<std::uint64_t>(got);
+        const std::size_t room = limits.output_bytes - std::min(limits.output_bytes, result.output.size());
+        result.output.append(buffer, std::min(room, static_cast<std::size_t>(got)));
+    }
+}
+
+/// After everything was killed: until the last writer is gone.
+void Process::State::read_rest() {
+    const auto until = after(Clock::now(), 1);
+    while (output_end && Clock::now() < until) {
+        pollfd entry{output_end.get(), POLLIN, 0};
+        poll(&entry, 1, 10);
+        read_output();
+    }
+    output_end.reset();
+}
+
+void Process::State::kill() {
+    if (collected) return;
+    ::kill(child, SIGKILL);
+    if (level != SandboxLevel::namespaces) ::kill(-child, SIGKILL);
+    collect();
+}
+
+/// The child has ended; what it started may not have. (Of a pid namespace, nothing is left.)
+void Process::State::kill_rest() {
+    if (level == SandboxLevel::none) sandbox::kill_family(mark);
+    if (level == SandboxLevel::uid) {
+        user->kill_all();
+        sandbox::reap_orphans(user->id());
+    }
+}
+
+void Process::State::collect() {
+    siginfo_t info{};
+    while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    result.wall_s = seconds_between(started, Clock::now());
+    if (level != SandboxLevel::namespaces) ::kill(-child, SIGKILL);  // before its number can be another's
+    int status = 0;
+    rusage usage{};
+    pid_t waited;
+    while ((waited = wait4(child, &status, 0, &usage)) < 0 && errno == EINTR) {
+    }
+    if (waited < 0) status = SIGKILL;  // somebody else waited for it: never take that for success
+    kill_rest();
+    collected = true;
+    ended_file.reset();
+    read_rest();
+    interpret(status, usage);
+    memory.reset();
+    folder = {};
+    user.reset();
+}
+
+void Process::State::interpret(int status, const rusage& usage) {
+    result.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+    result.how = WIFSIGNALED(status) ? End::signaled : End::exited;
+    result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    if (level == SandboxLevel::namespaces && result.how == End::exited) {
+        char report[4096];
+        const ssize_t got = read(status_end.get(), report, sizeof report);
+        if (!sandbox::bubblewrap_started(std::string(report, static_cast<std::size_t>(std::max<ssize_t>(got, 0))))) {
+            result.how = End::not_started;
+            result.why = result.output.empty() ? "the sandbox did not start" : result.output;
+            return;
+        }
+        if (result.status > 128 && result.status < 128 + NSIG) {  // so bubblewrap says "killed by a signal"
+            result.how = End::signaled;
+            result.status -= 128;
+        }
+    }
+    if (deadline_passed) {
+        result.how = End::timed_out;
+        return;
+    }
+    const bool well = result.how == End::exited && result.status == 0;
+    const bool full = result.peak_rss_bytes > limits.memory_bytes / 8 * 7;
+    if ((memory && memory->ran_out()) || (!well && (full || says_out_of_memory(result.output))))
+        result.how = End::out_of_memory;
+}
+
+void Process::State::sleep_until(Clock::time_point until, int readable_fd) const {
+    pollfd entries[3];
+    nfds_t count = 0;
+    if (ended_file) entries[count++] = {ended_file.get(), POLLIN, 0};
+    if (output_end) entries[count++] = {output_end.get(), POLLIN, 0};
+    if (readable_fd >= 0) entries[count++] = {readable_fd, POLLIN, 0};
+    int wait_ms = static_cast<int>(std::min(seconds_between(Clock::now(), until) * 1000 + 1, 1e6));
+    if (!ended_file) wait_ms = std::min(wait_ms, 5);
+    poll(entries, count, std::max(wait_ms, 0));
+}
+
+Process::Event Process::State::wait_for(double seconds, int readable_fd) {
+    const auto until = after(Clock::now(), seconds);
+    std::optional<Clock::time_point> closed_since;
+    for (;;) {
+        const Pending packet = readable_fd >= 0 ? pending(readable_fd) : Pending::nothing;
+        if (packet == Pending::packet) return Event::readable;
+        if (collected) return Event::ended;
+        read_output();
+        if (child_ended()) {
+            collect();
+            return readable_fd >= 0 && pending(readable_fd) == Pending::packet ? Event::readable : Event::ended;
+        }
+        const auto now = Clock::now();
+        // A child that closed its end is usually about to end: say so rather than "readable", unless it lives on.
+        if (packet == Pending::closed) {
+            if (!closed_since) closed_since = now;
+            if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
+        }
+        if (now >= deadline) {
+            deadline_passed = true;
+            kill();
+            return Event::ended;
+        }
+        if (now >= until) return Event::elapsed;
+        const bool watch = readable_fd >= 0 && packet != Pending::closed;
+        sleep_until(std::min({until, deadline, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
+                    watch ? readable_fd : -1);
+    }
+}
+
+Process::Process(State* state) : state_(state) {}
+Process::Process(Process&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
+Process& Process::operator=(Process&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+}
+Process::~Process() {
+    if (state_) state_->kill();
+    delete state_;
+}
+
+Process Process::start(const Words& argv, const Policy& policy, const std::vector<int>& inherited,
+                       const Words& environment, const fs::path& working_directory) {
+    if (argv.empty()) throw std::runtime_error("no program to start");
+    Process process(new State);
+    try {
+        process.state_->start(argv, policy, inherited, environment, working_directory);
+    } catch (const std::exception& problem) {
+        process.state_->result.why = problem.what();
+    }
+    return process;
+}
+
+Process::Event Process::wait_for(double seconds, int readable_fd) { return state_->wait_for(seconds, readable_fd); }
+
+void Process::restart_clock(double wall_s) { state_->deadline = after(Clock::now(), wall_s); }
+
+bool Process::running() const { return !state_->collected && !state_->child_ended(); }
+
+void Process::kill() { state_->kill(); }
+
+Ended Process::finish() {
+    while (state_->wait_for(3600, -1) != Event::ended) {
+    }
+    return state_->result;
+}
+
+std::string Process::output() const { return state_->result.output; }
+
+int Process::pid() const { return state_->child; }
+
+Ended run_to_end(const Words& argv, const Policy& policy, const Words& environment, const fs::path& working_directory) {
+    return Process::start(argv, policy, {}, environment, working_directory).finish();
+}
+
+}  // namespace warplab

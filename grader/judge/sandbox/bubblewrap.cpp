@@ -1,0 +1,142 @@
+#include "grader/judge/sandbox/bubblewrap.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+
+#include "grader/judge/sandbox/limits.h"
+#include "grader/judge/sandbox/places.h"
+
+namespace warplab::sandbox {
+namespace {
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
+
+/// --size came with version 0.7; Ubuntu 22.04 has 0.6.
+bool knows_size() {
+    static const bool known = [] {
+        FILE* help = popen("bwrap --help 2>/dev/null", "r");
+        if (!help) return false;
+        std::string text(1 << 16, '\0');
+        text.resize(fread(text.data(), 1, text.size(), help));
+        pclose(help);
+        return text.find("--size") != std::string::npos;
+    }();
+    return known;
+}
+
+void add_temporary(Words& command, const std::string& folder, std::uint64_t bytes) {
+    add(command, {"--perms", "1777"});
+    if (knows_size()) add(command, {"--size", std::to_string(bytes)});
+    add(command, {"--tmpfs", folder});
+}
+
+void add_system(Words& command) {
+    add(command, {"--ro-bind", "/usr", "/usr"});
+    for (const auto& folder : system_folders()) {
+        std::error_code error;
+        if (fs::is_symlink(folder, error))
+            add(command, {"--symlink", fs::read_symlink(folder, error).string(), folder.string()});
+        else
+            add(command, {"--ro-bind", folder.string(), folder.string()});
+    }
+    for (const auto& path : etc_files()) add(command, {"--ro-bind", path.string(), path.string()});
+    for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
+}
+
+/// Folders in which a bound path lies. Bubblewrap would make them by itself, closed to everyone but root.
+void add_folders_above(Words& command, const std::vector<fs::path>& paths) {
+    std::set<fs::path> folders;  // in order: each after the one it lies in
+    for (const auto& path : paths)
+        for (fs::path folder = path.parent_path(); folder != folder.root_path(); folder = folder.parent_path())
+            folders.insert(folder);
+    for (const auto& folder : folders)
+        if (!folder.string().starts_with("/usr")) add(command, {"--perms", "0755", "--dir", folder.string()});
+}
+
+void add_gpu(Words& command) {
+    for (const auto& node : gpu_devices()) add(command, {"--dev-bind", node.string(), node.string()});
+    add(command, {"--ro-bind-try", "/sys", "/sys"});
+    for (const auto& folder : driver_folders())
+        if (!folder.string().starts_with("/usr/")) add(command, {"--ro-bind", folder.string(), folder.string()});
+}
+
+std::string first_number(const char* file) {
+    std::ifstream stream(file);
+    std::string word;
+    stream >> word;
+    return word;
+}
+
+}  // namespace
+
+Words bubblewrap_command(BubblewrapStyle style, const Words& program, const Policy& policy,
+                         const std::string& working_directory, int user, int status) {
+    const bool root_first = style == BubblewrapStyle::root_first;
+    Words command = {
+        find_program("bwrap").string(), "--unshare-pid",     "--unshare-net", "--unshare-ipc", "--unshare-uts",
+        "--unshare-cgroup-try",         "--die-with-parent", "--new-session", "--hostname",    "warplab"};
+    if (!root_first) command.push_back("--unshare-user");
+    add(command, {"--json-status-fd", std::to_string(status)});
+    add_system(command);
+    add(command, {"--proc", "/proc", "--dev", "/dev"});
+    add_temporary(command, "/dev/shm", policy.limits.file_bytes);
+    if (policy.gpu) add_gpu(command);
+    add_temporary(command, "/tmp", policy.limits.file_bytes);
+    add_folders_above(command, policy.readable);
+    add_folders_above(command, policy.writable);
+    for (const auto& path : policy.readable) add(command, {"--ro-bind", path.string(), path.string()});
+    for (const auto& path : policy.writable) add(command, {"--bind", path.string(), path.string()});
+    add(command, {"--chdir", working_directory, "--"});
+    if (root_first) {
+        const std::string id = std::to_string(user);
+        add(command, {"/usr/bin/setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs",
+                      "--inh-caps=-all", "--bounding-set=-all", "--"});
+    } else if (user < 0) {
+        // An ordinary user may already run more processes than the limit: only in the namespace do they not count.
+        add(command, {"/usr/bin/prlimit",
+                      fmt::format("--nproc={}", process_limit(policy.limits, user_namespaces_count_apart())), "--"});
+    }
+    add(command, program);
+    return command;
+}
+
+bool bubblewrap_started(const std::string& status_text) {
+    return status_text.find("\"exit-code\"") != std::string::npos;
+}
+
+std::string why_no_bubblewrap(const std::string& said) {
+    if (find_program("bwrap").empty())
+        return "bubblewrap is not installed; install the package bubblewrap (apt-get install bubblewrap).";
+    const std::string message = said.empty() ? "" : fmt::format(" (it says: {})", said);
+    if (first_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
+        return fmt::format(
+            "AppArmor keeps bubblewrap from starting, as Ubuntu 24.04 does by default{}; `make setup` as root or with "
+            "sudo installs the profile that allows it.",
+            message);
+    if (first_number("/proc/sys/user/max_user_namespaces") == "0" && geteuid() != 0)
+        return fmt::format(
+            "this machine allows no user namespaces{}; an administrator can type: sysctl "
+            "user.max_user_namespaces=15000",
+            message);
+    if (first_number("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
+        return fmt::format(
+            "this machine allows user namespaces to root alone{}; an administrator can type: sysctl "
+            "kernel.unprivileged_userns_clone=1",
+            message);
+    std::error_code error;
+    if (fs::exists("/.dockerenv", error) || fs::exists("/run/.containerenv", error))
+        return fmt::format(
+            "this container may not make namespaces{}; start it with --cap-add SYS_ADMIN --security-opt "
+            "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.",
+            message);
+    return fmt::format("bubblewrap is installed but does not start here{}.", message);
+}
+
+}  // namespace warplab::sandbox

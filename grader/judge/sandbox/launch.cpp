@@ -1,0 +1,149 @@
+#include "grader/judge/sandbox/launch.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace warplab::sandbox {
+namespace {
+
+struct Child {
+    const Launch& what;
+    std::vector<int> descriptors;  // above every number they may become
+    std::vector<char*> argv, environment;
+    pid_t parent = getpid();
+    const char* failed = nullptr;  // written by the child, read by the judge: the memory is shared until exec
+    int error = 0;
+};
+
+[[noreturn]] void fail(Child& child, const char* step) {
+    child.error = errno;
+    child.failed = step;
+    _exit(127);
+}
+
+void require(Child& child, bool done, const char* step) {
+    if (!done) fail(child, step);
+}
+
+void reset_signals() {
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &usual, nullptr);
+}
+
+void close_from(unsigned first) {
+    if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+    const long open_max = sysconf(_SC_OPEN_MAX);
+    for (long number = first; number < open_max && number < 65536; ++number) close(static_cast<int>(number));
+}
+
+void place_descriptors(Child& child) {
+    int target = 0;
+    for (int source : child.descriptors) require(child, dup2(source, target++) >= 0, "passing a descriptor");
+}
+
+void set_limits(Child& child) {
+    for (const auto& [resource, value] : child.what.limits) {
+        rlimit limit{value, value};
+        if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0) continue;
+        // A stricter hard limit is there already: that one holds.
+        require(child, getrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "reading a limit");
+        limit.rlim_cur = limit.rlim_max;
+        require(child, setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "setting a limit");
+    }
+}
+
+// System calls of their own: glibc's setresuid would change the judge's other threads too.
+void become(Child& child, uid_t uid) {
+    require(child, syscall(SYS_setgroups, 0, nullptr) == 0, "dropping groups");
+    require(child, syscall(SYS_setresgid, uid, uid, uid) == 0, "changing the group");
+    require(child, syscall(SYS_setresuid, uid, uid, uid) == 0, "changing the user");
+}
+
+int run_child(void* argument) {
+    Child& child = *static_cast<Child*>(argument);
+    const Launch& what = child.what;
+    reset_signals();
+    setsid();
+    umask(022);
+    for (int file : what.cgroup_files) require(child, write(file, "0", 1) == 1, "joining the cgroup");
+    if (!what.working_directory.empty())
+        require(child, chdir(what.working_directory.c_str()) == 0, "entering the working directory");
+    set_limits(child);
+    if (what.uid) become(child, *what.uid);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != child.parent) _exit(127);
+    if (what.no_new_privileges) require(child, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
+    if (what.landlock >= 0)
+        require(child, syscall(SYS_landlock_restrict_self, what.landlock, 0) == 0, "entering the Landlock ruleset");
+    place_descriptors(child);
+    close_from(static_cast<unsigned>(child.descriptors.size()));
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (what.filter)
+        require(child, prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, what.filter, 0, 0) == 0, "the seccomp filter");
+    execve(child.argv[0], child.argv.data(), child.environment.data());
+    fail(child, "starting the program");
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+    std::vector<char*> result;
+    for (const auto& word : words) result.push_back(const_cast<char*>(word.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
+/// Copies with numbers that no dup2 of the child overwrites.
+bool lift(const std::vector<int>& from, std::vector<int>& to) {
+    for (int number : from) {
+        const int copy = fcntl(number, F_DUPFD_CLOEXEC, 3 + static_cast<int>(from.size()));
+        if (copy < 0) return false;
+        to.push_back(copy);
+    }
+    return true;
+}
+
+}  // namespace
+
+pid_t launch(const Launch& what, std::string& why) {
+    Child child{what, {}, pointers(what.argv), pointers(what.environment)};
+    const bool lifted = lift(what.descriptors, child.descriptors);
+    constexpr std::size_t stack_bytes = 256 << 10;
+    void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pid_t pid = -1;
+    if (lifted && stack != MAP_FAILED) {
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the judge may run in the child
+        pid = clone(run_child, static_cast<char*>(stack) + stack_bytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+        if (pid < 0) child.error = errno;
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    } else {
+        child.error = errno;
+    }
+    if (stack != MAP_FAILED) munmap(stack, stack_bytes);
+    for (int copy : child.descriptors) close(copy);
+    if (pid > 0 && !child.failed) return pid;
+    if (pid > 0) {
+        int status;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+    }
+    why = what.argv[0] + ": " + (child.failed ? child.failed : "making a process") + ": " + std::strerror(child.error);
+    return -1;
+}
+
+}  // namespace warplab::sandbox

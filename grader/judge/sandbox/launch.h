@@ -1,0 +1,33 @@
+#pragma once
+// Starts one program with everything about it settled between clone and exec. The child borrows the judge's memory
+// until it execs (as posix_spawn does), so a judge that holds gigabytes starts programs as fast as a small one.
+
+#include <linux/filter.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warplab::sandbox {
+
+struct Launch {
+    std::vector<std::string> argv;         // argv[0] is the path of the program
+    std::vector<std::string> environment;  // NAME=value
+    std::string working_directory;
+    std::vector<int> descriptors;  // become 0, 1, 2, …; all others are closed
+    std::vector<std::pair<int, rlim_t>> limits;
+    std::vector<int> cgroup_files;  // cgroup.procs to join
+    std::optional<uid_t> uid;       // becomes this user and group, for good
+    bool no_new_privileges = false;
+    int landlock = -1;                   // a ruleset
+    const sock_fprog* filter = nullptr;  // seccomp
+};
+
+/// The child's pid. It leads a session and a process group of its own and dies with the thread that called this.
+/// -1: could not start, and `why` says what failed.
+pid_t launch(const Launch& what, std::string& why);
+
+}  // namespace warplab::sandbox

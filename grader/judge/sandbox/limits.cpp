@@ -1,0 +1,41 @@
+#include "grader/judge/sandbox/limits.h"
+
+#include <sys/utsname.h>
+
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+namespace warplab::sandbox {
+namespace {
+
+/// Tasks on the whole machine: the fourth field of /proc/loadavg is "running/all".
+rlim_t tasks_now() {
+    std::ifstream file("/proc/loadavg");
+    std::string field;
+    for (int i = 0; i < 4; ++i) file >> field;
+    unsigned long running = 0, all = 0;
+    return std::sscanf(field.c_str(), "%lu/%lu", &running, &all) == 2 ? all : 4096;
+}
+
+}  // namespace
+
+bool user_namespaces_count_apart() {
+    utsname system{};
+    int major = 0, minor = 0;
+    uname(&system);
+    std::sscanf(system.release, "%d.%d", &major, &minor);
+    return major > 5 || (major == 5 && minor >= 14);
+}
+
+rlim_t process_limit(const Limits& limits, bool own_count) {
+    const rlim_t allowed = static_cast<rlim_t>(limits.processes) + std::thread::hardware_concurrency();
+    return own_count ? allowed : allowed + tasks_now();
+}
+
+std::vector<std::pair<int, rlim_t>> resource_limits(const Limits& limits) {
+    return {
+        {RLIMIT_DATA, limits.memory_bytes}, {RLIMIT_FSIZE, limits.file_bytes}, {RLIMIT_CORE, 0}, {RLIMIT_NOFILE, 4096}};
+}
+
+}  // namespace warplab::sandbox

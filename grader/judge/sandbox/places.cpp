@@ -1,0 +1,113 @@
+#include "grader/judge/sandbox/places.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+
+namespace warplab::sandbox {
+namespace {
+namespace fs = std::filesystem;
+
+std::vector<std::string> split(const char* list) {
+    std::vector<std::string> parts;
+    std::stringstream stream(list ? list : "");
+    for (std::string part; std::getline(stream, part, ':');)
+        if (!part.empty()) parts.push_back(part);
+    return parts;
+}
+
+const char* search_path() {
+    const char* path = std::getenv("PATH");
+    return path && *path ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+/// PREFIX of PREFIX/bin/PROGRAM, links followed.
+fs::path prefix_of(const fs::path& program) {
+    std::error_code error;
+    const fs::path real = fs::canonical(program, error);
+    return error ? fs::path() : real.parent_path().parent_path();
+}
+
+bool below_usr(const fs::path& path) { return path.string().starts_with("/usr/") || path == "/usr"; }
+
+void add_existing(std::vector<fs::path>& list, const fs::path& path) {
+    std::error_code error;
+    if (!path.empty() && path != "/" && fs::exists(path, error) &&
+        std::find(list.begin(), list.end(), path) == list.end())
+        list.push_back(path);
+}
+
+}  // namespace
+
+fs::path find_program(const std::string& name) {
+    if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? fs::path(name) : fs::path();
+    for (const auto& folder : split(search_path()))
+        if (const fs::path candidate = fs::path(folder) / name; access(candidate.c_str(), X_OK) == 0)
+            return fs::absolute(candidate);
+    return {};
+}
+
+std::vector<fs::path> tool_folders() {
+    std::vector<fs::path> folders;
+    for (const char* tool : {"nvcc", "/usr/local/cuda/bin/nvcc", "g++", "as", "ld"}) {
+        const fs::path prefix = prefix_of(find_program(tool));
+        if (!below_usr(prefix)) add_existing(folders, prefix);
+    }
+    return folders;
+}
+
+std::vector<fs::path> system_folders() {
+    std::vector<fs::path> folders;
+    for (const char* folder : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) add_existing(folders, folder);
+    return folders;
+}
+
+std::vector<fs::path> etc_files() {
+    std::vector<fs::path> files;
+    for (const char* file : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
+        add_existing(files, file);
+    return files;
+}
+
+std::vector<fs::path> gpu_devices() {
+    std::vector<fs::path> devices;
+    for (const char* node :
+         {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/dxg"})
+        add_existing(devices, node);
+    std::error_code error;
+    for (const auto& node : fs::directory_iterator("/dev", error)) {
+        const std::string name = node.path().filename().string();
+        if (name.starts_with("nvidia") && name.size() > 6 &&
+            std::all_of(name.begin() + 6, name.end(), [](unsigned char c) { return std::isdigit(c); }))
+            add_existing(devices, node.path());
+    }
+    return devices;
+}
+
+std::vector<fs::path> driver_folders() {
+    std::vector<fs::path> folders;
+    for (const char* folder :
+         {"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/opt/nvidia/lib64"})
+        add_existing(folders, folder);
+    for (const auto& folder : split(std::getenv("LD_LIBRARY_PATH"))) {
+        std::error_code error;
+        if (fs::exists(fs::path(folder) / "libcuda.so.1", error)) add_existing(folders, folder);
+    }
+    return folders;
+}
+
+std::vector<std::string> clean_environment(bool gpu, const std::vector<std::string>& more) {
+    std::vector<std::string> environment = {std::string("PATH=") + search_path(), "HOME=/tmp", "LANG=C.UTF-8"};
+    std::string libraries;
+    if (const char* ours = std::getenv("LD_LIBRARY_PATH")) libraries = ours;  // a cluster's compiler needs its own
+    if (gpu)
+        for (const auto& folder : driver_folders()) libraries += (libraries.empty() ? "" : ":") + folder.string();
+    if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
+    environment.insert(environment.end(), more.begin(), more.end());
+    return environment;
+}
+
+}  // namespace warplab::sandbox

@@ -1,0 +1,31 @@
+#pragma once
+// Which parts of the machine every sandboxed program sees.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplab::sandbox {
+
+/// The full path of a program, by the judge's PATH; empty when there is none.
+std::filesystem::path find_program(const std::string& name);
+
+/// Beside /usr: where the CUDA Toolkit is and the g++ of a cluster's modules, when they lie elsewhere.
+std::vector<std::filesystem::path> tool_folders();
+
+/// Top-level folders of the system such as /bin and /lib64 (some are links into /usr).
+std::vector<std::filesystem::path> system_folders();
+
+/// What a program needs of /etc: the linker's configuration and Debian's alternatives.
+std::vector<std::filesystem::path> etc_files();
+
+/// Device nodes of every GPU, and of the driver.
+std::vector<std::filesystem::path> gpu_devices();
+
+/// Folders that hold the driver's libraries where the linker does not look by itself (/usr/local/nvidia/lib64 …).
+std::vector<std::filesystem::path> driver_folders();
+
+/// PATH, HOME, LANG, LD_LIBRARY_PATH and what the caller adds.
+std::vector<std::string> clean_environment(bool gpu, const std::vector<std::string>& more);
+
+}  // namespace warplab::sandbox

@@ -1,0 +1,84 @@
+#include "grader/judge/sandbox/support.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "grader/judge/sandbox/landlock.h"
+#include "grader/judge/sandbox/places.h"
+#include "grader/judge/sandbox/seccomp.h"
+
+namespace warplab {
+namespace sandbox {
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Empty when /bin/true runs in it, else why not.
+std::string try_level(SandboxLevel level) {
+    Policy policy;
+    policy.level = level;
+    const Ended ended = run_to_end({"/bin/true"}, policy);
+    if (ended.how == End::exited && ended.status == 0) return "";
+    if (!ended.why.empty()) return first_line(ended.why);
+    return ended.output.empty() ? "/bin/true does not run in it" : first_line(ended.output);
+}
+
+Support offer;  // what `support` answers while it is being found out
+
+void try_namespaces(std::string& why) {
+    if (find_program("bwrap").empty()) {
+        why = why_no_bubblewrap("");
+        return;
+    }
+    std::string said;
+    for (const auto style : {BubblewrapStyle::root_first, BubblewrapStyle::user_first}) {
+        if (style == BubblewrapStyle::root_first && geteuid() != 0) continue;
+        offer.style = style;
+        said = try_level(SandboxLevel::namespaces);
+        if (said.empty()) {
+            offer.offered = {SandboxLevel::namespaces, ""};
+            return;
+        }
+    }
+    why = why_no_bubblewrap(said);
+}
+
+void try_user(std::string& why) {
+    if (geteuid() != 0) return;
+    if (!seccomp_filter()) {
+        why += " The weaker level, a user id of its own, is not made for this processor.";
+        return;
+    }
+    if (const std::string said = try_level(SandboxLevel::uid); !said.empty()) {
+        why += fmt::format(" A user id of its own does not work either ({}).", said);
+        return;
+    }
+    offer.offered.level = SandboxLevel::uid;
+    if (landlock_version() == 0)
+        why += " This kernel has no Landlock either: files that every user may read can be read by graded code.";
+}
+
+}  // namespace
+
+const Support& support() {
+    static std::recursive_mutex mutex;  // trying a level asks for the style
+    static bool tried = false;
+    const std::lock_guard lock(mutex);
+    if (tried) return offer;
+    tried = true;
+    std::string why;
+    try_namespaces(why);
+    if (offer.offered.level == SandboxLevel::none) {
+        try_user(why);
+        offer.offered.why_not_stronger = why;
+    }
+    return offer;
+}
+
+}  // namespace sandbox
+
+const SandboxSupport& sandbox_support() { return sandbox::support().offered; }
+
+}  // namespace warplab

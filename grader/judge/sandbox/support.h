@@ -1,0 +1,17 @@
+#pragma once
+// What this machine offers, tried once.
+
+#include "grader/judge/process.h"
+#include "grader/judge/sandbox/bubblewrap.h"
+
+namespace warplab::sandbox {
+
+struct Support {
+    SandboxSupport offered;
+    BubblewrapStyle style = BubblewrapStyle::user_first;
+};
+
+/// Runs /bin/true in each level, strongest first, until one works.
+const Support& support();
+
+}  // namespace warplab::sandbox

@@ -1,0 +1,185 @@
+// What hostile or broken programs do, one deed a call; process_test compiles and runs it in every sandbox level.
+// Each is bounded, so that a sandbox that fails does no harm to the machine the tests run on.
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+/// 0 when it worked, else says why not and gives 1.
+int worked(bool yes) {
+    if (!yes) std::printf("%s\n", std::strerror(errno));
+    return yes ? 0 : 1;
+}
+
+int sleep_stubbornly() {
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (int i = 0; i < 20; ++i) sleep(1);
+    return 0;
+}
+
+/// Leaves a process behind that no longer belongs to its session or parent. It holds descriptor 3.
+int leave_daemon() {
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0) _exit(sleep_stubbornly());
+        _exit(0);
+    }
+    wait(nullptr);
+    return 0;
+}
+
+/// How many processes could be started, at most `wanted`. They hold descriptor 3 and end by themselves.
+int fork_many(int wanted) {
+    int made = 0;
+    for (; made < wanted; ++made) {
+        const pid_t child = fork();
+        if (child == 0) {
+            sleep(5);
+            _exit(0);
+        }
+        if (child < 0) break;
+    }
+    std::printf("%d\n", made);
+    return 0;
+}
+
+int print_much(long long bytes) {
+    const std::string line(999, 'x');
+    for (long long done = 0; done < bytes; done += 1000) std::puts(line.c_str());
+    return 0;
+}
+
+int use_memory(std::size_t bytes) {
+    volatile char* memory = static_cast<char*>(std::malloc(bytes));
+    if (!memory) {
+        std::puts("malloc gave null");
+        std::abort();
+    }
+    for (std::size_t i = 0; i < bytes; i += 4096) memory[i] = 1;
+    std::puts("got it all");
+    return 0;
+}
+
+int use_shared_memory(std::size_t bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return worked(false);
+    std::memset(memory, 1, bytes);
+    std::puts("got it all");
+    return 0;
+}
+
+int read_file(const char* path) {
+    char text[64] = {};
+    const int file = open(path, O_RDONLY);
+    if (file < 0 || read(file, text, sizeof text - 1) < 0) return worked(false);
+    std::puts(text);
+    return 0;
+}
+
+int write_file(const char* path, long long bytes) {
+    const int file = open(path, O_WRONLY | O_CREAT, 0644);
+    if (file < 0) return worked(false);
+    static char block[1 << 20];
+    for (long long done = 0; done < bytes; done += static_cast<long long>(sizeof block))
+        if (write(file, block, sizeof block) < 0) return worked(false);
+    return 0;
+}
+
+int reach_network(int port) {
+    const int line = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(static_cast<unsigned short>(port));
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return worked(line >= 0 && connect(line, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0);
+}
+
+int list_descriptors() {
+    DIR* folder = opendir("/proc/self/fd");
+    if (!folder) return worked(false);
+    while (const dirent* entry = readdir(folder))
+        if (const int number = std::atoi(entry->d_name); entry->d_name[0] != '.' && number != dirfd(folder))
+            std::printf("%d ", number);
+    return 0;
+}
+
+/// Sends what arrives on descriptor 3 back, with a descriptor if one came along, whose first byte it prints.
+int answer_packets() {
+    char byte[64], space[CMSG_SPACE(sizeof(int))];
+    iovec part{byte, sizeof byte};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    const ssize_t got = recvmsg(3, &message, 0);
+    if (got < 0) return worked(false);
+    if (const cmsghdr* header = CMSG_FIRSTHDR(&message)) {
+        int passed;
+        std::memcpy(&passed, CMSG_DATA(header), sizeof passed);
+        void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, passed, 0);
+        if (memory == MAP_FAILED) return worked(false);
+        std::printf("%c", *static_cast<char*>(memory));
+    }
+    part.iov_len = static_cast<std::size_t>(got);
+    message.msg_control = nullptr;
+    message.msg_controllen = 0;
+    return worked(sendmsg(3, &message, 0) == got);
+}
+
+int spin() {
+    for (volatile long i = 0;; i = i + 1) {
+    }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
+    const std::string deed = count > 1 ? words[1] : "";
+    const char* word = count > 2 ? words[2] : "";
+    const long long number = std::atoll(word);
+    if (deed == "exit") return static_cast<int>(number);
+    if (deed == "raise") return raise(static_cast<int>(number));
+    if (deed == "spin") return spin();
+    if (deed == "stubborn") return sleep_stubbornly();
+    if (deed == "daemon") return leave_daemon();
+    if (deed == "daemon_and_spin") return leave_daemon(), spin();
+    if (deed == "fork") return fork_many(static_cast<int>(number));
+    if (deed == "print") return print_much(number);
+    if (deed == "memory") return use_memory(static_cast<std::size_t>(number));
+    if (deed == "shared_memory") return use_shared_memory(static_cast<std::size_t>(number));
+    if (deed == "read") return read_file(word);
+    if (deed == "write") return write_file(word, count > 3 ? std::atoll(words[3]) : 1);
+    if (deed == "connect") return reach_network(static_cast<int>(number));
+    if (deed == "socket") return worked(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+    if (deed == "kill") return worked(::kill(static_cast<pid_t>(number), 0) == 0);
+    if (deed == "trace") return worked(ptrace(PTRACE_ATTACH, static_cast<pid_t>(number), nullptr, nullptr) == 0);
+    if (deed == "new_namespace") return worked(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
+    if (deed == "become_root") return worked(setuid(0) == 0);
+    if (deed == "who") return std::printf("%u", getuid()), 0;
+    if (deed == "environment") return worked((std::puts(std::getenv(word) ? std::getenv(word) : "not set"), true));
+    if (deed == "descriptors") return list_descriptors();
+    if (deed == "packets") return answer_packets();
+    if (deed == "close_and_wait") return close(3), sleep_stubbornly();
+    if (deed == "where") return std::puts(getcwd(nullptr, 0)), 0;
+    return 99;
+}
