@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "grader/core/json_node.h"
+#include "grader/core/utf8.h"
 
 namespace warplab {
 
@@ -169,30 +170,7 @@ namespace {
 
 // --- writing ---
 
-/// Length of the UTF-8 sequence that begins at `at`, or 0 where none does.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-    const unsigned char lead = byte(0);
-    if (lead < 0x80) return 1;
-    const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i)
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-    const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-    const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-    const bool too_high = lead == 0xf4 && byte(1) >= 0x90;
-    return overlong || surrogate || too_high ? 0 : length;
-}
-
-Json json_of(const std::string& text) {
-    std::string valid;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto length = utf8_length(text, at);
-        valid += length > 0 ? text.substr(at, length) : "\ufffd";
-        at += std::max<std::size_t>(length, 1);
-    }
-    return valid;
-}
+Json json_of(const std::string& text) { return to_valid_utf8(text); }
 
 /// JSON has no NaN and no infinity.
 Json json_of(double value) {

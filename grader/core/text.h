@@ -1,0 +1,35 @@
+#pragma once
+// Numbers and words as a person reads them in a terminal.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace warplab {
+
+/// Significant digits without an exponent: 0.00123, 12.3, 45678.
+std::string format_number(double value, int digits = 3);
+/// "812 ns", "12.3 us", "4.56 ms", "1.23 s".
+std::string format_seconds(double seconds);
+/// "1 byte", "48 KB" (1024 bytes, as in CUDA's documents), "1.5 GB"; exact below 100,000 bytes.
+std::string format_bytes(double bytes);
+/// "4277 GB/s" (10^9).
+std::string format_bandwidth(double bytes_per_s);
+/// "1,048,576".
+std::string format_count(std::uint64_t count);
+/// Points with at most two decimals: "10", "7.5".
+std::string format_points(double points);
+/// "1 dataset", "3 datasets".
+std::string format_plural(std::uint64_t count, std::string_view noun);
+
+struct TextStyle {
+    bool colour = false;
+    int width = 80;
+};
+/// Colours where the descriptor is a terminal and NO_COLOR is not set; its width, COLUMNS, or 80.
+TextStyle text_style(int descriptor);
+
+/// Wraps at spaces, each line after `indent` spaces; every line feed begins a new line. Ends in a line feed.
+std::string wrap(std::string_view text, int indent, int width);
+
+}  // namespace warplab
