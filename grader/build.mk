@@ -49,14 +49,19 @@ $(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter))
 $(objects)/%.o: %.cpp $(BUILD)/compiler
 	@echo "  compile $<"
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
 
-$(test_objects): private CXXFLAGS += $(TEST_FLAGS) -include $(BUILD)/precompiled.h
-$(test_objects): $(BUILD)/precompiled.h.gch
-$(BUILD)/precompiled.h.gch: tests/precompiled.h $(BUILD)/compiler
+# Headers that take long to read are read once; g++ finds the .gch beside the name it is told to include.
+$(BUILD)/precompiled/%.h.gch: %/precompiled.h $(BUILD)/compiler
 	@echo "  compile $<"
-	$(Q)$(CXX) $(CXXFLAGS) $(TEST_FLAGS) -o $@ $<
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(CXXFLAGS) -o $@ $<
 
+$(judge) $(rewriter): private PRECOMPILED := -include $(BUILD)/precompiled/grader.h
+$(judge) $(rewriter): $(BUILD)/precompiled/grader.h.gch
+$(test_objects): private PRECOMPILED := -include $(BUILD)/precompiled/tests.h
+$(test_objects): $(BUILD)/precompiled/tests.h.gch
+$(test_objects) $(BUILD)/precompiled/tests.h.gch: private CXXFLAGS += $(TEST_FLAGS)
 $(objects)/grader/core/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
 $(objects)/grader/core/version.o: $(BUILD)/revision
 
