@@ -297,7 +297,7 @@ Judged judge_dataset(StageRun& run, const Dataset& dataset) {
 
 Session& StageRun::runner_session() {
     if (session && !session->alive()) end_session();
-    if (!session) session = std::make_unique<Session>(runner, policy, tool);
+    if (!session) session = std::make_unique<Session>(runner, policy, tool, environment);
     return *session;
 }
 

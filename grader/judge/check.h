@@ -23,9 +23,10 @@ struct StageRun {
     Backend backend;
     std::filesystem::path runner;
     Policy policy;
-    Memory& device;                      // device buffers
-    Memory& host;                        // host buffers (memory files)
-    std::vector<std::string> tool = {};  // runs the runner under a tool
+    Memory& device;                             // device buffers
+    Memory& host;                               // host buffers (memory files)
+    std::vector<std::string> tool = {};         // runs the runner under a tool
+    std::vector<std::string> environment = {};  // of the runner, NAME=value
     std::unique_ptr<Session> session = nullptr;
     std::string output = {};  // what ended sessions printed
 
