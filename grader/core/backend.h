@@ -3,7 +3,7 @@
 
 namespace warplab {
 
-/// cuda: a real GPU through nvcc. cpu: the same files without a GPU, through the rewriter and g++.
+/// Where student code runs: on a GPU, or on this machine's processor without one.
 enum class Backend { cuda, cpu };
 
 constexpr std::string_view backend_name(Backend backend) { return backend == Backend::cuda ? "cuda" : "cpu"; }

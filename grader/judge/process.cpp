@@ -185,6 +185,7 @@ void Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& pol
 }
 
 File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
+    if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
     if (!user) throw std::runtime_error("all user ids for sandboxes are taken");
     user->kill_all();  // what a judge that was itself killed left behind

@@ -1,0 +1,47 @@
+#pragma once
+// Every compiler, and every flag that student code and the harness around it are compiled with.
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/core/backend.h"
+
+namespace warplab {
+
+/// Functions that the linker sends to runner/backend_cuda.cpp first (--wrap).
+inline constexpr std::array wrapped_functions = {
+    "cudaMemcpy", "cudaMemcpyAsync",  "cudaMemcpy2D",       "cudaMemcpyFromSymbol", "cudaMalloc",
+    "cudaFree",   "cudaLaunchKernel", "__cudaLaunchKernel", "exit"};
+
+/// g++ (or $CXX) and nvcc ($NVCC, on the PATH, or in /usr/local/cuda/bin); empty when there is none.
+std::filesystem::path find_cxx();
+std::filesystem::path find_nvcc();
+
+/// For reports: "g++ 12.2.0", "nvcc 13.0.88"; empty when there is none.
+std::string compiler_version();
+std::string nvcc_version();
+
+/// What tells this compiler from another without running it: path, size and time of change.
+std::string compiler_identity(const std::filesystem::path& compiler);
+
+/// Folders of the CUDA Toolkit that nvcc belongs to.
+std::filesystem::path cuda_include();
+std::filesystem::path cuda_library();  // holds libcudart_static.a; empty when it is not there
+
+/// The GPU's architecture ("sm_90"); the oldest that every stage runs on where there is no GPU.
+std::string gpu_architecture();
+
+using Flags = std::vector<std::string>;
+
+/// g++ on a student's rewritten file.
+Flags student_cpu_flags();
+/// nvcc on a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
+Flags student_cuda_flags(bool for_tools);
+/// g++ on the runner, the drivers and the CPU backend's runtime.
+Flags harness_flags(Backend backend);
+/// g++ linking all of it.
+Flags link_flags(Backend backend);
+
+}  // namespace warplab
