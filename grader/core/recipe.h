@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -29,7 +28,7 @@ inline std::int64_t read_size(const Dataset& dataset, std::string_view name) {
     const auto found = dataset.parameters.find(std::string(name));
     if (found == dataset.parameters.end())
         throw recipe_error(dataset, "the parameter \"" + std::string(name) + "\" is missing");
-    if (!found->is_number_unsigned() || found->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+    if (!found->is_number_integer() || *found < 0)
         throw recipe_error(dataset, "\"" + std::string(name) + "\" is " + found->dump() + ", not a whole number ≥ 0");
     return found->get<std::int64_t>();
 }

@@ -264,48 +264,52 @@ class Explanation {
         for (std::size_t i = 0; i < n_; ++i) residues_[i % residues_.size()] += product(i);
     }
 
-    /// Sums by thread for blocks of `block` threads with `width` consecutive elements each.
-    std::vector<std::uint32_t> sums_by_thread(std::size_t block, std::size_t width) const {
-        std::vector<std::uint32_t> sums(block);
-        for (std::size_t j = 0; j < residues_.size(); ++j) sums[j / width % block] += residues_[j];
+    /// Sums of the products with i % period == 0, 1, …
+    std::vector<std::uint32_t> sums_modulo(std::size_t period) const {
+        std::vector<std::uint32_t> sums(period);
+        for (std::size_t j = 0; j < residues_.size(); ++j) sums[j % period] += residues_[j];
         return sums;
     }
 
     void try_part_of_each_block() {
         sum_residues();
         if (residues_.empty()) return;
-        for (const std::size_t width : {1, 4})
-            for (const std::size_t block : {256, 128, 512, 1024, 64, 32, 16, 8, 4, 2})
-                if (block < n_ && found_.empty()) try_part_of_blocks(block, width);
+        for (const std::size_t period : {256, 128, 512, 1024, 64, 32, 16, 8, 4, 2, 2048, 4096})
+            if (period < n_ && found_.empty()) try_part_of_every(period);
     }
 
-    void try_part_of_blocks(std::size_t block, std::size_t width) {
-        const std::vector<std::uint32_t> threads = sums_by_thread(block, width);
-        const std::string groups =
-            block >= 32 ? fmt::format("block of {} threads", block) : fmt::format("group of {} threads", block);
+    void try_part_of_every(std::size_t period) {
+        const std::vector<std::uint32_t> sums = sums_modulo(period);
         std::uint32_t first = 0;
-        for (std::size_t count = 1; count < block && found_.empty(); ++count) {
-            first += threads[count - 1];
-            if (fits(first))
-                explain(
-                    "block_incomplete",
-                    count == 1
-                        ? fmt::format("Of every {} only the product of thread 0 is in the sum.", groups)
-                        : fmt::format("Of every {} only the products of the first {} are in the sum.", groups, count),
-                    count == 1 ? "Thread 0's sum is used before the others' have been added to it: the sum over the "
-                                 "block, or a __syncthreads() before it, is missing."
-                               : "The sum over the block leaves out the rest: look at where its loop begins, how it "
-                                 "steps and when it ends.");
+        for (std::size_t count = 1; count < period; ++count) {
+            first += sums[count - 1];
+            if (fits(first)) explain_part(period, count, false);
+            if (2 * count <= period && fits(right_ - first)) explain_part(period, count, true);
         }
-        for (std::size_t t = 0; t < block && found_.empty(); ++t) {
-            if (fits(threads[t]))
+        for (std::size_t j = 0; j < period; ++j) {
+            if (fits(sums[j]))
                 explain("block_incomplete",
-                        fmt::format("Of every {} only the product of thread {} is in the sum.", groups, t),
-                        "Do all threads write to the same place? Each needs one of its own: products[threadIdx.x].");
-            if (fits(right_ - threads[t]))
-                explain("block_incomplete", fmt::format("Of every {} the product of thread {} is left out.", groups, t),
-                        "Look at where the loop over the block's products begins and ends.");
+                        fmt::format("Of every {} products only number {} is in the sum.", format_count(period), j),
+                        "Do all threads of a block write to the same place? Each needs one of its own, such as "
+                        "products[threadIdx.x].");
+            if (fits(right_ - sums[j]))
+                explain("block_incomplete",
+                        fmt::format("Of every {} products number {} is left out.", format_count(period), j),
+                        "Look at where the loop over the block's products begins, how it steps and when it ends.");
         }
+    }
+
+    /// The first `count` of every `period` products are all that is there, or are all that is missing.
+    void explain_part(std::size_t period, std::size_t count, bool missing) {
+        const bool one = count == 1;
+        explain("block_incomplete",
+                fmt::format("Of every {} products {}the first {}{}{}.", format_count(period), missing ? "" : "only ",
+                            one ? "" : format_count(count) + " ", one ? "is" : "are",
+                            missing ? " left out" : " in the sum"),
+                one && !missing ? "Thread 0's sum is used before the others' have been added to it: the sum over the "
+                                  "block, or a __syncthreads() before it, is missing."
+                                : "The sum over a block or warp leaves out the others: look at where its loop begins, "
+                                  "how it steps and when it ends.");
     }
 
     /// Thread 0 goes through all steps of the tree before any other thread has added anything.
@@ -313,7 +317,7 @@ class Explanation {
         if (residues_.empty()) return;
         for (const std::size_t block : usual_blocks) {
             if (n_ <= 2) continue;
-            const std::vector<std::uint32_t> threads = sums_by_thread(block, 1);
+            const std::vector<std::uint32_t> threads = sums_modulo(block);
             std::uint32_t added = threads[0];
             for (std::size_t distance = 1; distance < block; distance *= 2) added += threads[distance];
             if (fits(added))
@@ -394,13 +398,12 @@ class Explanation {
     /// A tree that halves a block whose size is no power of two drops a sum at each odd step.
     void try_odd_trees() {
         if (n_ > 1 << 22) return;
-        for (const std::size_t block : {96,  100, 160, 192, 200, 224, 300, 320, 384, 400, 448, 480,
-                                        500, 576, 600, 640, 700, 768, 800, 832, 896, 900, 960, 1000})
+        for (const std::size_t block : {192, 200, 320, 224, 300, 480, 500, 576, 700, 832, 900})
             if (found_.empty() && fits(sum_of_halving_tree(block)))
                 explain("tree_not_power_of_two",
-                        fmt::format("With blocks of {} the tree loses sums: halving {} comes to odd numbers, and the "
-                                    "sum without a partner is dropped.",
-                                    block, block),
+                        fmt::format("With blocks of {} threads (or twice or half as many) the tree loses sums: halving "
+                                    "comes to odd numbers, and the sum without a partner is dropped.",
+                                    block),
                         "Use a block size that is a power of two, or add the sum without a partner as well.");
     }
 

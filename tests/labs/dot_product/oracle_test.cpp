@@ -1,0 +1,208 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <ostream>
+
+#include "tests/labs/oracle_case.h"
+
+namespace warplab::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint32_t poison = 0x7ff80a0bu, beyond = 0x7ff81235u;
+enum Buffer { a, b, out };
+
+const Oracle& oracle() { return load_oracle("dot_product"); }
+
+Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
+    return solve(oracle(), make_dataset(generator, {{"n", n}}), seed);
+}
+
+std::uint32_t answer(const Problem& problem) { return problem.arrays[out].as<std::uint32_t>()[0]; }
+
+std::optional<Hypothesis> explain_answer(const Problem& problem, std::uint32_t actual, std::uint32_t before = poison,
+                                         const Problem* previous = nullptr) {
+    return explain(oracle(), problem, out, filled(ElementType::int32, 1, before), filled(ElementType::int32, 1, actual),
+                   previous, beyond);
+}
+
+std::vector<std::uint32_t> products(const Problem& problem) {
+    std::vector<std::uint32_t> found;
+    const auto x = problem.arrays[a].as<std::uint32_t>(), y = problem.arrays[b].as<std::uint32_t>();
+    for (std::size_t i = 0; i < x.size(); ++i) found.push_back(x[i] * y[i]);
+    return found;
+}
+
+TEST(DotProductOracle, ReferencesAgree) {
+    for (const char* generator : {"random", "ones", "alternating", "extremes", "powers_of_two"}) {
+        Problem problem = make(generator, 10007);
+        const std::uint32_t sequential = answer(problem);
+        oracle().reference(problem, Execution::openmp);
+        EXPECT_EQ(answer(problem), sequential) << generator;
+        std::uint32_t sum = 0;
+        for (const std::uint32_t product : products(problem)) sum += product;
+        EXPECT_EQ(sequential, sum) << generator;
+    }
+}
+
+TEST(DotProductOracle, KnownAnswers) {
+    EXPECT_EQ(answer(make("ones", 100000)), 100000u);
+    EXPECT_EQ(answer(make("random", 0)), 0u);
+}
+
+TEST(DotProductOracle, LosingAnyProductChangesTheAnswer) {
+    for (const char* generator : {"random", "ones", "alternating", "powers_of_two"})
+        for (const std::uint32_t product : products(make(generator, 5000))) ASSERT_NE(product, 0u) << generator;
+}
+
+TEST(DotProductOracle, RefusesRecipesThatMakeNoSense) {
+    EXPECT_THROW(make("random", -1), UsageError);
+    EXPECT_THROW(make("oens", 10), UsageError);
+}
+
+/// What a kernel with a mistake makes of the products; `n` of them, and what lies beyond them.
+struct Mistake {
+    std::string name;
+    std::size_t n;
+    std::function<std::uint32_t(const std::vector<std::uint32_t>&)> run;
+    std::string cause, message;
+};
+void PrintTo(const Mistake& mistake, std::ostream* stream) { *stream << mistake.name; }
+
+class DotProductMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(DotProductMistake, IsExplained) {
+    const Mistake& mistake = GetParam();
+    const Problem problem = make("random", mistake.n);
+    const auto found = explain_answer(problem, mistake.run(products(problem)));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->cause, mistake.cause) << found->message;
+    EXPECT_THAT(found->message, HasSubstr(mistake.message));
+}
+
+using Products = std::vector<std::uint32_t>;
+
+/// The sum of the products that pass.
+auto sum_where(std::function<bool(std::size_t)> counts) {
+    return [counts](const Products& products) {
+        std::uint32_t sum = 0;
+        for (std::size_t i = 0; i < products.size(); ++i) sum += counts(i) ? products[i] : 0;
+        return sum;
+    };
+}
+
+std::uint32_t sum_of(const Products& products) {
+    return sum_where([](std::size_t) { return true; })(products);
+}
+
+/// Blocks of `block` put products into shared memory, `tree` leaves their sum in slot 0.
+auto sum_by_blocks(std::size_t block, std::function<void(Products& shared)> tree) {
+    return [block, tree](const Products& products) {
+        std::uint32_t sum = 0;
+        for (std::size_t begin = 0; begin < products.size(); begin += block) {
+            Products shared(block);
+            for (std::size_t t = 0; t < block && begin + t < products.size(); ++t) shared[t] = products[begin + t];
+            tree(shared);
+            sum += shared[0];
+        }
+        return sum;
+    };
+}
+
+void halve(Products& shared, std::size_t end = 0) {
+    for (std::size_t half = shared.size() / 2; half > end; half /= 2)
+        for (std::size_t t = 0; t < half; ++t) shared[t] += shared[t + half];
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DotProductMistake,
+    testing::Values(
+        Mistake{"NotCleared", 1000, [](const Products& p) { return sum_of(p) + poison; }, "not_cleared",
+                "what out held before the call"},
+        Mistake{"NoGuard", 100000, [](const Products& p) { return sum_of(p) + 96 * beyond * beyond; }, "read_past_end",
+                "96 products from beyond the end are in the sum: 100,096 elements were read (100,096 = 391 x 256)"},
+        Mistake{"GuardLetsOneMore", 100000, [](const Products& p) { return sum_of(p) + beyond * beyond; },
+                "read_past_end", "Element 100,000 is in the sum; the last one is 99,999"},
+        Mistake{"BlocksRoundedDown", 100000, sum_where([](std::size_t i) { return i < 99840; }), "tail_lost",
+                "Only the first 99,840 of 100,000 products are in the sum (99,840 = 390 x 256)"},
+        Mistake{"BlocksOf1024RoundedDown", 1000003, sum_where([](std::size_t i) { return i < 976 * 1024; }),
+                "tail_lost", "976 x 1024"},
+        Mistake{"VectorsOnly", 100003, sum_where([](std::size_t i) { return i < 100000; }), "vector_tail_lost",
+                "The 3 after them"},
+        Mistake{"LastLeftOut", 1001, sum_where([](std::size_t i) { return i != 1000; }), "vector_tail_lost", ""},
+        Mistake{"LastOfFourLeftOut", 1000, sum_where([](std::size_t i) { return i != 999; }), "last_element_lost", ""},
+        Mistake{"NothingAdded", 1000, [](const Products&) { return 0u; }, "nothing_added", "The answer is 0"},
+        Mistake{"LastBlockWins", 100000, sum_where([](std::size_t i) { return i >= 99840; }), "one_block_only",
+                "the last block, 390: elements 99,840 to 99,999"},
+        Mistake{"FirstBlockWins", 1000003, sum_where([](std::size_t i) { return i < 128; }), "one_block_only",
+                "the first block: elements 0 to 127"},
+        Mistake{"FixedGrid", 1000003, sum_where([](std::size_t i) { return i < 66048; }), "grid_too_small",
+                "first 66,048 of 1,000,003"},
+        Mistake{"FirstLost", 10000, sum_where([](std::size_t i) { return i >= 5120; }), "first_lost", "first 5,120"},
+        Mistake{"OnlyThreadZero", 100000, sum_where([](std::size_t i) { return i % 256 == 0; }), "block_incomplete",
+                "Of every 256 products only the first is in the sum"},
+        Mistake{"OnlyWarpZero", 100000, sum_where([](std::size_t i) { return i % 512 < 32; }), "block_incomplete",
+                "Of every 512 products only the first 32 are in the sum"},
+        Mistake{"OnlyWarpZeroOfVectors", 100000, sum_where([](std::size_t i) { return i / 4 % 256 < 32; }),
+                "block_incomplete", "Of every 1,024 products only the first 128 are in the sum"},
+        Mistake{"LoopEndsOneEarly", 100000, sum_where([](std::size_t i) { return i % 256 != 255; }),
+                "block_incomplete", "Of every 256 products only the first 255 are in the sum"},
+        Mistake{"LoopBeginsAtOne", 100000, sum_where([](std::size_t i) { return i % 256 != 0; }), "block_incomplete",
+                "Of every 256 products the first is left out"},
+        Mistake{"OneSharedVariable", 100096, sum_where([](std::size_t i) { return i % 256 == 255; }),
+                "block_incomplete", "Of every 256 products only number 255"},
+        Mistake{"TreeStopsEarly", 10000, sum_by_blocks(256, [](Products& shared) { halve(shared, 1); }),
+                "block_incomplete", "Of every 2 products only the first is"},
+        Mistake{"NoBarrierInTree", 100000, sum_by_blocks(256,
+                                                         [](Products& shared) {  // thread 0 alone goes ahead
+                                                             for (std::size_t half = 128; half > 0; half /= 2)
+                                                                 shared[0] += shared[half];
+                                                         }),
+                "missing_barrier", "Of every block of 256 only the products 0, 1, 2, 4, 8 … 128"},
+        Mistake{"OddTree", 100000, sum_by_blocks(192, [](Products& shared) { halve(shared); }),
+                "tree_not_power_of_two", "blocks of 192"},
+        Mistake{"EveryThreadAdds", 1001, [](const Products& p) { return sum_of(p) * 256; }, "added_repeatedly",
+                "256 times"},
+        Mistake{"TailTwice", 1003, [](const Products& p) { return sum_of(p) + p[1000] + p[1001] + p[1002]; },
+                "tail_twice", "The last 3 products, from 1,000 on"},
+        Mistake{"Saturated", 1000, [](const Products&) { return 0x7fffffffu; }, "saturated", "2147483647"},
+        Mistake{"SlotsNotSet", 1000,
+                [](const Products& p) {
+                    std::uint32_t sum = sum_of(p);
+                    for (std::size_t i = 232; i < 256; ++i) sum += p[i];  // 1000 % 256 = 232
+                    return sum;
+                },
+                "stale_shared", "adds 24 more: elements 232 to 255"},
+        Mistake{"LostUpdates", 100000,
+                sum_where([](std::size_t i) { return i / 256 < 17 || i / 256 > 40; }), "lost_updates",
+                "blocks 17 to 40 (of 256 elements each)"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(DotProductOracle, ExplainsOtherOperations) {
+    const Problem problem = make("random", 1000);
+    std::uint32_t sum = 0, both = 0;
+    const auto x = problem.arrays[a].as<std::uint32_t>(), y = problem.arrays[b].as<std::uint32_t>();
+    for (std::size_t i = 0; i < 1000; ++i) sum += x[i], both += x[i] + y[i];
+    EXPECT_THAT(explain_answer(problem, sum)->message, HasSubstr("the sum of a[i];"));
+    EXPECT_THAT(explain_answer(problem, both)->message, HasSubstr("the sum of a[i] + b[i];"));
+}
+
+TEST(DotProductOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+    const Problem previous = make("random", 1000, 1), problem = make("random", 1000, 2);
+    EXPECT_EQ(explain_answer(problem, answer(previous) + answer(problem), poison, &previous)->cause, "not_cleared");
+    EXPECT_EQ(explain_answer(problem, answer(previous), poison, &previous)->cause, "stale_result");
+}
+
+TEST(DotProductOracle, ExplainsAnEmptySumThatIsNotWritten) {
+    EXPECT_EQ(explain_answer(make("random", 0), poison)->cause, "not_cleared");
+}
+
+TEST(DotProductOracle, DoesNotExplainAnyNumber) {
+    for (const std::size_t n : {1, 31, 256, 1000, 100000})
+        EXPECT_FALSE(explain_answer(make("random", n), 0x12345678u)) << n;
+}
+
+}  // namespace
+}  // namespace warplab::test

@@ -1,0 +1,62 @@
+#pragma once
+// For tests of a lab's oracle: loads it, and asks it to explain a wrong output.
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/judge/oracle.h"
+#include "tests/paths.h"
+
+namespace warplab::test {
+
+inline const Oracle& load_oracle(const std::string& lab) {
+    const auto file = build_folder() / "labs" / lab / "oracle.so";
+    void* library = dlopen(file.c_str(), RTLD_NOW);
+    if (!library) throw std::runtime_error(dlerror());
+    return *reinterpret_cast<const Oracle* (*)()>(dlsym(library, "warplab_oracle"))();
+}
+
+inline Dataset make_dataset(const std::string& generator, Json parameters) {
+    Dataset dataset;
+    dataset.name = "test";
+    dataset.generator = generator;
+    dataset.parameters = std::move(parameters);
+    return dataset;
+}
+
+/// A problem with the right answer in its outputs.
+inline Problem solve(const Oracle& oracle, const Dataset& dataset, std::uint64_t seed) {
+    Problem problem = oracle.generate(dataset, seed, 0);
+    oracle.reference(problem, Execution::sequential);
+    return problem;
+}
+
+/// The array with every word set to `pattern`, as an output is before a call.
+inline Array filled(ElementType type, std::size_t count, std::uint32_t pattern) {
+    Array array(type, count);
+    for (std::uint32_t& word : array.as<std::uint32_t>()) word = pattern;
+    return array;
+}
+
+/// The first hypothesis that gives `actual` in buffer `output`, as the judge looks for it.
+inline std::optional<Hypothesis> explain(const Oracle& oracle, const Problem& problem, std::size_t output,
+                                         const Array& before, const Array& actual, const Problem* previous = nullptr,
+                                         std::uint32_t beyond = 0x7ff81235u) {
+    std::vector<Array> befores = problem.arrays, actuals = problem.arrays;
+    befores[output] = before;
+    actuals[output] = actual;
+    for (const Hypothesis& hypothesis : oracle.hypotheses({problem, befores, actuals, previous, beyond})) {
+        std::vector<Array> predicted = problem.arrays;
+        predicted[output] = problem.arrays[output].clone();
+        if (!hypothesis.predict(predicted)) continue;
+        if (std::memcmp(predicted[output].data(), actual.data(), actual.bytes()) == 0) return hypothesis;
+    }
+    return std::nullopt;
+}
+
+}  // namespace warplab::test
