@@ -81,7 +81,8 @@ void JsonNode::require_object() const {
 
 void JsonNode::require_only(const std::vector<std::string>& known) const {
     require_object();
-    for (const auto& [key, unused] : value_->items()) {
+    for (const auto& [key, value] : value_->items()) {
+        if (value.is_null()) fail(fmt::format("\"{}\" is null; give it a value, or leave the key out", key));
         if (std::find(known.begin(), known.end(), key) != known.end()) continue;
         fail(
             fmt::format("unknown key \"{}\".{} Known keys: {}", key, did_you_mean(key, known), fmt::join(known, ", ")));

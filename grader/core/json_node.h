@@ -32,7 +32,7 @@ class JsonNode {
     [[noreturn]] void fail(const std::string& message) const { throw JsonError(place_, message); }
 
     void require_object() const;
-    /// An object with these keys and no others; a misspelt one is answered with the nearest.
+    /// An object with these keys and no others, none of them null; a misspelt one is answered with the nearest.
     void require_only(const std::vector<std::string>& known) const;
     JsonNode at(const std::string& key) const;                   // fails when the key is missing
     std::optional<JsonNode> find(const std::string& key) const;  // none when it is missing or null

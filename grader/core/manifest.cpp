@@ -311,10 +311,10 @@ Dataset read_dataset(const JsonNode& node, const Lab& lab, bool hidden) {
     if (const auto stages = node.find("stages")) dataset.stages = read_dataset_stages(*stages, lab.stages);
 
     const bool is_checked = dataset.uses.check || dataset.uses.hidden;
-    const auto points = node.find("points");
+    const auto points = is_checked ? node.at("points") : node.find("points");
     if (points) dataset.points = read_points(*points);
     if (is_checked && dataset.points == 0)
-        (points ? *points : node).fail("a dataset that is checked needs points above 0: its weight among the others");
+        points->fail("a dataset that is checked needs points above 0: its weight among the others");
     if (!is_checked && dataset.points > 0)
         points->fail("these points never count, as the dataset is only timed; add the use \"check\" or remove them");
     return dataset;
