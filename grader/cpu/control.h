@@ -12,12 +12,20 @@ namespace warplab::cpu {
 void register_device_memory(void* begin, std::size_t bytes);
 void unregister_device_memory(void* begin);
 
+/// A process that the runtime ends leaves with this status plus the number of its Fault.
+inline constexpr int fault_status = 80;
+
 /// Where faults and the current kernel are recorded; also installs the handlers for SIGSEGV, SIGBUS, SIGFPE, SIGABRT.
 void use_status_page(StatusPage* page);
 
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
 /// The order in which threads of a block (and blocks of a grid) get their first turn. A right program does not care.
 void set_thread_order(ThreadOrder order);
+
+/// While hidden, host code that touches device memory faults, as on a GPU; kernels and copies may. Managed memory that
+/// the host touches after a kernel, and pinned memory that a kernel writes, count as copied to the host, in pieces of
+/// 64 KB. Off at the start.
+void hide_device_memory(bool hide);
 
 /// A device-to-host copy beyond `bytes` since the last call of this ends the process with Fault::host_limit.
 void set_host_limit(std::uint64_t bytes);

@@ -1,0 +1,31 @@
+#ifndef WARPLAB_CPU_CUDA_RUNTIME_H
+#define WARPLAB_CPU_CUDA_RUNTIME_H
+// CUDA's runtime API and device functions for the CPU backend. Student code, rewritten (grader/cpu/rewriter/OUTPUT.md),
+// is compiled with this as a precompiled header; grader/cpu/runtime implements it.
+
+#define __WARPLAB_CPU__ 1
+#define __CUDACC__ 1
+#define __NVCC__ 1
+
+// What nvcc includes of its own accord, and no more, so that a file that forgets an include fails here too.
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "warplab_cpu/api.h"
+#include "warplab_cpu/atomics.h"
+#include "warplab_cpu/launch.h"
+#include "warplab_cpu/arithmetic.h"
+#include "warplab_cpu/scheduler.h"
+#include "warplab_cpu/sync.h"
+#include "warplab_cpu/types.h"
+
+#endif

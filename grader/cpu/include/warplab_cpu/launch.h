@@ -1,0 +1,135 @@
+#pragma once
+// What the rewriter's output is made of (grader/cpu/rewriter/OUTPUT.md): launches, kernels, shared memory, symbols.
+
+#include "scheduler.h"
+
+typedef struct CUstream_st* cudaStream_t;
+
+namespace warplab_cpu {
+
+/// One kernel's grid on its way through the thread pool. `closure` is the kernel's body with its parameters.
+struct Grid {
+    const char* kernel;
+    int line;
+    Extent blocks, threads;
+    size_t shared_bytes;
+    const void* closure;
+    void (*run_block)(const Grid&, uint3 block);         // the threads of a block as a plain loop
+    void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the block that runs
+    bool backward;
+};
+
+/// <<<grid, block, shared, stream>>>: pending until the kernel called in the same full expression takes it.
+class Launch {
+  public:
+    Launch(const char* kernel, int line, dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr);
+    ~Launch();
+    Launch(const Launch&) = delete;
+    Launch& operator=(const Launch&) = delete;
+
+    const char* const kernel;
+    const int line;
+    const dim3 grid, block;
+    const size_t shared_bytes;
+    Launch* const outer;
+    bool used = false;
+};
+
+/// Checks and runs the pending launch with this grid's body.
+void run_pending(const char* kernel, Grid& grid);
+
+template <class Body>
+void run_thread(const Grid& grid, const Fiber& fiber) {
+    Body body = *static_cast<const Body*>(grid.closure);
+    threadIdx = fiber.thread;
+    body();
+}
+
+template <class Body>
+void run_block(const Grid& grid, uint3 block) {
+    const Body body = *static_cast<const Body*>(grid.closure);
+    Block& state = block_state;
+    blockIdx = block;
+    blockDim = grid.threads;
+    gridDim = grid.blocks;
+    const unsigned columns = grid.threads.x, rows = grid.threads.y, layers = grid.threads.z;
+    const unsigned step = grid.backward ? -1u : 1u;
+    unsigned linear = grid.backward ? columns * rows * layers - 1 : 0;
+    unsigned z = grid.backward ? layers - 1 : 0;
+    for (unsigned layer = 0; layer < layers; ++layer, z += step) {
+        unsigned y = grid.backward ? rows - 1 : 0;
+        for (unsigned row = 0; row < rows; ++row, y += step) {
+            unsigned x = grid.backward ? columns - 1 : 0;
+            for (unsigned column = 0; column < columns; ++column, x += step, linear += step) {
+                threadIdx = {x, y, z};
+                *static_cast<volatile unsigned*>(&state.linear) = linear;  // a fault's handler reads it
+                Body mine = body;
+                mine();
+                if (__builtin_expect(state.current != nullptr, 0)) {
+                    finish_fibers();
+                    return;
+                }
+            }
+        }
+    }
+}
+
+struct Kernel {
+    const char* name;
+
+    template <class Body>
+    void operator->*(const Body& body) const {
+        Grid grid{};
+        grid.closure = &body;
+        grid.run_block = &warplab_cpu::run_block<Body>;
+        grid.run_thread = &warplab_cpu::run_thread<Body>;
+        run_pending(name, grid);
+    }
+};
+
+/// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration.
+template <class T>
+struct Shared {
+    static_assert(sizeof(T) <= 48 * 1024, "a block has at most 48 KB of static shared memory");
+    alignas(128) unsigned char storage[sizeof(T)];
+    unsigned epoch;
+
+    WARPLAB_CPU_INLINE T& use(const char*, int) {
+        if (__builtin_expect(epoch != block_state.epoch, 0)) poison();
+        return reinterpret_cast<T&>(storage);
+    }
+
+    WARPLAB_CPU_COLD void poison() {
+        epoch = block_state.epoch;
+        fill_poison(storage, sizeof(T));
+    }
+};
+
+inline constexpr size_t most_shared_bytes = 227 * 1024;
+struct alignas(128) DynamicShared {
+    unsigned char bytes[most_shared_bytes];
+};
+extern WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory __attribute__((tls_model("local-exec")));
+
+template <class T>
+WARPLAB_CPU_INLINE T& dynamic_shared(const char*, int) {
+    return reinterpret_cast<T&>(dynamic_shared_memory);
+}
+
+enum class SymbolKind { device, constant, managed };
+struct Symbol {
+    Symbol(const void* address, size_t bytes, const char* name, SymbolKind kind);
+};
+
+}  // namespace warplab_cpu
+
+#define WARPLAB_CPU_NAME(...) #__VA_ARGS__
+#define WARPLAB_CPU_KERNEL(name) \
+    ::warplab_cpu::Kernel{name}->*[=]() mutable __attribute__((always_inline))->void
+#define WARPLAB_CPU_SHARED static thread_local __attribute__((tls_model("local-exec")))
+#define WARPLAB_CPU_FILE_SHARED static thread_local
+#define WARPLAB_CPU_JOIN_(a, b) a##b
+#define WARPLAB_CPU_JOIN(a, b) WARPLAB_CPU_JOIN_(a, b)
+#define WARPLAB_CPU_SYMBOL(name, kind)                                             \
+    static ::warplab_cpu::Symbol WARPLAB_CPU_JOIN(warplab_cpu_symbol_, __COUNTER__) \
+        __attribute__((unused))(&name, sizeof(name), #name, ::warplab_cpu::SymbolKind::kind)

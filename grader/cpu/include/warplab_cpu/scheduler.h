@@ -1,0 +1,110 @@
+#pragma once
+// What kernels need of the scheduler inline: the state of the block that runs, and the switch from one of its threads
+// to another. The rest is in grader/cpu/runtime.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "types.h"
+
+namespace warplab_cpu {
+
+/// A thread of a block once the block's threads are fibers: where it goes on, and who comes after it.
+struct alignas(64) Fiber {
+    void* stack;
+    void* frame;
+    void* resume;
+    Fiber* next;
+    Fiber* previous;
+    uint3 thread;
+    unsigned linear;
+    int line;  // where it waits
+};
+
+/// The block that this OS thread runs. `current` is null while its threads run as a plain loop.
+struct Block {
+    Fiber* current;
+    unsigned threads, alive, arrived, generation;
+    unsigned linear;      // the thread that runs, in a plain loop
+    unsigned epoch;       // of the block, never 0
+    uintptr_t tls_begin;  // shared memory lies in this OS thread's static thread-local storage
+    uintptr_t tls_bytes;
+};
+extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));
+
+inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, no pointer
+
+void fill_poison(void* begin, size_t bytes);
+
+/// Turns the loop's thread into a fiber and makes fibers of those that come after it. False when none does, so that
+/// there is nobody to wait for.
+bool promote();
+/// The current fiber has nothing to do yet: lets the next one run. Ends the process when nobody can go on.
+void wait_in_vain();
+void finish_fibers();
+void note_early_exit();
+/// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
+void note_spin();
+void yield_thread();
+
+#if defined(__x86_64__)
+WARPLAB_CPU_INLINE void switch_fiber(Fiber* from, Fiber* to) {
+    __asm__ __volatile__(
+        "movq %%rsp, 0(%0)\n\t"
+        "movq %%rbp, 8(%0)\n\t"
+        "leaq 1f(%%rip), %%rax\n\t"
+        "movq %%rax, 16(%0)\n\t"
+        "movq 0(%1), %%rsp\n\t"
+        "movq 8(%1), %%rbp\n\t"
+        "jmpq *16(%1)\n"
+        "1:"
+        : "+D"(from), "+S"(to)
+        :
+        : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0",
+          "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+          "xmm14", "xmm15");
+}
+#elif defined(__aarch64__)
+WARPLAB_CPU_INLINE void switch_fiber(Fiber* from, Fiber* to) {
+    register Fiber* x0 __asm__("x0") = from;
+    register Fiber* x1 __asm__("x1") = to;
+    __asm__ __volatile__(
+        "mov x9, sp\n\t"
+        "adr x10, 1f\n\t"
+        "stp x9, x29, [x0]\n\t"
+        "str x10, [x0, #16]\n\t"
+        "ldp x9, x29, [x1]\n\t"
+        "ldr x10, [x1, #16]\n\t"
+        "mov sp, x9\n\t"
+        "br x10\n"
+        "1:"
+        : "+r"(x0), "+r"(x1)
+        :
+        : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+          "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc", "v0", "v1", "v2",
+          "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
+          "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+}
+#else
+void switch_fiber(Fiber* from, Fiber* to);  // with ucontext
+#endif
+
+WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
+    Fiber* from = block_state.current;
+    block_state.current = to;
+    switch_fiber(from, to);
+}
+
+WARPLAB_CPU_INLINE void restore_thread() {
+    if (block_state.current) threadIdx = block_state.current->thread;
+}
+
+WARPLAB_CPU_INLINE unsigned linear_thread() {
+    return block_state.current ? block_state.current->linear : block_state.linear;
+}
+
+WARPLAB_CPU_INLINE bool is_shared(const void* address) {
+    return reinterpret_cast<uintptr_t>(address) - block_state.tls_begin < block_state.tls_bytes;
+}
+
+}  // namespace warplab_cpu

@@ -1,0 +1,178 @@
+#pragma once
+// Barriers, warp functions and fences. Every one takes the line it is called from, for the report of a deadlock.
+
+#include <string.h>
+#include <type_traits>
+
+#include "scheduler.h"
+
+namespace warplab_cpu {
+
+/// How a block barrier combines its threads' predicates.
+enum class Vote { count, all, any };
+int block_vote(int predicate, Vote vote, int line);
+
+/// Warp functions: each returns when all lanes of `mask` that have not returned are there.
+void warp_barrier(unsigned mask, int line);
+unsigned warp_ballot(unsigned mask, bool predicate, int line);
+/// The word of lane `source` of the warp; poison when that lane is not in the mask.
+uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line);
+unsigned warp_match_any(unsigned mask, uint64_t word, int line);
+unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line);
+enum class Reduction { add, minimum, maximum, minimum_signed, maximum_signed, bit_and, bit_or, bit_xor };
+unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line);
+/// The lanes of the warp that are here when no other lane of it can come any more.
+unsigned warp_converged(int line);
+
+WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
+
+template <class T>
+WARPLAB_CPU_INLINE uint64_t to_word(T value) {
+    static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
+                  "warp functions take int, unsigned, long, long long, float and double");
+    uint64_t word = 0;
+    memcpy(&word, &value, sizeof(value));
+    return word;
+}
+
+template <class T>
+WARPLAB_CPU_INLINE T from_word(uint64_t word) {
+    T value;
+    memcpy(&value, &word, sizeof(value));
+    return value;
+}
+
+template <class T>
+WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) {
+    const uint64_t word = warp_shuffle(mask, to_word(value), source, line);
+    restore_thread();
+    return from_word<T>(word);
+}
+
+}  // namespace warplab_cpu
+
+WARPLAB_CPU_INLINE void __syncthreads(int line = __builtin_LINE()) {
+    using namespace warplab_cpu;
+    Block& block = block_state;
+    if (__builtin_expect(!block.current, 0) && !promote()) return;
+    if (++block.arrived == block.alive) {
+        block.arrived = 0;
+        ++block.generation;
+        if (__builtin_expect(block.alive != block.threads, 0)) note_early_exit();
+        return;
+    }
+    const unsigned generation = block.generation;
+    block.current->line = line;
+    switch_to(block.current->next);
+    while (__builtin_expect(block_state.generation == generation, 0)) wait_in_vain();
+    threadIdx = block_state.current->thread;
+}
+
+inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
+    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::count, line);
+    warplab_cpu::restore_thread();
+    return result;
+}
+inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
+    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::all, line);
+    warplab_cpu::restore_thread();
+    return result;
+}
+inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
+    const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::any, line);
+    warplab_cpu::restore_thread();
+    return result;
+}
+
+inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) {
+    warplab_cpu::warp_barrier(mask, line);
+    warplab_cpu::restore_thread();
+}
+
+inline unsigned __activemask(int line = __builtin_LINE()) {
+    const unsigned mask = warplab_cpu::warp_converged(line);
+    warplab_cpu::restore_thread();
+    return mask;
+}
+
+inline unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+    const unsigned votes = warplab_cpu::warp_ballot(mask, predicate != 0, line);
+    warplab_cpu::restore_thread();
+    return votes;
+}
+inline int __any_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+    return __ballot_sync(mask, predicate, line) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+    return __ballot_sync(mask, !predicate, line) == 0;
+}
+inline int __uni_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+    const unsigned votes = __ballot_sync(mask, predicate, line);
+    return votes == 0 || (votes >> warplab_cpu::lane() & 1 && votes == __ballot_sync(mask, 1, line));
+}
+
+template <class T>
+inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, int line = __builtin_LINE()) {
+    const unsigned here = warplab_cpu::lane(), first = here & ~(unsigned(width) - 1);
+    return warplab_cpu::shuffle(mask, value, first + (unsigned(source) & (unsigned(width) - 1)), line);
+}
+template <class T>
+inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
+    const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
+    return warplab_cpu::shuffle(mask, value, inside >= delta ? here - delta : here, line);
+}
+template <class T>
+inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
+    const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
+    const bool stays = delta >= unsigned(width) - inside;
+    return warplab_cpu::shuffle(mask, value, stays ? here : here + delta, line);
+}
+template <class T>
+inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, int line = __builtin_LINE()) {
+    const unsigned here = warplab_cpu::lane(), source = (here ^ unsigned(bits)) % 32;
+    const bool stays = source / unsigned(width) > here / unsigned(width);
+    return warplab_cpu::shuffle(mask, value, stays ? here : source, line);
+}
+
+template <class T>
+inline unsigned __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
+    const unsigned lanes = warplab_cpu::warp_match_any(mask, warplab_cpu::to_word(value), line);
+    warplab_cpu::restore_thread();
+    return lanes;
+}
+template <class T>
+inline unsigned __match_all_sync(unsigned mask, T value, int* all, int line = __builtin_LINE()) {
+    const unsigned lanes = warplab_cpu::warp_match_all(mask, warplab_cpu::to_word(value), all, line);
+    warplab_cpu::restore_thread();
+    return lanes;
+}
+
+#define WARPLAB_CPU_REDUCE(type, function, reduction)                                                                \
+    inline type function(unsigned mask, type value, int line = __builtin_LINE()) {                                   \
+        const unsigned result =                                                                                      \
+            warplab_cpu::warp_reduce(mask, unsigned(value), warplab_cpu::Reduction::reduction, line);                \
+        warplab_cpu::restore_thread();                                                                               \
+        return type(result);                                                                                         \
+    }
+WARPLAB_CPU_REDUCE(unsigned, __reduce_add_sync, add)
+WARPLAB_CPU_REDUCE(unsigned, __reduce_min_sync, minimum)
+WARPLAB_CPU_REDUCE(unsigned, __reduce_max_sync, maximum)
+WARPLAB_CPU_REDUCE(int, __reduce_add_sync, add)
+WARPLAB_CPU_REDUCE(int, __reduce_min_sync, minimum_signed)
+WARPLAB_CPU_REDUCE(int, __reduce_max_sync, maximum_signed)
+WARPLAB_CPU_REDUCE(unsigned, __reduce_and_sync, bit_and)
+WARPLAB_CPU_REDUCE(unsigned, __reduce_or_sync, bit_or)
+WARPLAB_CPU_REDUCE(unsigned, __reduce_xor_sync, bit_xor)
+#undef WARPLAB_CPU_REDUCE
+
+inline void __threadfence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    warplab_cpu::note_spin();
+    warplab_cpu::restore_thread();
+}
+inline void __threadfence_system() { __threadfence(); }
+WARPLAB_CPU_INLINE void __threadfence_block() { __asm__ __volatile__("" ::: "memory"); }
+inline void __nanosleep(unsigned) {
+    warplab_cpu::yield_thread();
+    warplab_cpu::restore_thread();
+}

@@ -1,0 +1,145 @@
+// Copies and fills, with their direction and size checked.
+
+#include <cstring>
+#include <string>
+
+#include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/error.h"
+#include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/memory.h"
+
+namespace warplab_cpu {
+namespace {
+
+cudaError_t refuse(const char* function, int line, const std::string& why) {
+    note_detail("line " + std::to_string(line) + ": " + function + ": " + why);
+    return set_error(cudaErrorInvalidValue);
+}
+
+struct Ends {
+    Place to, from;
+    bool to_device() const { return to.side == Side::device || to.side == Side::managed; }
+    bool from_device() const { return from.side == Side::device || from.side == Side::managed; }
+    bool to_host() const { return to.side != Side::device; }
+    bool from_host() const { return from.side != Side::device; }
+};
+
+/// Null when the copy goes the way `kind` says.
+const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (kind == cudaMemcpyDefault) return nullptr;
+    if (to_device && !ends.to_device()) return "the destination should be device memory, but is host memory";
+    if (!to_device && !ends.to_host()) return "the destination should be host memory, but is device memory";
+    if (from_device && !ends.from_device()) return "the source should be device memory, but is host memory";
+    if (!from_device && !ends.from_host()) return "the source should be host memory, but is device memory";
+    return nullptr;
+}
+
+cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                 size_t height, cudaMemcpyKind kind, int line) {
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (!to || !from) return refuse(function, line, !to ? "the destination is null" : "the source is null");
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return set_error(cudaErrorInvalidMemcpyDirection);
+    if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
+    const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
+    const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
+    if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why);
+    if (!ends.to.fits || !ends.from.fits)
+        return refuse(function, line, std::string(ends.to.fits ? "the source" : "the destination") +
+                                          " is smaller than what is copied");
+    if (ends.from_device() && ends.to_host() && ends.to.side != Side::managed && kind != cudaMemcpyHostToHost)
+        count_host_bytes(width * height, line);
+    const Access to_access(to, to_bytes), from_access(from, from_bytes);
+    if (height == 1) {
+        std::memmove(to, from, width);
+        return cudaSuccess;
+    }
+    for (size_t row = 0; row < height; ++row)
+        std::memcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+    return cudaSuccess;
+}
+
+cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, int line) {
+    if (width == 0 || height == 0) return cudaSuccess;
+    const size_t bytes = (height - 1) * pitch + width;
+    const Place place = to ? place_of(to, bytes) : Place{};
+    if (place.side == Side::unknown) return refuse(function, line, "the destination is no device memory");
+    if (!place.fits) return refuse(function, line, "the destination is smaller than what is set");
+    if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);
+    const Access access(to, bytes);
+    for (size_t row = 0; row < height; ++row) std::memset(static_cast<char*>(to) + row * pitch, value, width);
+    return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
+                           cudaMemcpyKind kind, int line) {
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+        return set_error(cudaErrorInvalidMemcpyDirection);
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
+        return refuse("cudaMemcpyToSymbol", line, "the symbol is smaller than what is copied");
+    if (bytes == 0) return cudaSuccess;
+    if (!from) return refuse("cudaMemcpyToSymbol", line, "the source is null");
+    const bool from_device = place_of(from, bytes).side == Side::device;
+    if (from_device && kind == cudaMemcpyHostToDevice)
+        return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory");
+    const Access access(from, bytes);
+    std::memmove(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
+                             cudaMemcpyKind kind, int line) {
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+        return set_error(cudaErrorInvalidMemcpyDirection);
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
+        return refuse("cudaMemcpyFromSymbol", line, "the symbol is smaller than what is copied");
+    if (bytes == 0) return cudaSuccess;
+    if (!to) return refuse("cudaMemcpyFromSymbol", line, "the destination is null");
+    const Side side = place_of(to, bytes).side;
+    if (side == Side::device && kind == cudaMemcpyDeviceToHost)
+        return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory");
+    if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
+    const Access access(to, bytes);
+    std::memmove(to, static_cast<const char*>(symbol) + offset, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t symbol_address(void** address, const void* symbol) {
+    if (!address) return set_error(cudaErrorInvalidValue);
+    *address = const_cast<void*>(symbol);
+    return cudaSuccess;
+}
+
+}  // namespace warplab_cpu
+
+using namespace warplab_cpu;
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, int line) {
+    return copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, line);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t, int line) {
+    return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line);
+}
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind, int line) {
+    return copy("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, line);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t, int line) {
+    return copy("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, line);
+}
+cudaError_t cudaMemset(void* to, int value, size_t bytes, int line) {
+    return fill("cudaMemset", to, bytes, value, bytes, 1, line);
+}
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t, int line) {
+    return fill("cudaMemsetAsync", to, bytes, value, bytes, 1, line);
+}
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, int line) {
+    return fill("cudaMemset2D", to, pitch, value, width, height, line);
+}
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t, int line) {
+    return fill("cudaMemset2DAsync", to, pitch, value, width, height, line);
+}

@@ -1,0 +1,239 @@
+// The device that is shown, errors, streams and events.
+
+#include <time.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+#include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/error.h"
+#include "grader/cpu/runtime/memory.h"
+
+struct CUevent_st {
+    timespec recorded;
+    bool is_recorded, timed;
+};
+struct CUstream_st {
+    unsigned flags;
+};
+
+namespace {
+
+thread_local cudaError_t last_error = cudaSuccess;
+
+struct ErrorText {
+    cudaError_t error;
+    const char *name, *words;
+};
+constexpr ErrorText error_texts[] = {
+#define WARPLAB_CPU_ERROR(name, number, words) {name, #name, words},
+#include "grader/cpu/include/warplab_cpu/errors.inc"
+#undef WARPLAB_CPU_ERROR
+};
+
+const ErrorText* text_of(cudaError_t error) {
+    for (const auto& text : error_texts)
+        if (text.error == error) return &text;
+    return nullptr;
+}
+
+int attribute(cudaDeviceAttr wanted) {
+    switch (wanted) {
+#define WARPLAB_CPU_ATTRIBUTE(name, number, value) \
+    case name: return value;
+#include "grader/cpu/include/warplab_cpu/attributes.inc"
+#undef WARPLAB_CPU_ATTRIBUTE
+    }
+    return -1;
+}
+
+constexpr size_t default_limits[] = {1024, 1 << 20, 8 << 20};
+size_t limits[] = {1024, 1 << 20, 8 << 20};
+
+}  // namespace
+
+namespace warplab_cpu {
+cudaError_t set_error(cudaError_t error) { return last_error = error; }
+}  // namespace warplab_cpu
+
+using warplab_cpu::set_error;
+
+cudaError_t cudaGetLastError() {
+    const cudaError_t error = last_error;
+    last_error = cudaSuccess;
+    return error;
+}
+cudaError_t cudaPeekAtLastError() { return last_error; }
+const char* cudaGetErrorName(cudaError_t error) {
+    const ErrorText* text = text_of(error);
+    return text ? text->name : "unrecognized error code";
+}
+const char* cudaGetErrorString(cudaError_t error) {
+    const ErrorText* text = text_of(error);
+    return text ? text->words : "unrecognized error code";
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+    if (!count) return set_error(cudaErrorInvalidValue);
+    *count = 1;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+    if (!device) return set_error(cudaErrorInvalidValue);
+    *device = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : set_error(cudaErrorInvalidDevice); }
+cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceReset() {
+    std::memcpy(limits, default_limits, sizeof(limits));
+    last_error = cudaSuccess;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+    if (limit < 0 || limit >= static_cast<int>(std::size(limits))) return set_error(cudaErrorNotSupported);
+    limits[limit] = value;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+    if (!value) return set_error(cudaErrorInvalidValue);
+    if (limit < 0 || limit >= static_cast<int>(std::size(limits))) return set_error(cudaErrorNotSupported);
+    *value = limits[limit];
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+    if (!version) return set_error(cudaErrorInvalidValue);
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr wanted, int device) {
+    if (device != 0) return set_error(cudaErrorInvalidDevice);
+    const int found = attribute(wanted);
+    if (!value || found < 0) return set_error(cudaErrorInvalidValue);
+    *value = found;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+    if (!p) return set_error(cudaErrorInvalidValue);
+    if (device != 0) return set_error(cudaErrorInvalidDevice);
+    *p = {};
+    std::strcpy(p->name, "Warplab CPU backend");
+    p->totalGlobalMem = warplab_cpu::device_bytes;
+    p->sharedMemPerBlock = attribute(cudaDevAttrMaxSharedMemoryPerBlock);
+    p->regsPerBlock = attribute(cudaDevAttrMaxRegistersPerBlock);
+    p->warpSize = attribute(cudaDevAttrWarpSize);
+    p->memPitch = attribute(cudaDevAttrMaxPitch);
+    p->maxThreadsPerBlock = attribute(cudaDevAttrMaxThreadsPerBlock);
+    p->maxThreadsDim[0] = attribute(cudaDevAttrMaxBlockDimX);
+    p->maxThreadsDim[1] = attribute(cudaDevAttrMaxBlockDimY);
+    p->maxThreadsDim[2] = attribute(cudaDevAttrMaxBlockDimZ);
+    p->maxGridSize[0] = attribute(cudaDevAttrMaxGridDimX);
+    p->maxGridSize[1] = attribute(cudaDevAttrMaxGridDimY);
+    p->maxGridSize[2] = attribute(cudaDevAttrMaxGridDimZ);
+    p->clockRate = attribute(cudaDevAttrClockRate);
+    p->totalConstMem = attribute(cudaDevAttrTotalConstantMemory);
+    p->major = attribute(cudaDevAttrComputeCapabilityMajor);
+    p->minor = attribute(cudaDevAttrComputeCapabilityMinor);
+    p->textureAlignment = attribute(cudaDevAttrTextureAlignment);
+    p->deviceOverlap = attribute(cudaDevAttrGpuOverlap);
+    p->multiProcessorCount = attribute(cudaDevAttrMultiProcessorCount);
+    p->canMapHostMemory = attribute(cudaDevAttrCanMapHostMemory);
+    p->concurrentKernels = attribute(cudaDevAttrConcurrentKernels);
+    p->asyncEngineCount = attribute(cudaDevAttrAsyncEngineCount);
+    p->unifiedAddressing = attribute(cudaDevAttrUnifiedAddressing);
+    p->memoryClockRate = attribute(cudaDevAttrMemoryClockRate);
+    p->memoryBusWidth = attribute(cudaDevAttrGlobalMemoryBusWidth);
+    p->l2CacheSize = attribute(cudaDevAttrL2CacheSize);
+    p->maxThreadsPerMultiProcessor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+    p->streamPrioritiesSupported = attribute(cudaDevAttrStreamPrioritiesSupported);
+    p->globalL1CacheSupported = attribute(cudaDevAttrGlobalL1CacheSupported);
+    p->localL1CacheSupported = attribute(cudaDevAttrLocalL1CacheSupported);
+    p->sharedMemPerMultiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    p->regsPerMultiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
+    p->managedMemory = attribute(cudaDevAttrManagedMemory);
+    p->singleToDoublePrecisionPerfRatio = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+    p->concurrentManagedAccess = attribute(cudaDevAttrConcurrentManagedAccess);
+    p->computePreemptionSupported = attribute(cudaDevAttrComputePreemptionSupported);
+    p->canUseHostPointerForRegisteredMem = attribute(cudaDevAttrCanUseHostPointerForRegisteredMem);
+    p->sharedMemPerBlockOptin = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    p->maxBlocksPerMultiProcessor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
+    p->reservedSharedMemPerBlock = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    if (!stream || flags > cudaStreamNonBlocking) return set_error(cudaErrorInvalidValue);
+    *stream = new CUstream_st{flags};
+    return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+    return cudaStreamCreateWithFlags(stream, flags);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+        return set_error(cudaErrorInvalidResourceHandle);
+    delete stream;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned) {
+    return event ? cudaSuccess : set_error(cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
+    if (!callback || flags != 0) return set_error(cudaErrorInvalidValue);
+    callback(stream, cudaSuccess, data);
+    return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+    if (!function) return set_error(cudaErrorInvalidValue);
+    function(data);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) { return cudaEventCreateWithFlags(event, flags); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    if (!event) return set_error(cudaErrorInvalidValue);
+    *event = new CUevent_st{{}, false, !(flags & cudaEventDisableTiming)};
+    return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+    if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    clock_gettime(CLOCK_MONOTONIC, &event->recorded);
+    event->is_recorded = true;
+    return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return event ? cudaSuccess : set_error(cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    delete event;
+    return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    if (!milliseconds) return set_error(cudaErrorInvalidValue);
+    if (!begin || !end || !begin->is_recorded || !end->is_recorded || !begin->timed || !end->timed)
+        return set_error(cudaErrorInvalidResourceHandle);
+    const auto seconds = static_cast<double>(end->recorded.tv_sec - begin->recorded.tv_sec);
+    const auto nanoseconds = static_cast<double>(end->recorded.tv_nsec - begin->recorded.tv_nsec);
+    *milliseconds = static_cast<float>(seconds * 1e3 + nanoseconds * 1e-6);
+    return cudaSuccess;
+}

@@ -1,0 +1,213 @@
+#include "grader/cpu/runtime/fault.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "grader/cpu/runtime/memory.h"
+#include "grader/cpu/runtime/scheduler.h"
+
+namespace warplab_cpu {
+namespace {
+
+using warplab::Fault;
+using warplab::StatusPage;
+
+StatusPage spare_page;  // until the runner gives a shared one
+StatusPage* page = &spare_page;
+std::atomic_flag fault_recorded = ATOMIC_FLAG_INIT;
+
+struct Range {
+    uintptr_t begin = 0, end = 0;
+    bool contains(uintptr_t address) const { return address >= begin && address < end; }
+};
+Range code;             // of the executable
+uintptr_t load_address = 0;
+thread_local Range below_stack;
+
+void find_executable() {
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void*) {
+            load_address = info->dlpi_addr;
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const auto& part = info->dlpi_phdr[i];
+                if (part.p_type == PT_LOAD && (part.p_flags & PF_X))
+                    code = {load_address + part.p_vaddr, load_address + part.p_vaddr + part.p_memsz};
+            }
+            return 1;  // the first is the executable
+        },
+        nullptr);
+}
+
+struct Registers {
+    uintptr_t program_counter, stack, link;
+};
+
+Registers registers_of(void* context) {
+    [[maybe_unused]] const auto* state = static_cast<ucontext_t*>(context);
+#if defined(__x86_64__)
+    const auto& r = state->uc_mcontext.gregs;
+    return {uintptr_t(r[REG_RIP]), uintptr_t(r[REG_RSP]), 0};
+#elif defined(__aarch64__)
+    const auto& r = state->uc_mcontext;
+    return {uintptr_t(r.pc), uintptr_t(r.sp), uintptr_t(r.regs[30])};
+#else
+    return {0, 0, 0};
+#endif
+}
+
+/// The place in the executable, also when the fault was in a library it called (memcpy).
+uintptr_t place_in_executable(const Registers& registers, bool stack_readable) {
+    if (code.contains(registers.program_counter)) return registers.program_counter - load_address;
+    if (code.contains(registers.link)) return registers.link - 1 - load_address;
+    const auto* words = reinterpret_cast<const uintptr_t*>(registers.stack);
+    for (int i = 0; stack_readable && i < 48; ++i)
+        if (code.contains(words[i])) return words[i] - 1 - load_address;
+    return 0;
+}
+
+void write_text(char* to, size_t capacity, const char* text) {
+    std::strncpy(to, text, capacity - 1);
+    to[capacity - 1] = 0;
+}
+
+/// Async-signal-safe. False when another thread was first.
+bool record(Fault fault, const char* detail) {
+    if (fault_recorded.test_and_set()) return false;
+    uint3 block{}, thread{};
+    page->in_kernel = running_thread(block, thread);
+    const unsigned blocks[] = {block.x, block.y, block.z}, threads[] = {thread.x, thread.y, thread.z};
+    std::memcpy(page->block, blocks, sizeof(blocks));
+    std::memcpy(page->thread, threads, sizeof(threads));
+    write_text(page->detail, sizeof(page->detail), detail);
+    page->fault = static_cast<std::uint32_t>(fault);
+    return true;
+}
+
+void say(const char* text) { [[maybe_unused]] auto written = write(STDERR_FILENO, text, std::strlen(text)); }
+
+[[noreturn]] void leave(Fault fault) {
+    if (page == &spare_page) {
+        if (page->in_kernel) {
+            say(page->kernel);
+            say(": ");
+        }
+        say(page->detail);
+        say("\n");
+    }
+    _exit(warplab::cpu::fault_status + static_cast<int>(fault));
+}
+
+[[noreturn]] void wait_for_the_end() {
+    for (;;) pause();
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+    const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+    const bool memory = signal == SIGSEGV || signal == SIGBUS;
+    uint3 block, thread;
+    const bool kernel = running_thread(block, thread);
+    if (memory && hand_over(info->si_addr, kernel)) return;
+    const Registers registers = registers_of(context);
+    const bool overflow = memory && (hits_stack_guard(info->si_addr) || below_stack.contains(address));
+    const Fault fault = overflow            ? Fault::stack_overflow
+                        : memory            ? Fault::segmentation
+                        : signal == SIGFPE  ? Fault::arithmetic
+                                            : Fault::aborted;
+    const char* detail = overflow           ? "the stack is full: endless recursion, or arrays too large for it"
+                         : signal == SIGFPE ? "an integer was divided by zero"
+                         : signal == SIGILL ? "an illegal instruction was met"
+                         : signal == SIGABRT ? "abort() was called"
+                                             : describe_address(info->si_addr, kernel);
+    if (!record(fault, detail)) wait_for_the_end();
+    page->address = memory ? address : 0;
+    page->program_counter = place_in_executable(registers, !overflow);
+    leave(fault);
+}
+
+void on_exit_by_student() {
+    const auto phase = static_cast<warplab::Phase>(page->phase);
+    if (phase != warplab::Phase::prepare && phase != warplab::Phase::call) return;
+    if (!record(Fault::exited, "exit() was called")) return;
+    std::fflush(nullptr);
+    leave(Fault::exited);
+}
+
+}  // namespace
+
+void prepare_thread_for_faults() {
+    static thread_local bool prepared = false;
+    if (prepared) return;
+    prepared = true;
+    constexpr size_t bytes = 64 * 1024, margin = 64 * 1024;
+    stack_t stack{};
+    stack.ss_sp = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack.ss_size = bytes;
+    if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void* lowest = nullptr;
+    size_t size = 0, guard = 0;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_getguardsize(&attributes, &guard);
+    pthread_attr_destroy(&attributes);
+    const auto begin = reinterpret_cast<uintptr_t>(lowest);
+    below_stack = {begin - margin, begin + guard + margin};  // the first thread's stack may grow to just above
+}
+
+void end_with_fault(Fault fault, const std::string& detail) {
+    if (!record(fault, detail.c_str())) wait_for_the_end();
+    leave(fault);
+}
+
+void note_detail(const std::string& detail) {
+    if (page->fault == 0) write_text(page->detail, sizeof(page->detail), detail.c_str());
+}
+
+void note_launch(const char* kernel, int line) {
+    write_text(page->kernel, sizeof(page->kernel), kernel);
+    page->launch_line = line;
+    ++page->launches;
+}
+
+void note_early_exits() { __atomic_fetch_add(&page->early_exits, 1, __ATOMIC_RELAXED); }
+
+const StatusPage& status_page() { return *page; }
+
+}  // namespace warplab_cpu
+
+namespace warplab::cpu {
+
+void use_status_page(StatusPage* shared) {
+    using namespace warplab_cpu;
+    page = shared ? shared : &spare_page;
+    find_executable();
+    prepare_thread_for_faults();
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigaction(signal, &action, nullptr);
+    static const int once = atexit(on_exit_by_student);
+    (void)once;
+}
+
+}  // namespace warplab::cpu
+
+// assert() in a kernel or on the host: replaces the C library's, whose message would go to stderr alone.
+extern "C" [[noreturn]] void __assert_fail(const char* expression, const char* file, unsigned line,
+                                           const char* function) noexcept {
+    const char* slash = std::strrchr(file, '/');
+    const std::string words = std::string("assertion `") + expression + "' failed at " + (slash ? slash + 1 : file) +
+                              ":" + std::to_string(line) + " in " + function;
+    warplab_cpu::end_with_fault(warplab::Fault::aborted, words);
+}
+
+void __trap() { warplab_cpu::end_with_fault(warplab::Fault::aborted, "__trap() was called"); }

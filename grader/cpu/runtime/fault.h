@@ -1,0 +1,30 @@
+#pragma once
+// How the runtime ends a process that cannot go on: the status page says why, then the process leaves.
+
+#include <string>
+
+#include "grader/cpu/control.h"
+#include "grader/cpu/include/warplab_cpu/types.h"
+
+namespace warplab_cpu {
+
+/// Where this OS thread is, for a report: false outside a kernel.
+bool running_thread(uint3& block, uint3& thread);
+
+/// Whether `address` lies in the unusable page below a stack of this OS thread.
+bool hits_stack_guard(const void* address);
+
+/// Gives this OS thread a stack for signal handlers and notes where its own stack ends. Harmless to repeat.
+void prepare_thread_for_faults();
+
+/// Records the fault, with the running thread's place, and ends the process with status fault_status + fault. The
+/// first caller wins; without a status page the words go to stderr.
+[[noreturn]] void end_with_fault(warplab::Fault fault, const std::string& detail);
+
+/// Words for the judge that end nothing: what was wrong with the last call that returned an error.
+void note_detail(const std::string& detail);
+
+void note_launch(const char* kernel, int line);
+void note_early_exits();
+
+}  // namespace warplab_cpu

@@ -1,0 +1,174 @@
+// A launch on its way to the scheduler: configuration checked, errors as CUDA's.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/error.h"
+#include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/memory.h"
+#include "grader/cpu/runtime/scheduler.h"
+
+namespace warplab_cpu {
+namespace {
+
+using RunBlock = void (*)(const Grid&, uint3);
+
+constexpr int default_shared_bytes = 48 * 1024, reserved_shared_bytes = 1024;
+constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
+constexpr int assumed_registers = 32;
+
+thread_local Launch* pending = nullptr;
+thread_local RunBlock* asked = nullptr;  // run_pending only tells which kernel it is
+std::atomic<uint64_t> launches{0};
+
+std::mutex& mutex = *new std::mutex;
+std::map<RunBlock, int>& shared_opt_in = *new std::map<RunBlock, int>;
+
+/// Which kernel a pointer to a __global__ function means. Its body only reports itself, so what it is called with does
+/// not matter, as long as there is memory where its parameters would be.
+__attribute__((noinline)) RunBlock identify(const void* kernel) {
+    if (!kernel) return nullptr;
+    static char nothing[4096];
+    [[maybe_unused]] volatile char room_for_parameters[8192];
+    room_for_parameters[0] = 0;
+    RunBlock found = nullptr;
+    asked = &found;
+    using AnyKernel = void (*)(void*, void*, void*, void*, void*, void*, void*, void*);
+    reinterpret_cast<AnyKernel>(const_cast<void*>(kernel))(nothing, nothing, nothing, nothing, nothing, nothing,
+                                                           nothing, nothing);
+    room_for_parameters[1] = 0;
+    asked = nullptr;
+    return found;
+}
+
+int allowed_shared_bytes(RunBlock kernel) {
+    std::lock_guard lock(mutex);
+    const auto found = shared_opt_in.find(kernel);
+    return found == shared_opt_in.end() ? default_shared_bytes : found->second;
+}
+
+cudaError_t check(const Launch& launch, const Grid& grid) {
+    const dim3 &b = launch.block, &g = launch.grid;
+    const uint64_t threads = uint64_t{b.x} * b.y * b.z;
+    if (!b.x || !b.y || !b.z || b.x > 1024 || b.y > 1024 || b.z > 64 || threads > 1024)
+        return cudaErrorInvalidConfiguration;
+    if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) return cudaErrorInvalidConfiguration;
+    if (launch.shared_bytes > static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+std::string describe(const dim3& extent) {
+    return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
+}
+
+/// The launch's own words for the kernel, unless a pointer or a macro stood there.
+const char* name_of(const Launch& launch, const char* kernel) {
+    return std::strstr(launch.kernel, kernel) ? launch.kernel : kernel;
+}
+
+}  // namespace
+
+Launch::Launch(const char* kernel_, int line_, dim3 grid_, dim3 block_, size_t shared_bytes_, cudaStream_t)
+    : kernel(kernel_), line(line_), grid(grid_), block(block_), shared_bytes(shared_bytes_), outer(pending) {
+    if (in_kernel())
+        end_with_fault(warplab::Fault::aborted, "line " + std::to_string(line) + ": kernel " + kernel +
+                                                    " is launched from a kernel, which this backend cannot do");
+    pending = this;
+}
+
+Launch::~Launch() {
+    pending = outer;
+    if (used) return;
+    end_with_fault(warplab::Fault::aborted, "line " + std::to_string(line) + ": " + kernel +
+                                                " is launched with <<< >>>, but is no __global__ function");
+}
+
+void run_pending(const char* kernel, Grid& grid) {
+    if (asked) {
+        *asked = grid.run_block;
+        return;
+    }
+    if (!pending || pending->used)
+        end_with_fault(warplab::Fault::aborted,
+                       std::string("kernel ") + kernel + " was called without <<<grid, block>>>");
+    Launch& launch = *pending;
+    launch.used = true;
+    if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
+        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + "<<<" +
+                    describe(launch.grid) + ", " + describe(launch.block) + ", " +
+                    std::to_string(launch.shared_bytes) + ">>>: " + cudaGetErrorString(error));
+        set_error(error);
+        return;
+    }
+    grid.kernel = name_of(launch, kernel);
+    grid.line = launch.line;
+    grid.blocks = {launch.grid.x, launch.grid.y, launch.grid.z};
+    grid.threads = {launch.block.x, launch.block.y, launch.block.z};
+    grid.shared_bytes = launch.shared_bytes;
+    ++launches;
+    note_launch(grid.kernel, grid.line);
+    pending = launch.outer;  // a kernel's host-side helpers see no launch
+    show_to_kernels();
+    run_grid(grid);
+    hide_from_host();
+    pending = &launch;
+}
+
+cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+    const RunBlock id = identify(kernel);
+    if (!id) return set_error(cudaErrorInvalidDeviceFunction);
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+        return value < -1 || value > 100 ? set_error(cudaErrorInvalidValue) : cudaSuccess;
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
+        value > static_cast<int>(most_shared_bytes))
+        return set_error(cudaErrorInvalidValue);
+    std::lock_guard lock(mutex);
+    shared_opt_in[id] = value;
+    return cudaSuccess;
+}
+
+cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel) {
+    const RunBlock id = identify(kernel);
+    if (!id) return set_error(cudaErrorInvalidDeviceFunction);
+    if (!attributes) return set_error(cudaErrorInvalidValue);
+    *attributes = {};
+    attributes->maxThreadsPerBlock = 1024;
+    attributes->numRegs = assumed_registers;
+    attributes->ptxVersion = attributes->binaryVersion = 90;
+    attributes->maxDynamicSharedSizeBytes = allowed_shared_bytes(id);
+    attributes->preferredShmemCarveout = -1;
+    return cudaSuccess;
+}
+
+cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t shared_bytes) {
+    if (!kernel) return set_error(cudaErrorInvalidDeviceFunction);
+    if (!blocks || block_threads <= 0) return set_error(cudaErrorInvalidValue);
+    *blocks = 0;
+    if (block_threads > 1024 || shared_bytes > most_shared_bytes) return cudaSuccess;
+    const int warps = (block_threads + 31) / 32;
+    const int by_threads = threads_per_multiprocessor / (warps * 32);
+    const int by_registers = registers_per_multiprocessor / (warps * 32 * assumed_registers);
+    const int by_shared = static_cast<int>((most_shared_bytes + reserved_shared_bytes) /
+                                           (shared_bytes + reserved_shared_bytes));
+    *blocks = std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
+    return cudaSuccess;
+}
+
+uint64_t launch_count() { return launches; }
+uint64_t blocks_with_early_exits();
+
+}  // namespace warplab_cpu
+
+namespace warplab::cpu {
+
+Counters counters() {
+    using namespace warplab_cpu;
+    return {host_bytes(), launch_count(), allocated_bytes(), blocks_with_early_exits()};
+}
+
+}  // namespace warplab::cpu

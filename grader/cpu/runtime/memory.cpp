@@ -1,0 +1,306 @@
+#include "grader/cpu/runtime/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/error.h"
+#include "grader/cpu/runtime/fault.h"
+
+namespace warplab_cpu {
+namespace {
+
+constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
+constexpr size_t most_poisoned_bytes = size_t{256} << 20;
+
+struct Region {
+    size_t bytes;
+    Side side;
+    char* mapping = nullptr;  // what munmap gets; null for memory that is not ours
+    size_t mapping_bytes = 0;
+    char* pages = nullptr;    // what is protected: whole pages, or null
+    size_t pages_bytes = 0;
+};
+
+using Regions = std::map<uintptr_t, Region>;
+Regions& regions = *new Regions;
+std::map<uintptr_t, size_t>& symbols = *new std::map<uintptr_t, size_t>;
+std::mutex& mutex = *new std::mutex;
+std::atomic<int64_t> allocated{0};
+std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
+bool hiding = false;
+
+uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+/// The region that holds the address, or end().
+Regions::iterator find(const void* address) {
+    auto after = regions.upper_bound(number(address));
+    if (after == regions.begin()) return regions.end();
+    --after;
+    return number(address) < after->first + after->second.bytes ? after : regions.end();
+}
+
+bool may_hide(const Region& region) { return hiding && region.pages; }
+
+void protect(const Region& region, int protection) {
+    if (region.pages) mprotect(region.pages, region.pages_bytes, protection);
+}
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// Between two pages that may not be touched, so that a kernel that runs over the end faults.
+cudaError_t allocate(void** pointer, size_t bytes, Side side) {
+    if (!pointer) return set_error(cudaErrorInvalidValue);
+    *pointer = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    if (bytes > device_bytes || allocated + static_cast<int64_t>(bytes) > static_cast<int64_t>(device_bytes))
+        return set_error(cudaErrorMemoryAllocation);
+    const size_t used = round_up(bytes, alignment), inner = round_up(used, page_bytes), all = inner + 2 * page_bytes;
+    void* mapping = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED) return set_error(cudaErrorMemoryAllocation);
+    char* pages = static_cast<char*>(mapping) + page_bytes;
+    if (mprotect(pages, inner, PROT_READ | PROT_WRITE) != 0) {
+        munmap(mapping, all);
+        return set_error(cudaErrorMemoryAllocation);
+    }
+    char* begin = pages + inner - used;
+    fill_poison(begin, std::min(bytes, most_poisoned_bytes));
+    const Region region{bytes, side, static_cast<char*>(mapping), all, pages, inner};
+    if (side != Side::pinned) allocated += static_cast<int64_t>(bytes);
+    {
+        std::lock_guard lock(mutex);
+        regions[number(begin)] = region;
+    }
+    if (side == Side::device && hiding) protect(region, PROT_NONE);
+    *pointer = begin;
+    return cudaSuccess;
+}
+
+cudaError_t release(void* pointer, bool pinned) {
+    if (!pointer) return cudaSuccess;
+    Region region;
+    {
+        std::lock_guard lock(mutex);
+        const auto found = regions.find(number(pointer));
+        if (found == regions.end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned)
+            return set_error(cudaErrorInvalidValue);
+        region = found->second;
+        regions.erase(found);
+    }
+    munmap(region.mapping, region.mapping_bytes);
+    if (!pinned) allocated -= static_cast<int64_t>(region.bytes);
+    return cudaSuccess;
+}
+
+}  // namespace
+
+Place place_of(const void* address, size_t bytes) {
+    std::lock_guard lock(mutex);
+    if (const auto found = find(address); found != regions.end())
+        return {found->second.side, number(address) + bytes <= found->first + found->second.bytes};
+    auto after = symbols.upper_bound(number(address));
+    if (after == symbols.begin()) return {};
+    --after;
+    if (number(address) >= after->first + after->second) return {};
+    return {Side::device, number(address) + bytes <= after->first + after->second};
+}
+
+Access::Access(const void* address, size_t bytes) {
+    std::lock_guard lock(mutex);
+    const auto found = find(address);
+    if (bytes == 0 || found == regions.end() || found->second.side != Side::device || !may_hide(found->second)) return;
+    const uintptr_t begin = number(address) / page_bytes * page_bytes;
+    begin_ = reinterpret_cast<void*>(begin);
+    bytes_ = round_up(number(address) + bytes - begin, page_bytes);
+    mprotect(begin_, bytes_, PROT_READ | PROT_WRITE);
+}
+
+Access::~Access() {
+    if (begin_) mprotect(begin_, bytes_, PROT_NONE);
+}
+
+void show_to_kernels() {
+    if (!hiding) return;
+    std::lock_guard lock(mutex);
+    for (const auto& [begin, region] : regions) protect(region, region.side == Side::pinned ? PROT_READ : PROT_READ | PROT_WRITE);
+}
+
+void hide_from_host() {
+    if (!hiding) return;
+    std::lock_guard lock(mutex);
+    for (const auto& [begin, region] : regions) protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+bool hand_over(const void* address, bool in_kernel) {
+    if (!hiding) return false;
+    std::unique_lock lock(mutex, std::try_to_lock);
+    if (!lock) return false;
+    const auto found = find(address);
+    if (found == regions.end() || found->second.side != (in_kernel ? Side::pinned : Side::managed)) return false;
+    const Region& region = found->second;
+    const size_t offset = (number(address) - number(region.pages)) / chunk_bytes * chunk_bytes;
+    const size_t bytes = std::min(chunk_bytes, region.pages_bytes - offset);
+    lock.unlock();
+    mprotect(region.pages + offset, bytes, PROT_READ | PROT_WRITE);
+    count_host_bytes(bytes, 0);
+    return true;
+}
+
+const char* describe_address(const void* address, bool in_kernel) {
+    if (number(address) < page_bytes) return "a null pointer was used";
+    std::unique_lock lock(mutex, std::try_to_lock);
+    if (!lock) return "";
+    const auto found = find(address);
+    if (found != regions.end() && !in_kernel)
+        return "host code used a pointer to device memory; copy with cudaMemcpy first";
+    for (const auto& [begin, region] : regions) {
+        const uintptr_t end = begin + region.bytes;
+        if (region.mapping && number(address) >= end && number(address) < end + page_bytes + alignment)
+            return "just past the end of memory from cudaMalloc";
+        if (region.mapping && number(address) < begin && number(address) + 2 * page_bytes >= begin)
+            return "just before the beginning of memory from cudaMalloc";
+    }
+    return "";
+}
+
+void count_host_bytes(size_t bytes, int line) {
+    const uint64_t total = to_host += bytes;
+    if (total <= host_limit) return;
+    end_with_fault(warplab::Fault::host_limit, (line ? "line " + std::to_string(line) + ": " : "") +
+                                                   std::to_string(total) + " bytes came to the host in one call, " +
+                                                   std::to_string(host_limit) + " are allowed");
+}
+
+bool is_symbol(const void* address) {
+    std::lock_guard lock(mutex);
+    return symbols.count(number(address)) != 0;
+}
+
+void add_symbol(const void* address, size_t bytes) {
+    std::lock_guard lock(mutex);
+    symbols[number(address)] = bytes;
+}
+
+int64_t allocated_bytes() { return allocated; }
+uint64_t host_bytes() { return to_host; }
+
+Symbol::Symbol(const void* address, size_t bytes, const char*, SymbolKind) { add_symbol(address, bytes); }
+
+}  // namespace warplab_cpu
+
+namespace warplab::cpu {
+
+using namespace warplab_cpu;
+
+void register_device_memory(void* begin, size_t bytes) {
+    Region region{bytes, Side::device};
+    if (number(begin) % page_bytes == 0) {
+        region.pages = static_cast<char*>(begin);
+        region.pages_bytes = round_up(bytes, page_bytes);
+    }
+    std::lock_guard lock(mutex);
+    regions[number(begin)] = region;
+    if (may_hide(region)) protect(region, PROT_NONE);
+}
+
+void unregister_device_memory(void* begin) {
+    std::lock_guard lock(mutex);
+    const auto found = regions.find(number(begin));
+    if (found == regions.end()) return;
+    if (may_hide(found->second)) protect(found->second, PROT_READ | PROT_WRITE);
+    regions.erase(found);
+}
+
+void hide_device_memory(bool hide) {
+    std::lock_guard lock(mutex);
+    hiding = hide;
+    for (const auto& [begin, region] : regions)
+        if (region.side == Side::device) protect(region, hide ? PROT_NONE : PROT_READ | PROT_WRITE);
+        else protect(region, PROT_READ | PROT_WRITE);
+}
+
+void set_host_limit(uint64_t bytes) {
+    host_limit = bytes;
+    to_host = 0;
+}
+
+}  // namespace warplab::cpu
+
+using namespace warplab_cpu;
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) { return allocate(pointer, bytes, Side::device); }
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) { return cudaMalloc(pointer, bytes); }
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+    return bytes ? allocate(pointer, bytes, Side::managed) : set_error(cudaErrorInvalidValue);
+}
+cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+    if (!pitch) return set_error(cudaErrorInvalidValue);
+    *pitch = round_up(width, 512);
+    return cudaMalloc(pointer, *pitch * height);
+}
+cudaError_t cudaFree(void* pointer) { return release(pointer, false); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFreeHost(void* pointer) { return release(pointer, true); }
+
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
+    if (!pointer || bytes == 0) return set_error(cudaErrorInvalidValue);
+    std::lock_guard lock(mutex);
+    if (find(pointer) != regions.end()) return set_error(cudaErrorHostMemoryAlreadyRegistered);
+    regions[number(pointer)] = Region{bytes, Side::pinned};
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+    std::lock_guard lock(mutex);
+    const auto found = regions.find(number(pointer));
+    if (found == regions.end() || found->second.side != Side::pinned || found->second.mapping)
+        return set_error(cudaErrorHostMemoryNotRegistered);
+    regions.erase(found);
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+    if (!device || place_of(host, 1).side != Side::pinned) return set_error(cudaErrorInvalidValue);
+    *device = host;
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+    if (!flags || place_of(host, 1).side != Side::pinned) return set_error(cudaErrorInvalidValue);
+    *flags = cudaHostAllocMapped;
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    if (!attributes) return set_error(cudaErrorInvalidValue);
+    void* here = const_cast<void*>(pointer);
+    switch (place_of(pointer, 1).side) {
+        case Side::unknown: *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, here}; break;
+        case Side::pinned: *attributes = {cudaMemoryTypeHost, 0, here, here}; break;
+        case Side::device: *attributes = {cudaMemoryTypeDevice, 0, here, nullptr}; break;
+        case Side::managed: *attributes = {cudaMemoryTypeManaged, 0, here, here}; break;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int, cudaStream_t) {
+    const Place place = place_of(pointer, bytes);
+    return place.side == Side::managed && place.fits ? cudaSuccess : set_error(cudaErrorInvalidValue);
+}
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, int) {
+    return cudaMemPrefetchAsync(pointer, bytes, 0, nullptr);
+}
+
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+    if (!free_bytes || !total_bytes) return set_error(cudaErrorInvalidValue);
+    *total_bytes = device_bytes;
+    *free_bytes = device_bytes - static_cast<size_t>(std::max<int64_t>(allocated, 0));
+    return cudaSuccess;
+}

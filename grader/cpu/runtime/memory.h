@@ -1,0 +1,53 @@
+#pragma once
+// Which memory is the device's. On the CPU anyone could read all of it; this registry is how copies and frees of the
+// wrong side are noticed, and how device memory is kept from the host where the runner asks for it.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace warplab_cpu {
+
+enum class Side { unknown, device, managed, pinned };
+
+/// Which memory holds all `bytes` at `address`; `fits` is false when they run over its end.
+struct Place {
+    Side side = Side::unknown;
+    bool fits = true;
+};
+Place place_of(const void* address, std::size_t bytes);
+
+/// For its lifetime the runtime itself may touch these bytes, hidden or not.
+class Access {
+  public:
+    Access(const void* address, std::size_t bytes);
+    ~Access();
+    Access(const Access&) = delete;
+    Access& operator=(const Access&) = delete;
+
+  private:
+    void* begin_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// Around a grid: kernels may touch device memory, the host may not (when hidden).
+void show_to_kernels();
+void hide_from_host();
+
+/// In a signal handler: whether the fault was a touch of memory both sides may use, which is now counted and allowed.
+bool hand_over(const void* address, bool in_kernel);
+
+/// What an address that faulted is, in words that never go away.
+const char* describe_address(const void* address, bool in_kernel);
+
+/// Counts a copy to the host; ends the process when it is more than allowed. `line` 0 when unknown.
+void count_host_bytes(std::size_t bytes, int line);
+
+bool is_symbol(const void* address);
+void add_symbol(const void* address, std::size_t bytes);
+
+std::int64_t allocated_bytes();
+std::uint64_t host_bytes();
+
+inline constexpr std::size_t device_bytes = std::size_t{4} << 30;  // of the device that is shown
+
+}  // namespace warplab_cpu

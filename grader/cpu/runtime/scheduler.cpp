@@ -1,0 +1,644 @@
+#include "grader/cpu/runtime/scheduler.h"
+
+#include <link.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <thread>
+
+#include "grader/cpu/include/warplab_cpu/sync.h"
+#include "grader/cpu/runtime/fault.h"
+
+namespace warplab_cpu {
+
+WARPLAB_CPU_THREAD_LOCAL Block block_state;
+WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory;
+
+namespace {
+
+constexpr unsigned most_threads = 1024, lanes_per_warp = 32;
+constexpr size_t stack_bytes = 256 * 1024, page_bytes = 4096;
+
+struct Warp {
+    unsigned pending;     // lanes that wait in a warp function
+    unsigned returned;    // lanes that have ended, or never were
+    unsigned converging;  // lanes that wait in warp_converged
+    uint64_t given[lanes_per_warp], result[lanes_per_warp];
+    uint8_t source[lanes_per_warp];
+    int line[lanes_per_warp];  // of warp_converged
+};
+
+/// What an OS thread needs to run blocks.
+struct Worker {
+    Fiber fibers[most_threads];
+    Warp warps[most_threads / lanes_per_warp];
+    Fiber* loop_fiber;  // the fiber on the OS thread's own stack
+    const Grid* grid;
+    uint3 block;
+    char* stacks;
+    unsigned stack_count;
+    Extent shape;             // fibers' thread indices are those of this shape and order
+    bool backward;
+    bool early_exit_noted;
+    unsigned votes;           // true predicates at the block's barrier so far
+    unsigned vote_result[2];  // of the last two generations
+    unsigned vote_total[2];
+    uint64_t happened;        // counts what shows that the block goes on
+    uint64_t seen_happened;
+    unsigned seen_generation, seen_arrived;
+    unsigned idle;            // turns in vain since then
+    bool spun;                // some of them were of threads that try an atomic again and again
+    unsigned rounds_spun;
+    unsigned spin_thread, spins;
+};
+WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
+
+warplab::cpu::ThreadOrder thread_order = warplab::cpu::ThreadOrder::forward;
+std::atomic<uint64_t> early_exit_blocks{0};
+
+unsigned thread_count(const Extent& extent) { return extent.x * extent.y * extent.z; }
+
+void find_thread_locals() {
+    struct Found {
+        uintptr_t begin = 0;
+        size_t bytes = 0;
+    } found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* data) {
+            auto* result = static_cast<Found*>(data);
+            for (int i = 0; i < info->dlpi_phnum; ++i)
+                if (info->dlpi_phdr[i].p_type == PT_TLS) result->bytes = info->dlpi_phdr[i].p_memsz;
+            result->begin = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
+            return 1;  // the first is the executable
+        },
+        &found);
+    block_state.tls_begin = found.begin;
+    block_state.tls_bytes = found.bytes;
+}
+
+Worker& this_worker() {
+    if (worker) return *worker;
+    worker = static_cast<Worker*>(
+        mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (worker == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads of a block");
+    find_thread_locals();
+    prepare_thread_for_faults();
+    return *worker;
+}
+
+/// Stacks for fibers 0 to count-1, each above a page that may not be touched.
+void provide_stacks(Worker& w, unsigned count) {
+    if (count <= w.stack_count) return;
+    if (!w.stacks) {
+        void* area = mmap(nullptr, stack_bytes * most_threads, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (area == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads' stacks");
+        w.stacks = static_cast<char*>(area);
+    }
+    for (; w.stack_count < count; ++w.stack_count) {
+        char* lowest = w.stacks + w.stack_count * stack_bytes + page_bytes;
+        if (mprotect(lowest, stack_bytes - page_bytes, PROT_READ | PROT_WRITE) != 0)
+            end_with_fault(warplab::Fault::aborted, "no memory for the threads' stacks");
+    }
+}
+
+/// Tops differ in their low bits, or all threads' hottest lines would share a few cache sets.
+void* stack_top(const Worker& w, unsigned fiber) {
+    const size_t colour = (fiber * 5 % 61) * 64;
+    return w.stacks + (fiber + 1) * stack_bytes - colour - 256;
+}
+
+void unlink(Fiber& fiber) {
+    fiber.next->previous = fiber.previous;
+    fiber.previous->next = fiber.next;
+}
+
+void release_block(Worker& w, Block& block) {
+    w.vote_result[block.generation & 1] = w.votes;
+    w.vote_total[block.generation & 1] = block.alive;
+    w.votes = 0;
+    block.arrived = 0;
+    ++block.generation;
+    if (block.alive != block.threads) note_early_exit();
+}
+
+/// The current fiber has run its thread to the end.
+void retire(Worker& w) {
+    Block& block = block_state;
+    Fiber& fiber = *block.current;
+    --block.alive;
+    ++w.happened;
+    w.warps[fiber.linear / lanes_per_warp].returned |= 1u << fiber.linear % lanes_per_warp;
+    unlink(fiber);
+    if (block.alive && block.arrived == block.alive) release_block(w, block);
+}
+
+[[noreturn]] void fiber_main() {
+    Worker& w = *worker;
+    Fiber& fiber = *block_state.current;
+    w.grid->run_thread(*w.grid, fiber);
+    retire(w);
+    switch_to(block_state.alive ? fiber.next : w.loop_fiber);
+    __builtin_unreachable();
+}
+
+/// Thread indices of all fibers, kept from block to block.
+void number_fibers(Worker& w, const Grid& grid) {
+    const Extent& shape = grid.threads;
+    if (w.shape.x == shape.x && w.shape.y == shape.y && w.shape.z == shape.z) return;
+    w.shape = shape;
+    unsigned linear = 0;
+    for (unsigned z = 0; z < shape.z; ++z)
+        for (unsigned y = 0; y < shape.y; ++y)
+            for (unsigned x = 0; x < shape.x; ++x, ++linear) {
+                w.fibers[linear].thread = {x, y, z};
+                w.fibers[linear].linear = linear;
+            }
+}
+
+/// Rings the fibers first, first + step … count of them, and makes all but the first ready to start.
+void ready_fibers(Worker& w, unsigned first, unsigned step, unsigned count) {
+    Fiber* previous = &w.fibers[first];
+    for (unsigned i = 1, linear = first + step; i < count; ++i, linear += step) {
+        Fiber& fiber = w.fibers[linear];
+        fiber.stack = stack_top(w, linear);
+        fiber.frame = nullptr;
+        fiber.resume = reinterpret_cast<void*>(&fiber_main);
+        fiber.line = 0;
+#if defined(__x86_64__)
+        fiber.stack = static_cast<char*>(fiber.stack) - 8;  // as after a call
+        *static_cast<void**>(fiber.stack) = nullptr;        // whose return address ends a backtrace
+#endif
+        fiber.previous = previous;
+        previous->next = &fiber;
+        previous = &fiber;
+    }
+    previous->next = &w.fibers[first];
+    w.fibers[first].previous = previous;
+}
+
+void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
+    for (unsigned i = 0; i * lanes_per_warp < threads; ++i) {
+        const unsigned lanes = std::min(lanes_per_warp, threads - i * lanes_per_warp);
+        w.warps[i].pending = w.warps[i].converging = 0;
+        w.warps[i].returned = lanes == 32 ? 0 : ~0u << lanes;
+    }
+    // Those before the first ran to their end in the loop.
+    const unsigned begin = backward ? first + 1 : 0, end = backward ? threads : first;
+    for (unsigned i = begin; i < end; ++i) w.warps[i / lanes_per_warp].returned |= 1u << i % lanes_per_warp;
+}
+
+std::string places_of_waiting(const Worker& w) {
+    const Block& block = block_state;
+    std::map<int, unsigned> lines;
+    const Fiber* fiber = block.current;
+    for (unsigned i = 0; i < block.alive; ++i, fiber = fiber->next) ++lines[fiber->line];
+    std::string text;
+    for (const auto& [line, count] : lines) {
+        if (!text.empty()) text += ", ";
+        text += std::to_string(count);
+        if (&*lines.begin() == &*lines.find(line)) text += " of " + std::to_string(block.threads) + " threads";
+        text += line < 0 ? " try an atomic again and again" : " wait at line " + std::to_string(line);
+    }
+    if (block.alive < block.threads) text += ", " + std::to_string(block.threads - block.alive) + " returned";
+    (void)w;
+    return text;
+}
+
+/// Lets lanes of each warp that wait at the same line of warp_converged go on together.
+bool release_converging(Worker& w) {
+    bool any = false;
+    for (unsigned i = 0; i * lanes_per_warp < block_state.threads; ++i) {
+        Warp& warp = w.warps[i];
+        while (warp.converging) {
+            const int line = warp.line[__builtin_ctz(warp.converging)];
+            unsigned group = 0;
+            for (unsigned lane = 0; lane < lanes_per_warp; ++lane)
+                if (warp.converging >> lane & 1 && warp.line[lane] == line) group |= 1u << lane;
+            for (unsigned lane = 0; lane < lanes_per_warp; ++lane)
+                if (group >> lane & 1) warp.result[lane] = group;
+            warp.converging &= ~group;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/// Every thread has had its turn in vain.
+void nobody_goes_on(Worker& w) {
+    w.idle = 0;
+    if (release_converging(w)) return;
+    if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting(w));
+    w.spun = false;
+    if (++w.rounds_spun == 10000) note_detail(places_of_waiting(w));  // should the judge's patience end
+    sched_yield();  // what they wait for may be another block's to give
+}
+
+void take_turn(Worker& w) {
+    Block& block = block_state;
+    if (w.seen_happened != w.happened || w.seen_generation != block.generation || w.seen_arrived != block.arrived) {
+        w.seen_happened = w.happened;
+        w.seen_generation = block.generation;
+        w.seen_arrived = block.arrived;
+        w.idle = 0;
+        if (w.rounds_spun >= 10000) note_detail("");
+        w.rounds_spun = 0;
+    } else if (++w.idle > block.alive) {
+        nobody_goes_on(w);
+    }
+    switch_to(block.current->next);
+}
+
+/// Lanes of the warp that could still come here: the next of them in turn.
+Fiber* missing_lane(Worker& w, const Fiber& here, unsigned missing) {
+    const unsigned lane = here.linear % lanes_per_warp, first = here.linear - lane;
+    unsigned pick;
+    if (w.grid->backward) {
+        const unsigned before = missing & ((1u << lane) - 1);
+        pick = 31 - __builtin_clz(before ? before : missing);
+    } else {
+        const unsigned after = missing & ~((2u << lane) - 1);
+        pick = __builtin_ctz(after ? after : missing);
+    }
+    return &w.fibers[first + pick];
+}
+
+/// Runs a warp function: the lane's part is in `given` and `source`; whoever comes last runs compute(warp, lanes),
+/// which writes every lane's `result`.
+template <class Compute>
+WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, unsigned source, int line,
+                                              Compute compute) {
+    Block& block = block_state;
+    const bool alone = !block.current && !promote();
+    Worker& w = *worker;
+    const unsigned linear = linear_thread(), lane = linear % lanes_per_warp, bit = 1u << lane;
+    Warp& warp = w.warps[linear / lanes_per_warp];
+    if (!(mask & bit))
+        end_with_fault(warplab::Fault::aborted,
+                       "line " + std::to_string(line) + ": a thread calls a warp function with a mask without itself");
+    warp.given[lane] = given;
+    warp.source[lane] = static_cast<uint8_t>(source);
+    if (alone) {
+        compute(warp, bit);
+        return warp.result[lane];
+    }
+    unsigned present = mask & ~warp.returned;
+    warp.pending |= bit;
+    if ((warp.pending & present) != present) {
+        ++w.happened;
+        Fiber& here = *block.current;
+        here.line = line;
+        switch_to(missing_lane(w, here, present & ~warp.pending));
+        while (warp.pending & bit) {
+            present = mask & ~warp.returned;
+            if ((warp.pending & present) == present) break;
+            take_turn(w);
+        }
+        if (!(warp.pending & bit)) return warp.result[lane];
+    }
+    compute(warp, present);
+    warp.pending &= ~present;
+    return warp.result[lane];
+}
+
+void mix_waiters_line(int line) {
+    if (block_state.current) block_state.current->line = line;
+}
+
+}  // namespace
+
+bool in_kernel() { return worker && worker->grid; }
+
+bool running_thread(uint3& block, uint3& thread) {
+    if (!in_kernel()) return false;
+    block = worker->block;
+    const Extent& shape = worker->grid->threads;
+    const unsigned linear = linear_thread();
+    thread = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
+    return true;
+}
+
+bool hits_stack_guard(const void* address) {
+    if (!worker || !worker->stacks) return false;
+    const auto offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(worker->stacks);
+    return offset < stack_bytes * worker->stack_count && offset % stack_bytes < page_bytes;
+}
+
+void fill_poison(void* begin, size_t bytes) {
+    auto* words = static_cast<unsigned*>(begin);
+    const size_t count = bytes / sizeof(unsigned);
+    for (size_t i = 0; i < count; ++i) words[i] = poison_word;
+    memcpy(words + count, &poison_word, bytes % sizeof(unsigned));
+}
+
+bool promote() {
+    Worker& w = *worker;
+    Block& block = block_state;
+    const unsigned here = block.linear, count = w.grid->backward ? here + 1 : block.threads - here;
+    block.alive = count;
+    if (count == 1) {
+        w.warps[here / lanes_per_warp].returned = ~(1u << here % lanes_per_warp);
+        if (block.threads != 1) note_early_exit();
+        return false;
+    }
+    provide_stacks(w, block.threads);
+    number_fibers(w, *w.grid);
+    ready_fibers(w, here, w.grid->backward ? -1u : 1u, count);
+    reset_warps(w, block.threads, here, w.grid->backward);
+    block.arrived = 0;
+    w.votes = w.idle = w.rounds_spun = 0;
+    w.spun = false;
+    w.loop_fiber = block.current = &w.fibers[here];
+    return true;
+}
+
+void finish_fibers() {
+    Worker& w = *worker;
+    Fiber* after = block_state.current->next;
+    retire(w);
+    if (block_state.alive) switch_to(after);
+    block_state.current = nullptr;
+}
+
+void wait_in_vain() { take_turn(*worker); }
+
+void note_early_exit() {
+    Worker& w = *worker;
+    if (w.early_exit_noted) return;
+    w.early_exit_noted = true;
+    early_exit_blocks.fetch_add(1, std::memory_order_relaxed);
+    note_early_exits();
+}
+
+void yield_thread() {
+    if (!in_kernel()) return;
+    if (!block_state.current && !promote()) {
+        sched_yield();
+        return;
+    }
+    Worker& w = *worker;
+    w.spun = true;
+    mix_waiters_line(-1);
+    take_turn(w);
+}
+
+void note_spin() {
+    if (!in_kernel()) return;
+    Worker& w = *worker;
+    const unsigned here = linear_thread();
+    if (w.spin_thread != here) {
+        w.spin_thread = here;
+        w.spins = 0;
+    }
+    if (++w.spins < 32) return;
+    w.spins = 0;
+    yield_thread();
+}
+
+int block_vote(int predicate, Vote vote, int line) {
+    Block& block = block_state;
+    const auto answer = [vote](unsigned yes, unsigned total) {
+        return vote == Vote::count ? static_cast<int>(yes) : vote == Vote::all ? yes == total : yes != 0;
+    };
+    if (!block.current && !promote()) return answer(predicate != 0, 1);
+    Worker& w = *worker;
+    w.votes += predicate != 0;
+    const unsigned generation = block.generation;
+    if (++block.arrived == block.alive) {
+        release_block(w, block);
+    } else {
+        block.current->line = line;
+        switch_to(block.current->next);
+        while (block.generation == generation) take_turn(w);
+    }
+    return answer(w.vote_result[generation & 1], w.vote_total[generation & 1]);
+}
+
+void warp_barrier(unsigned mask, int line) {
+    run_warp_function(mask, 0, 0, line, [](Warp&, unsigned) {});
+}
+
+unsigned warp_ballot(unsigned mask, bool predicate, int line) {
+    return static_cast<unsigned>(run_warp_function(mask, predicate, 0, line, [](Warp& warp, unsigned lanes) {
+        unsigned votes = 0;
+        for (unsigned i = 0; i < lanes_per_warp; ++i) votes |= static_cast<unsigned>(warp.given[i]) << i;
+        votes &= lanes;
+        for (unsigned i = 0; i < lanes_per_warp; ++i)
+            if (lanes >> i & 1) warp.result[i] = votes;
+    }));
+}
+
+uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line) {
+    return run_warp_function(mask, word, source, line, [](Warp& warp, unsigned lanes) {
+        constexpr uint64_t nothing = uint64_t{poison_word} << 32 | poison_word;
+        for (unsigned i = 0; i < lanes_per_warp; ++i) {
+            const unsigned from = warp.source[i] % lanes_per_warp;
+            if (lanes >> i & 1) warp.result[i] = lanes >> from & 1 ? warp.given[from] : nothing;
+        }
+    });
+}
+
+unsigned warp_match_any(unsigned mask, uint64_t word, int line) {
+    return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
+        for (unsigned i = 0; i < lanes_per_warp; ++i) {
+            if (!(lanes >> i & 1)) continue;
+            unsigned same = 0;
+            for (unsigned k = 0; k < lanes_per_warp; ++k) same |= unsigned{warp.given[k] == warp.given[i]} << k;
+            warp.result[i] = same & lanes;
+        }
+    }));
+}
+
+unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line) {
+    const auto result =
+        static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
+            const uint64_t first = warp.given[__builtin_ctz(lanes)];
+            bool same = true;
+            for (unsigned i = 0; i < lanes_per_warp; ++i)
+                if (lanes >> i & 1) same = same && warp.given[i] == first;
+            for (unsigned i = 0; i < lanes_per_warp; ++i)
+                if (lanes >> i & 1) warp.result[i] = same ? lanes : 0;
+        }));
+    *all = result != 0;
+    return result;
+}
+
+unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line) {
+    return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [reduction](Warp& warp, unsigned lanes) {
+        auto total = static_cast<unsigned>(warp.given[__builtin_ctz(lanes)]);
+        for (unsigned left = lanes & (lanes - 1); left; left &= left - 1) {
+            const auto value = static_cast<unsigned>(warp.given[__builtin_ctz(left)]);
+            const int a = static_cast<int>(total), b = static_cast<int>(value);
+            switch (reduction) {
+                case Reduction::add: total += value; break;
+                case Reduction::minimum: total = std::min(total, value); break;
+                case Reduction::maximum: total = std::max(total, value); break;
+                case Reduction::minimum_signed: total = static_cast<unsigned>(std::min(a, b)); break;
+                case Reduction::maximum_signed: total = static_cast<unsigned>(std::max(a, b)); break;
+                case Reduction::bit_and: total &= value; break;
+                case Reduction::bit_or: total |= value; break;
+                case Reduction::bit_xor: total ^= value; break;
+            }
+        }
+        for (unsigned i = 0; i < lanes_per_warp; ++i)
+            if (lanes >> i & 1) warp.result[i] = total;
+    }));
+}
+
+unsigned warp_converged(int line) {
+    Block& block = block_state;
+    const bool alone = !block.current && !promote();
+    Worker& w = *worker;
+    const unsigned linear = linear_thread(), lane = linear % lanes_per_warp, bit = 1u << lane;
+    if (alone) return bit;
+    Warp& warp = w.warps[linear / lanes_per_warp];
+    warp.converging |= bit;
+    warp.line[lane] = line;
+    ++w.happened;
+    const auto everybody_is_here = [&] {
+        if (warp.converging != ~warp.returned) return false;
+        for (unsigned i = 0; i < lanes_per_warp; ++i)
+            if (warp.converging >> i & 1 && warp.line[i] != line) return false;
+        return true;
+    };
+    block.current->line = line;
+    while (warp.converging & bit) {
+        if (everybody_is_here()) {
+            const unsigned group = warp.converging;
+            for (unsigned i = 0; i < lanes_per_warp; ++i)
+                if (group >> i & 1) warp.result[i] = group;
+            warp.converging = 0;
+            break;
+        }
+        take_turn(w);
+    }
+    return static_cast<unsigned>(warp.result[lane]);
+}
+
+namespace {
+
+/// Blocks of one grid, handed out in order.
+struct Job {
+    const Grid* grid;
+    uint64_t blocks, chunk;
+    std::atomic<uint64_t> next{0};
+};
+
+void run_blocks(Job& job) {
+    Worker& w = this_worker();
+    const Grid& grid = *job.grid;
+    Block& state = block_state;
+    w.grid = &grid;
+    state.threads = thread_count(grid.threads);
+    for (;;) {
+        const uint64_t begin = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
+        if (begin >= job.blocks) break;
+        const uint64_t end = std::min(begin + job.chunk, job.blocks);
+        for (uint64_t i = begin; i < end; ++i) {
+            const uint64_t at = grid.backward ? job.blocks - 1 - i : i;
+            const uint64_t row = at / grid.blocks.x;
+            w.block = {static_cast<unsigned>(at % grid.blocks.x), static_cast<unsigned>(row % grid.blocks.y),
+                       static_cast<unsigned>(row / grid.blocks.y)};
+            w.early_exit_noted = false;
+            if (++state.epoch == 0) ++state.epoch;
+            if (grid.shared_bytes) fill_poison(&dynamic_shared_memory, grid.shared_bytes);
+            grid.run_block(grid, w.block);
+        }
+    }
+    w.grid = nullptr;
+}
+
+unsigned pool_size() {
+    if (const char* given = getenv("WARPLAB_THREADS")) return static_cast<unsigned>(std::clamp(atoi(given), 1, 256));
+    cpu_set_t usable;
+    const bool known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
+    const unsigned cores = known ? static_cast<unsigned>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency();
+    return std::clamp(cores, 1u, 24u);  // beyond, the stacks' guard pages would exceed the kernel's count of mappings
+}
+
+/// OS threads that help the caller. A helper that wakes too late finds the gate closed and sleeps on, so that nobody
+/// waits for it. Never destroyed: it may outlive main().
+class Pool {
+  public:
+    Pool() {
+        for (unsigned i = 1, n = pool_size(); i < n; ++i) std::thread([this] { help(); }).detach();
+        helpers_ = pool_size() - 1;
+    }
+
+    void run(const Grid& grid) {
+        Job job;
+        job.grid = &grid;
+        job.blocks = uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
+        job.chunk = std::clamp<uint64_t>(job.blocks / ((helpers_ + 1) * 16), 1, 64);
+        const uint64_t wanted = std::min<uint64_t>(helpers_, job.blocks - 1);
+        if (wanted) open(job, static_cast<std::ptrdiff_t>(wanted));
+        run_blocks(job);
+        if (wanted) close();
+    }
+
+  private:
+    void open(Job& job, std::ptrdiff_t wanted) {
+        std::lock_guard lock(mutex_);
+        job_ = &job;
+        while (calls_.try_acquire()) {
+        }
+        calls_.release(wanted);
+    }
+
+    void close() {
+        std::unique_lock lock(mutex_);
+        job_ = nullptr;
+        all_out_.wait(lock, [this] { return inside_ == 0; });
+    }
+
+    void help() {
+        for (;;) {
+            calls_.acquire();
+            Job* job;
+            {
+                std::lock_guard lock(mutex_);
+                job = job_;
+                if (!job) continue;
+                ++inside_;
+            }
+            run_blocks(*job);
+            std::lock_guard lock(mutex_);
+            if (--inside_ == 0) all_out_.notify_one();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable all_out_;
+    std::counting_semaphore<> calls_{0};
+    Job* job_ = nullptr;
+    unsigned inside_ = 0, helpers_ = 0;
+};
+
+}  // namespace
+
+void run_grid(const Grid& grid) {
+    static Pool& pool = *new Pool;
+    static std::mutex& one_at_a_time = *new std::mutex;
+    std::lock_guard lock(one_at_a_time);
+    Grid ordered = grid;
+    ordered.backward = thread_order == warplab::cpu::ThreadOrder::backward;
+    pool.run(ordered);
+}
+
+uint64_t blocks_with_early_exits() { return early_exit_blocks.load(); }
+
+}  // namespace warplab_cpu
+
+namespace warplab::cpu {
+void set_thread_order(ThreadOrder order) { warplab_cpu::thread_order = order; }
+}  // namespace warplab::cpu
