@@ -13,7 +13,7 @@ objects := $(BUILD)/objects
 CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -fPIC -pthread -I. -MMD -MP
 ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -Wall -Wextra -I. -MMD -MP
 TEST_FLAGS := -O0
-LIBRARIES := -lfmt -lcrypto -ldl -pthread
+LIBRARIES := -lfmt -lcrypto -lgomp -ldl -pthread
 
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
