@@ -1,0 +1,234 @@
+#include "grader/cpu/rewriter/declaration.h"
+
+#include <string_view>
+#include <unordered_set>
+
+namespace warplab::rewriter {
+namespace {
+
+using Words = std::unordered_set<std::string_view>;
+
+const Words& attribute_words() {
+    static const Words words = {"alignas", "__align__", "__attribute__", "__attribute"};
+    return words;
+}
+
+const Words& type_words() {
+    static const Words words = {"void",   "bool",     "char",    "short",    "int",      "long",     "float", "double",
+                                "signed", "unsigned", "wchar_t", "char16_t", "char32_t", "__int128", "auto"};
+    return words;
+}
+
+const Words& kept_words() {
+    static const Words words = {"const",     "volatile",        "inline",       "constexpr",
+                                "constinit", "__forceinline__", "__noinline__", "typename"};
+    return words;
+}
+
+const Words& pointer_words() {
+    static const Words words = {"*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "restrict"};
+    return words;
+}
+
+/// No declaration is anywhere near as long; it bounds the work on a file that is made to be slow.
+constexpr int longest_search = 512;
+
+class DeclarationReader {
+  public:
+    DeclarationReader(const Stream& stream, const Qualifiers& qualifiers, int begin)
+        : stream_(stream), qualifiers_(qualifiers), at_(begin) {
+        result_.begin = begin;
+    }
+
+    Declaration read() {
+        result_.understood = read_specifiers() && read_declarators();
+        result_.end = at_;
+        return std::move(result_);
+    }
+
+  private:
+    std::string_view text() const { return stream_[at_]; }
+
+    bool read_specifiers() {
+        bool has_type = false;
+        while (stream_.has(at_)) {
+            if (const unsigned words = qualifiers_.of(stream_, at_)) {
+                result_.words |= words;
+                result_.word_tokens.push_back(at_++);
+            } else if (skip_attribute()) {
+                continue;
+            } else if (kept_words().count(text())) {
+                ++at_;
+            } else if (text() == "struct" || text() == "class" || text() == "union" || text() == "enum") {
+                if (!read_elaborated_type()) return false;
+                has_type = true;
+            } else if (type_words().count(text())) {
+                ++at_;
+                has_type = true;
+            } else if (!has_type && (text() == "decltype" || text() == "typeof" || text() == "__typeof__")) {
+                at_ = stream_.after_group(at_ + 1);
+                has_type = true;
+            } else if (!has_type && (stream_.is_identifier(at_) || text() == "::")) {
+                if (!read_type_name()) return false;
+                has_type = true;
+            } else {
+                break;
+            }
+        }
+        return has_type;
+    }
+
+    /// Records the attribute at at_ and steps over it, if one is there.
+    bool skip_attribute() {
+        const int begin = at_;
+        if (attribute_words().count(text()) && stream_[at_ + 1] == "(") {
+            at_ = stream_.after_group(at_ + 1);
+        } else if (text() == "[" && stream_[at_ + 1] == "[") {
+            at_ = stream_.after_group(at_);
+        } else {
+            return false;
+        }
+        for (int i = begin; i < at_; ++i) result_.attribute_tokens.push_back(i);
+        return true;
+    }
+
+    bool read_elaborated_type() {
+        ++at_;
+        while (skip_attribute()) {
+        }
+        if (stream_.is_identifier(at_) && !read_type_name()) return false;
+        if (text() == ":") {
+            for (const int limit = at_ + longest_search; stream_.has(at_) && text() != "{" && text() != ";"; ++at_) {
+                if (at_ > limit) return false;
+            }
+        }
+        if (text() == "{") at_ = stream_.after_group(at_);
+        return true;
+    }
+
+    /// a::b<c>::d, with pasted parts in a macro.
+    bool read_type_name() {
+        while (true) {
+            if (text() == "::") ++at_;
+            if (text() == "template") ++at_;
+            if (!read_identifier()) return false;
+            if (text() == "<") {
+                const int after = after_angles(stream_, at_);
+                if (after < 0) return false;
+                at_ = after;
+            }
+            if (text() != "::") return true;
+        }
+    }
+
+    bool read_identifier() {
+        if (!stream_.is_identifier(at_)) return false;
+        ++at_;
+        while (text() == "##" && stream_.has(at_ + 1)) at_ += 2;
+        return true;
+    }
+
+    bool read_declarators() {
+        while (true) {
+            if (!read_declarator()) return false;
+            if (text() == ";" || (stream_.is_macro && !stream_.has(at_))) return true;
+            if (text() != ",") return false;
+            ++at_;
+        }
+    }
+
+    bool read_declarator() {
+        Declarator declarator = {0, 0, false, false, false};
+        skip_pointers();
+        const bool nested = text() == "(";
+        const int outer = at_;
+        while (text() == "(") {
+            ++at_;
+            skip_pointers();
+        }
+        declarator.name_begin = at_;
+        if (!read_identifier()) return false;
+        while (text() == "::") {
+            declarator.qualified = true;
+            ++at_;
+            declarator.name_begin = at_;
+            if (!read_identifier()) return false;
+        }
+        declarator.name_end = at_;
+        if (nested) at_ = stream_.after_group(outer);
+        declarator.ends_in_unknown_bound = text() == "[" && stream_[at_ + 1] == "]";
+        if (!nested && text() == "(") return false;
+        while (skip_attribute() || text() == "[" || text() == "(") {
+            if (text() == "[" || text() == "(") at_ = stream_.after_group(at_);
+        }
+        if (text() == "=" || text() == "{") {
+            declarator.initialised = true;
+            skip_initialiser();
+        }
+        result_.declarators.push_back(declarator);
+        return true;
+    }
+
+    void skip_pointers() {
+        while (pointer_words().count(text())) ++at_;
+    }
+
+    /// To the comma or semicolon after it. A comma between template arguments is told by what follows it.
+    void skip_initialiser() {
+        for (int steps = 0; stream_.has(at_) && steps < longest_search; ++steps) {
+            if (text() == ";" || (text() == "," && begins_declarator(at_ + 1))) return;
+            at_ = stream_.after_group(at_);
+        }
+    }
+
+    bool begins_declarator(int i) const {
+        while (pointer_words().count(stream_[i])) ++i;
+        if (!stream_.is_identifier(i)) return false;
+        const auto after = stream_[i + 1];
+        return after == "=" || after == "[" || after == ";" || after == "," || after == "{";
+    }
+
+    const Stream& stream_;
+    const Qualifiers& qualifiers_;
+    int at_;
+    Declaration result_;
+};
+
+}  // namespace
+
+Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin) {
+    return DeclarationReader(stream, qualifiers, begin).read();
+}
+
+int statement_begin(const Stream& stream, int i) {
+    for (const int limit = i - longest_search; i > 0 && i > limit;) {
+        const auto before = stream[i - 1];
+        if (before == ";" || before == "{" || before == "}" || before == ":") return i;
+        if (before == ")" || before == "]") {
+            const int open = stream.match[i - 1];
+            if (open < 0) return i;
+            if (attribute_words().count(stream[open - 1])) {
+                i = open - 1;
+            } else if (stream[open] == "[" && stream[open + 1] == "[") {
+                i = open;
+            } else {
+                return i;
+            }
+        } else {
+            --i;
+        }
+    }
+    return i;
+}
+
+int after_angles(const Stream& stream, int i) {
+    int depth = 0;
+    for (const int limit = i + longest_search; stream.has(i) && i < limit; i = stream.after_group(i)) {
+        if (stream[i] == "<") ++depth;
+        if (stream[i] == ">" && --depth == 0) return i + 1;
+        if (stream[i] == ";") return -1;
+    }
+    return -1;
+}
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,36 @@
+#pragma once
+// Reads one variable declaration: `QUALIFIERS TYPE declarator, declarator … ;`.
+
+#include <vector>
+
+#include "grader/cpu/rewriter/qualifiers.h"
+#include "grader/cpu/rewriter/unit.h"
+
+namespace warplab::rewriter {
+
+struct Declarator {
+    int name_begin, name_end;  // several tokens in a macro (`buffer_##name`)
+    bool qualified;            // a member of a class or namespace: Counter::value
+    bool initialised;
+    bool ends_in_unknown_bound;  // name[]
+};
+
+struct Declaration {
+    bool understood = false;
+    int begin = 0, end = 0;             // end: the semicolon, or the end of the macro
+    unsigned words = 0;                 // Qualifier
+    std::vector<int> word_tokens;       // where they are
+    std::vector<int> attribute_tokens;  // alignas(16), __align__(16), __attribute__((…)), [[…]]
+    std::vector<Declarator> declarators;
+};
+
+/// Reads from the declaration's first token. Whatever is no variable (a function, an expression) is not understood.
+Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin);
+
+/// The first token of the statement that `i` is in.
+int statement_begin(const Stream& stream, int i);
+
+/// The position after the template arguments that open at `i`; -1 when they do not close.
+int after_angles(const Stream& stream, int i);
+
+}  // namespace warplab::rewriter

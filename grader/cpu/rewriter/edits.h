@@ -1,0 +1,42 @@
+#pragma once
+// Changes to a text, kept apart from it and applied once.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/cpu/rewriter/tokenizer.h"
+
+namespace warplab::rewriter {
+
+/// Something to tell the student, at a byte of the source.
+struct Problem {
+    std::size_t at;
+    std::string message;
+    bool fine_on_gpu;  // only the CPU backend cannot do it
+};
+
+class Edits {
+  public:
+    void replace(const Token& token, std::string text) { edits_.push_back({token.begin, token.end, std::move(text)}); }
+    void remove(const Token& token) { replace(token, ""); }
+    void insert_before(const Token& token, std::string text) {
+        edits_.push_back({token.begin, token.begin, std::move(text)});
+    }
+    void insert_after(const Token& token, std::string text) {
+        edits_.push_back({token.end, token.end, std::move(text)});
+    }
+
+    /// The text with all edits made; where two overlap the one that begins first wins.
+    std::string apply(std::string_view source) const;
+
+  private:
+    struct Edit {
+        std::size_t begin, end;
+        std::string text;
+    };
+    std::vector<Edit> edits_;
+};
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,102 @@
+#include <set>
+#include <unordered_set>
+
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+using Words = std::unordered_set<std::string_view>;
+
+struct Definition {
+    int parameters = -1;  // their (
+    int body = -1;        // its {; -1 for a declaration or a variable
+};
+
+/// Reads on from a __global__ or __device__ to the body of what it declares.
+Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word) {
+    static const Words not_parameters = {"__launch_bounds__", "__attribute__", "alignas",
+                                         "__align__",         "noexcept",      "decltype",
+                                         "__maxnreg__",       "requires",      "__cluster_dims__"};
+    Definition found;
+    for (int i = word + 1; stream.has(i); i = stream.after_group(i)) {
+        const auto text = stream[i];
+        if (text == ";" || text == "}" || (text == "=" && stream[i - 1] != "operator")) break;
+        if (qualifiers.of(stream, i) & (q_global | q_device)) break;
+        if (text == "(" && !not_parameters.count(stream[i - 1])) found.parameters = i;
+        if (text == "{") {
+            found.body = found.parameters < 0 ? -1 : i;
+            break;
+        }
+    }
+    return found;
+}
+
+bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word) {
+    constexpr int most = 8;
+    for (int i = word; stream.is_identifier(i) && i > word - most; --i) {
+        if (qualifiers.of(stream, i) & q_host) return true;
+    }
+    for (int i = word; stream.is_identifier(i) && i < word + most; ++i) {
+        if (qualifiers.of(stream, i) & q_host) return true;
+    }
+    return false;
+}
+
+std::string kernel_name(const Stream& stream, const Qualifiers& qualifiers, int parameters) {
+    const int begin = callee_begin(stream, parameters - 1);
+    const bool behind_macro = begin == parameters - 1 && (qualifiers.of(stream, begin) & q_global);
+    if (begin < 0 || behind_macro) return name_literal(stream, parameters + 1, parameters + 2);
+    return name_literal(stream, begin, parameters);
+}
+
+void check_returns_void(const Stream& stream, int word, int parameters, Context& context) {
+    static const Words others = {"int", "float", "double", "bool", "char", "short", "long", "unsigned", "size_t"};
+    for (int i = word + 1; i < parameters - 1; i = stream.after_group(i)) {
+        if (!others.count(stream[i])) continue;
+        context.refuse(stream.tokens[i],
+                       "a __global__ function returns nothing; write 'void' and hand results back "
+                       "through a pointer to device memory");
+        return;
+    }
+}
+
+}  // namespace
+
+void rewrite_kernels(const Stream& stream, Context& context) {
+    std::set<int> closed;
+    for (int i = 0; i < stream.size(); ++i) {
+        if (!(context.qualifiers.of(stream, i) & q_global)) continue;
+        const auto found = find_definition(stream, context.qualifiers, i);
+        if (found.parameters < 0) continue;
+        check_returns_void(stream, i, found.parameters, context);
+        if (found.body < 0) continue;
+        const int end = stream.match[found.body];
+        if (end < 0) {
+            if (stream.is_macro) {
+                context.refuse(stream.tokens[i], "a kernel that begins in a macro must also end in it");
+            }
+            continue;
+        }
+        const auto name = kernel_name(stream, context.qualifiers, found.parameters);
+        context.edits.insert_after(stream.tokens[found.body], "WARPLAB_CPU_KERNEL(" + name + "){");
+        if (closed.insert(end).second) context.edits.insert_after(stream.tokens[end], ";}");
+    }
+}
+
+std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers) {
+    std::vector<int> depth(stream.tokens.size() + 1, 0);
+    for (int i = 0; i < stream.size(); ++i) {
+        const unsigned words = qualifiers.of(stream, i);
+        const bool device = (words & q_global) || ((words & q_device) && !has_host_near(stream, qualifiers, i));
+        if (!device) continue;
+        const int body = find_definition(stream, qualifiers, i).body;
+        if (body < 0 || stream.match[body] < 0) continue;
+        ++depth[body];
+        --depth[stream.match[body]];
+    }
+    for (std::size_t i = 1; i < depth.size(); ++i) depth[i] += depth[i - 1];
+    return depth;
+}
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,161 @@
+#include <algorithm>
+
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+bool touches_next(const Stream& stream, int i) {
+    return stream.has(i + 1) && stream.tokens[i].end == stream.tokens[i + 1].begin;
+}
+
+bool is_close(const Stream& stream, int i) {
+    return stream[i] == ">" && stream[i + 1] == ">" && stream[i + 2] == ">" && touches_next(stream, i) &&
+           touches_next(stream, i + 1);
+}
+
+struct Launch {
+    int callee = 0;     // its first token
+    int open = 0;       // <<<
+    int close = 0;      // the first > of >>>
+    int commas = 0;     // between them
+    int arguments = 0;  // their (; the end of the stream when a macro ends with >>>
+};
+
+class LaunchReader {
+  public:
+    LaunchReader(const Stream& stream, Context& context) : stream_(stream), context_(context) {}
+
+    /// Reads the launch whose <<< is at `open`; false when a problem was found instead.
+    bool read(int open, Launch& launch) {
+        launch.open = open;
+        return check_marker(open) && find_close(launch) && find_callee(launch) && check_configuration(launch) &&
+               check_before(launch);
+    }
+
+  private:
+    bool refuse(int i, std::string message) {
+        context_.refuse(stream_.tokens[i], std::move(message));
+        return false;
+    }
+
+    bool check_marker(int open) {
+        const bool marker =
+            stream_.tokens[open].first_on_line && stream_[open + 1] == "<<<" && touches_next(stream_, open);
+        if (!marker) return true;
+        return refuse(open,
+                      "a merge left both versions here; keep one and delete the lines <<<<<<<, ======= and >>>>>>>");
+    }
+
+    bool find_close(Launch& launch) {
+        int without_arguments = -1;
+        for (int i = launch.open + 1; stream_.has(i); i = stream_.after_group(i)) {
+            const auto text = stream_[i];
+            if (text == ";" || text == "<<<" || text == "}") break;
+            if (text == ",") ++launch.commas;
+            if (!is_close(stream_, i)) continue;
+            launch.close = i;
+            launch.arguments = i + 3;
+            if (stream_[i + 3] == "(") return check_arguments(launch);
+            if (stream_.is_macro && !stream_.has(i + 3)) return true;
+            without_arguments = i;
+        }
+        if (without_arguments >= 0) {
+            return refuse(without_arguments, "the kernel's arguments are missing: expected '(' after '>>>'");
+        }
+        return refuse(launch.open,
+                      "this '<<<' is not closed by '>>>'; a launch is written "
+                      "kernel<<<blocks, threads>>>(arguments)");
+    }
+
+    bool check_arguments(const Launch& launch) {
+        if (stream_.match[launch.arguments] >= 0) return true;
+        return refuse(launch.arguments, "the ')' after the kernel's arguments is missing");
+    }
+
+    bool find_callee(Launch& launch) {
+        launch.callee = callee_begin(stream_, launch.open - 1);
+        if (launch.callee < 0) return refuse(launch.open, "expected the name of a kernel before '<<<'");
+        for (int i = launch.callee; i < launch.open; ++i) {
+            const bool simple = stream_[i] != "<<<" && stream_[i].find('\n') == std::string_view::npos;
+            if (!simple)
+                return refuse(launch.open, "the kernel before '<<<' is too involved; put it in a variable first");
+        }
+        return true;
+    }
+
+    /// A macro may hide a comma, so a configuration with one in it is left to g++.
+    bool check_configuration(const Launch& launch) {
+        if (launch.commas > 0 || stream_.is_macro) return true;
+        for (int i = launch.open + 1; i < launch.close; ++i) {
+            if (context_.unit.macro_names.count(stream_[i])) return true;
+        }
+        return refuse(launch.open,
+                      "a launch needs both the number of blocks and the threads in a block: "
+                      "kernel<<<blocks, threads>>>(arguments)");
+    }
+
+    /// A semicolon forgotten before a launch would be explained badly by g++.
+    bool check_before(const Launch& launch) {
+        const int before = launch.callee - 1;
+        if (stream_.is_macro || !stream_.has(before)) return true;
+        const bool number = stream_.tokens[before].kind == Kind::number;
+        const int begin = number ? before : callee_begin(stream_, before);
+        const bool cast_or_condition = stream_[before] == ")" && begin == stream_.match[before];
+        if (begin < 0 || cast_or_condition || may_be_macro(stream_[begin])) return true;
+        return refuse(before, "expected ';' before '" + stream_.text(launch.callee, launch.open) + "'");
+    }
+
+    bool may_be_macro(std::string_view word) const {
+        const bool capitals = std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+        return (capitals && !(word[0] >= '0' && word[0] <= '9')) || context_.unit.macro_names.count(word) ||
+               context_.qualifiers.of(word);
+    }
+
+    const Stream& stream_;
+    Context& context_;
+};
+
+void rewrite(const Stream& stream, const Launch& launch, Context& context) {
+    const auto callee = stream.text(launch.callee, launch.open);
+    const bool whole = stream.has(launch.arguments);
+    const std::string before = whole ? "static_cast<void>((" : "";
+    context.edits.replace(
+        stream.tokens[launch.callee],
+        before + "::warplab_cpu::Launch(" + name_literal(stream, launch.callee, launch.open) + ", __LINE__, ");
+    for (int i = launch.callee + 1; i <= launch.open; ++i) context.edits.remove(stream.tokens[i]);
+    context.edits.replace(stream.tokens[launch.close], ")," + callee);
+    context.edits.remove(stream.tokens[launch.close + 1]);
+    context.edits.remove(stream.tokens[launch.close + 2]);
+    if (whole) context.edits.insert_after(stream.tokens[stream.match[launch.arguments]], "))");
+}
+
+bool has_spaces(const Stream& stream, int i) {
+    return (stream[i] == "<<" && stream[i + 1] == "<") || (stream[i] == "<" && stream[i + 1] == "<<");
+}
+
+}  // namespace
+
+void rewrite_launches(const Stream& stream, Context& context) {
+    const auto device = device_depth(stream, context.qualifiers);
+    for (int i = 0; i < stream.size(); ++i) {
+        if (has_spaces(stream, i)) {
+            context.refuse(stream.tokens[i],
+                           "a launch is written kernel<<<blocks, threads>>>(arguments), "
+                           "without spaces inside '<<<' and '>>>'");
+            return;
+        }
+        if (stream[i] != "<<<") continue;
+        Launch launch;
+        if (!LaunchReader(stream, context).read(i, launch)) return;
+        if (device[i] > 0) {
+            context.refuse_for_cpu(stream.tokens[launch.callee],
+                                   "a kernel launched from device code (dynamic parallelism) cannot run on the CPU "
+                                   "backend; launch it from the host, or call a __device__ function");
+            continue;
+        }
+        rewrite(stream, launch, context);
+    }
+}
+
+}  // namespace warplab::rewriter

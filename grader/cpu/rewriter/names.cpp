@@ -1,0 +1,82 @@
+#include <unordered_set>
+
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+bool is_keyword(std::string_view word) {
+    static const std::unordered_set<std::string_view> words = {
+        "return", "else", "do",  "case",   "throw",  "goto",   "if",     "while",
+        "for",    "new",  "not", "switch", "delete", "sizeof", "typeid", "operator"};
+    return words.count(word) != 0;
+}
+
+bool is_name(const Stream& stream, int i) { return stream.is_identifier(i) && !is_keyword(stream[i]); }
+
+/// Template arguments are short; this bounds the work on a file that is made to be slow.
+constexpr int longest_arguments = 256;
+
+/// The < of the template arguments that close at `i`; -1 when there is none.
+int angle_begin(const Stream& stream, int i) {
+    int depth = 0;
+    for (const int limit = i - longest_arguments; i >= 0 && i > limit; --i) {
+        const auto text = stream[i];
+        if (text == ">") ++depth;
+        if (text == "<" && --depth == 0) return i;
+        if (text == ";" || text == "{" || text == "<<<") return -1;
+        if ((text == ")" || text == "]" || text == "}") && stream.match[i] >= 0) i = stream.match[i];
+    }
+    return -1;
+}
+
+/// The part of a name that ends at `last`, without what a :: or . joins to it.
+int part_begin(const Stream& stream, int last) {
+    for (int i = last, steps = 0; i >= 0 && steps < longest_arguments; ++steps) {
+        const auto text = stream[i];
+        if (text == "]" && stream.match[i] >= 0) {
+            i = stream.match[i] - 1;
+        } else if (text == ")" && stream.match[i] >= 0) {
+            const int open = stream.match[i];
+            if (!is_name(stream, open - 1)) return open;
+            i = open - 1;
+        } else if (text == ">") {
+            i = angle_begin(stream, i) - 1;
+        } else if (is_name(stream, i)) {
+            if (stream[i - 1] != "##") return i;
+            i -= 2;
+        } else {
+            return -1;
+        }
+    }
+    return -1;
+}
+
+}  // namespace
+
+int callee_begin(const Stream& stream, int last) {
+    int begin = part_begin(stream, last);
+    for (int steps = 0; begin > 0 && steps < longest_arguments; ++steps) {
+        if (stream[begin - 1] == "template") --begin;
+        const auto joint = stream[begin - 1];
+        const bool scope = joint == "::";
+        if (!scope && joint != "." && joint != "->") break;
+        const bool qualifies = is_name(stream, begin - 2) || stream[begin - 2] == ">" || !scope;
+        if (!qualifies) return begin - 1;
+        begin = part_begin(stream, begin - 2);
+    }
+    return begin;
+}
+
+std::string name_literal(const Stream& stream, int begin, int end) {
+    const auto text = stream.text(begin, end);
+    if (stream.is_macro) return "WARPLAB_CPU_NAME(" + text + ")";
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c == '\n' ? ' ' : c;
+    }
+    return quoted + '"';
+}
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,52 @@
+#pragma once
+// The steps of a rewrite. Each reads the tokens and adds edits or problems; none sees what another changed.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/cpu/rewriter/edits.h"
+#include "grader/cpu/rewriter/qualifiers.h"
+#include "grader/cpu/rewriter/unit.h"
+
+namespace warplab::rewriter {
+
+struct Context {
+    const Unit& unit;
+    const Qualifiers& qualifiers;
+    Edits edits;
+    std::vector<Problem> problems;
+
+    void refuse(const Token& token, std::string message) {
+        problems.push_back({token.begin, std::move(message), false});
+    }
+    void refuse_for_cpu(const Token& token, std::string message) {
+        problems.push_back({token.begin, std::move(message), true});
+    }
+};
+
+/// A shared variable declared in a function: known by `name` to the tokens (from, to).
+struct SharedName {
+    std::string_view name;
+    int from, to;
+};
+
+void rewrite_kernels(const Stream& stream, Context& context);
+void rewrite_launches(const Stream& stream, Context& context);
+std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context);
+/// Lambdas capture the shared variables they use, which CUDA does not ask for.
+void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context);
+void register_symbols(const Stream& stream, Context& context);
+void rewrite_noinline(const Stream& stream, Context& context);
+void refuse_unsupported(Context& context);
+
+/// For each token, in how many bodies of functions that only the device runs it lies.
+std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);
+
+/// Where the name that ends at `last` begins: `ns::k<T>`, `table[i].k`, `(c ? a : b)`; -1 when there is none.
+int callee_begin(const Stream& stream, int last);
+
+/// The tokens as a string literal, or in a macro as what makes one of its arguments.
+std::string name_literal(const Stream& stream, int begin, int end);
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,37 @@
+#pragma once
+// CUDA's declaration words, written out or behind a macro of the student's (`#define KERNEL __global__ void`).
+
+#include <string_view>
+#include <unordered_map>
+
+#include "grader/cpu/rewriter/unit.h"
+
+namespace warplab::rewriter {
+
+enum Qualifier : unsigned {
+    q_shared = 1,
+    q_global = 2,
+    q_device = 4,
+    q_host = 8,
+    q_constant = 16,
+    q_managed = 32,
+    q_extern = 64,
+    q_static = 128,
+};
+
+class Qualifiers {
+  public:
+    explicit Qualifiers(const Unit& unit);
+
+    /// What the word stands for, as a set of Qualifier; 0 for any other word.
+    unsigned of(std::string_view word) const;
+    unsigned of(const Stream& stream, int i) const { return stream.is_identifier(i) ? of(stream[i]) : 0; }
+    bool is_alias(const Macro& macro) const { return aliases_.count(macro.name) != 0; }
+
+  private:
+    unsigned of_macro(const Macro& macro) const;
+
+    std::unordered_map<std::string_view, unsigned> aliases_;
+};
+
+}  // namespace warplab::rewriter

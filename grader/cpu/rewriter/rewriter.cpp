@@ -1,0 +1,117 @@
+#include "grader/cpu/rewriter/rewriter.h"
+
+#include <algorithm>
+
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+constexpr std::size_t largest_source = 4 << 20;
+
+std::string normalise(std::string_view source) {
+    if (source.substr(0, 3) == "\xEF\xBB\xBF") source.remove_prefix(3);
+    std::string text;
+    text.reserve(source.size());
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        const bool windows_end = source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n';
+        if (!windows_end) text += source[i];
+    }
+    return text;
+}
+
+/// Why the bytes are no source text at all; nothing when they are.
+std::vector<Problem> check_text(std::string_view source) {
+    if (source.size() > largest_source) return {{0, "the file is larger than 4 MB; hand in source code only", false}};
+    const auto start = source.substr(0, 2);
+    if (start == "\xFF\xFE" || start == "\xFE\xFF") return {{0, "the file is UTF-16; save it as UTF-8", false}};
+    if (const auto zero = source.find('\0'); zero != std::string_view::npos) {
+        return {{zero, "the file is not text (it has a zero byte here); save it as UTF-8", false}};
+    }
+    return {};
+}
+
+std::string quote(std::string_view name) {
+    std::string quoted = "\"";
+    for (const char c : name) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c == '\n' ? ' ' : c;
+    }
+    return quoted + '"';
+}
+
+void rewrite_stream(const Stream& stream, Context& context) {
+    rewrite_kernels(stream, context);
+    rewrite_launches(stream, context);
+    capture_shared(stream, rewrite_shared(stream, context), context);
+    register_symbols(stream, context);
+    rewrite_noinline(stream, context);
+}
+
+std::string pad_to(std::string_view line, std::size_t column) {
+    std::string pad;
+    for (const char c : line.substr(0, column)) {
+        const bool continues_character = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+        if (!continues_character) pad += c == '\t' ? '\t' : ' ';
+    }
+    return pad;
+}
+
+std::string without_control_characters(std::string_view line) {
+    std::string text(line);
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 127; }, '?');
+    return text;
+}
+
+}  // namespace
+
+Rewritten rewrite(std::string_view source, std::string_view shown_name) {
+    Rewritten result;
+    result.problems = check_text(source);
+    if (!result.problems.empty()) {
+        result.source = source.substr(0, largest_source);
+        return result;
+    }
+    result.source = normalise(source);
+    const Unit unit = read_unit(result.source);
+    const Qualifiers qualifiers(unit);
+    Context context{unit, qualifiers, {}, {}};
+    refuse_unsupported(context);
+    rewrite_stream(unit.code, context);
+    for (const auto& macro : unit.macros) {
+        if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
+    }
+    result.text = "#line 1 " + quote(shown_name) + "\n" + context.edits.apply(result.source);
+    result.problems = std::move(context.problems);
+    std::stable_sort(result.problems.begin(), result.problems.end(),
+                     [](const Problem& a, const Problem& b) { return a.at < b.at; });
+    return result;
+}
+
+std::string show_problems(const Rewritten& rewritten, std::string_view shown_name) {
+    constexpr std::size_t most_problems = 20, most_columns = 200;
+    const std::string_view source = rewritten.source;
+    std::string shown;
+    bool fine_on_gpu = false;
+    for (std::size_t i = 0; i < std::min(rewritten.problems.size(), most_problems); ++i) {
+        const auto& problem = rewritten.problems[i];
+        fine_on_gpu = fine_on_gpu || problem.fine_on_gpu;
+        const auto line_number = 1 + std::count(source.begin(), source.begin() + problem.at, '\n');
+        const auto begin = problem.at == 0 ? 0 : source.rfind('\n', problem.at - 1) + 1;
+        const auto column = problem.at - begin;
+        shown += std::string(shown_name) + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) +
+                 ": error: " + problem.message + "\n";
+        const auto line = source.substr(begin, std::min(source.find('\n', begin) - begin, most_columns));
+        if (column >= line.size()) continue;
+        const auto number = std::to_string(line_number);
+        shown += std::string(number.size() < 5 ? 5 - number.size() : 0, ' ') + number + " | " +
+                 without_control_characters(line) + "\n      | " + pad_to(line, column) + "^\n";
+    }
+    if (fine_on_gpu) {
+        shown += "note: code that only a GPU can run may stand between #ifndef __WARPLAB_CPU__ and #endif\n";
+    }
+    return shown;
+}
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,24 @@
+#pragma once
+// CUDA C++ in, C++ for the CPU backend's cuda_runtime.h out (OUTPUT.md says what becomes of what).
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/cpu/rewriter/edits.h"
+
+namespace warplab::rewriter {
+
+struct Rewritten {
+    std::string text;               // what g++ is to compile; line n of it is line n of the source
+    std::vector<Problem> problems;  // in order of place; when there is one the text is of no use
+    std::string source;             // what the problems' places count from: LF line ends, no byte-order mark
+};
+
+/// Reads any bytes. `shown_name` is the file's name in g++'s messages.
+Rewritten rewrite(std::string_view source, std::string_view shown_name);
+
+/// The problems as g++ would print them: name, line, column, the line itself and a caret.
+std::string show_problems(const Rewritten& rewritten, std::string_view shown_name);
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "grader/cpu/rewriter/declaration.h"
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+/// A name derived from the declarator's: pasted in a macro, where the declarator's name may be a parameter.
+std::string derived(const Stream& stream, const Declarator& declarator, std::string_view prefix) {
+    const auto name = stream.text(declarator.name_begin, declarator.name_end);
+    return std::string(prefix) + (stream.is_macro ? "##" : "") + name;
+}
+
+std::string defining_text(const Stream& stream, const Declaration& declaration, const Declarator& declarator) {
+    const bool in_file = stream.at_namespace[declaration.begin];
+    const auto name = stream.text(declarator.name_begin, declarator.name_end);
+    const auto type = derived(stream, declarator, "warplab_cpu_type_");
+    const auto storage = derived(stream, declarator, "warplab_cpu_");
+    const auto place = "(" + name_literal(stream, declarator.name_begin, declarator.name_end) + ", __LINE__)";
+    const std::string reference = (in_file ? "; WARPLAB_CPU_FILE_SHARED auto& " : "; auto& ") + name + " = ";
+    if (declaration.words & q_extern) return reference + "::warplab_cpu::dynamic_shared<" + type + ">" + place;
+    return "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" + type + "> " + storage + reference + storage + ".use" + place;
+}
+
+class SharedRewriter {
+  public:
+    SharedRewriter(const Stream& stream, Context& context) : stream_(stream), context_(context) {}
+
+    std::vector<SharedName> run() {
+        for (int i = 0; i < stream_.size(); ++i) {
+            if (!(context_.qualifiers.of(stream_, i) & q_shared)) continue;
+            const auto declaration = read_declaration(stream_, context_.qualifiers, statement_begin(stream_, i));
+            if (!check(i, declaration)) continue;
+            rewrite(declaration);
+            i = declaration.end;
+        }
+        return std::move(names_);
+    }
+
+  private:
+    bool refuse(int i, std::string message) {
+        context_.refuse(stream_.tokens[i], std::move(message));
+        return false;
+    }
+
+    bool check(int word, const Declaration& declaration) {
+        if (!declaration.understood || declaration.end <= word) {
+            return refuse(word,
+                          "expected a declaration such as '__shared__ float tile[256];' (without an initialiser, and "
+                          "whole: not partly in a macro)");
+        }
+        for (const auto& declarator : declaration.declarators) {
+            const auto name = "'" + stream_.text(declarator.name_begin, declarator.name_end) + "'";
+            if (declarator.initialised) {
+                return refuse(declarator.name_begin, "a __shared__ variable cannot have an initialiser; assign to " +
+                                                         name + " in the kernel, then __syncthreads()");
+            }
+            if (declarator.ends_in_unknown_bound && !(declaration.words & q_extern)) {
+                return refuse(declarator.name_begin,
+                              name + " needs a size; for one given at the launch, write 'extern __shared__'");
+            }
+        }
+        return true;
+    }
+
+    void rewrite(const Declaration& declaration) {
+        auto& edits = context_.edits;
+        bool is_typedef = false;
+        for (const int i : declaration.word_tokens) {
+            const bool first = !is_typedef && (context_.qualifiers.of(stream_, i) & q_shared);
+            edits.replace(stream_.tokens[i], first ? "typedef" : "");
+            is_typedef = is_typedef || first;
+        }
+        for (const int i : declaration.attribute_tokens) edits.remove(stream_.tokens[i]);
+        std::string definitions;
+        for (const auto& declarator : declaration.declarators) {
+            edits.insert_before(stream_.tokens[declarator.name_begin],
+                                stream_.is_macro ? "warplab_cpu_type_##" : "warplab_cpu_type_");
+            if (!is_repeated(declaration, declarator)) definitions += defining_text(stream_, declaration, declarator);
+            remember(declaration, declarator);
+        }
+        if (stream_.has(declaration.end)) {
+            edits.insert_before(stream_.tokens[declaration.end], definitions);
+        } else {
+            edits.insert_after(stream_.tokens.back(), definitions);
+        }
+    }
+
+    /// A file may declare its dynamic shared memory again and again.
+    bool is_repeated(const Declaration& declaration, const Declarator& declarator) {
+        if (!stream_.at_namespace[declaration.begin]) return false;
+        const auto name = stream_.tokens[declarator.name_begin].text;
+        return !in_file_.insert({stream_.block[declaration.begin], name}).second && (declaration.words & q_extern);
+    }
+
+    void remember(const Declaration& declaration, const Declarator& declarator) {
+        const int block = stream_.block[declaration.begin];
+        if (stream_.is_macro || stream_.at_namespace[declaration.begin] || block < 0) return;
+        names_.push_back({stream_[declarator.name_begin], declaration.end, stream_.match[block]});
+    }
+
+    const Stream& stream_;
+    Context& context_;
+    std::vector<SharedName> names_;
+    std::set<std::pair<int, std::string_view>> in_file_;
+};
+
+class LambdaCapturer {
+  public:
+    LambdaCapturer(const Stream& stream, const std::vector<SharedName>& names, Context& context)
+        : stream_(stream), context_(context) {
+        for (const auto& name : names) names_[name.name].push_back(name);
+    }
+
+    void run() {
+        for (int i = 0; i < stream_.size(); ++i) {
+            const int body = lambda_body(i);
+            if (body >= 0) capture(i, stream_.match[i], body);
+        }
+    }
+
+  private:
+    /// The { of the lambda that begins at `i`; -1 when none begins there.
+    int lambda_body(int i) const {
+        if (stream_[i] != "[" || stream_.match[i] < 0) return -1;
+        const auto before = stream_[i - 1];
+        const bool operand = stream_.is_identifier(i - 1) && before != "return" && before != "else" && before != "do";
+        if (operand || before == ")" || before == "]" || before == "[" || before == ">") return -1;
+        constexpr int most = 64;  // tokens and groups between ] and {
+        for (int at = stream_.match[i] + 1, steps = 0; steps < most && stream_.has(at); ++steps) {
+            const auto text = stream_[at];
+            if (text == "{") return stream_.match[at] < 0 ? -1 : at;
+            if (text == ";" || text == "=" || text == "," || text == ")" || text == ":") return -1;
+            at = stream_.after_group(at);
+        }
+        return -1;
+    }
+
+    void capture(int open, int close, int body) {
+        if (stream_[open + 1] == "&" && (open + 2 == close || stream_[open + 2] == ",")) return;
+        std::unordered_set<std::string_view> known;
+        for (int i = open + 1; i < close; ++i) known.insert(stream_[i]);
+        std::string added;
+        for (int i = close + 1; i < stream_.match[body] && budget_ > 0; ++i, --budget_) {
+            if (!stream_.is_identifier(i) || !is_visible(stream_[i], open)) continue;
+            const bool is_parameter = i < body;
+            if (!known.insert(stream_[i]).second || is_parameter) continue;
+            added += (open + 1 == close && added.empty() ? "&" : ", &") + std::string(stream_[i]);
+        }
+        if (!added.empty()) context_.edits.insert_before(stream_.tokens[close], added);
+    }
+
+    bool is_visible(std::string_view name, int at) const {
+        const auto found = names_.find(name);
+        if (found == names_.end()) return false;
+        const auto& declared = found->second;
+        auto after = std::partition_point(declared.begin(), declared.end(),
+                                          [at](const SharedName& shared) { return shared.from < at; });
+        constexpr int most = 16;  // declarations of one name in enclosing blocks
+        for (int steps = 0; after != declared.begin() && steps < most; ++steps) {
+            if (at < (--after)->to) return true;
+        }
+        return false;
+    }
+
+    const Stream& stream_;
+    Context& context_;
+    std::unordered_map<std::string_view, std::vector<SharedName>> names_;
+    long budget_ = 4'000'000;  // tokens looked at: lambdas nest
+};
+
+}  // namespace
+
+std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context) {
+    return SharedRewriter(stream, context).run();
+}
+
+void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context) {
+    if (!names.empty()) LambdaCapturer(stream, names, context).run();
+}
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,42 @@
+#include "grader/cpu/rewriter/declaration.h"
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+constexpr unsigned symbol_words = q_constant | q_device | q_managed;
+
+std::string_view kind_of(unsigned words) {
+    if (words & q_constant) return "constant";
+    return words & q_managed ? "managed" : "device";
+}
+
+}  // namespace
+
+void register_symbols(const Stream& stream, Context& context) {
+    for (int i = 0; i < stream.size(); ++i) {
+        const unsigned words = context.qualifiers.of(stream, i);
+        if (!(words & symbol_words) || (words & (q_shared | q_global)) || !stream.at_namespace[i]) continue;
+        const auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i));
+        if (!declaration.understood || declaration.end <= i || (declaration.words & (q_shared | q_global))) continue;
+        std::string registrations;
+        for (const auto& declarator : declaration.declarators) {
+            const bool elsewhere = (declaration.words & q_extern) && !declarator.initialised;
+            if (elsewhere || declarator.qualified) continue;
+            registrations += " WARPLAB_CPU_SYMBOL(" + std::string(stream[declarator.name_begin]) + ", " +
+                             std::string(kind_of(declaration.words)) + ");";
+        }
+        context.edits.insert_after(stream.tokens[declaration.end], registrations);
+        i = declaration.end;
+    }
+}
+
+/// A macro of this name would break libstdc++, so only the student's text is changed.
+void rewrite_noinline(const Stream& stream, Context& context) {
+    for (int i = 0; i < stream.size(); ++i) {
+        if (stream[i] != "__noinline__" || stream[i - 1] == "(" || stream[i - 1] == ",") continue;
+        context.edits.replace(stream.tokens[i], "__attribute__((noinline))");
+    }
+}
+
+}  // namespace warplab::rewriter

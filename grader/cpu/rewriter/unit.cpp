@@ -1,0 +1,253 @@
+#include "grader/cpu/rewriter/unit.h"
+
+#include <algorithm>
+#include <string>
+
+namespace warplab::rewriter {
+namespace {
+
+enum class Truth { yes, no, unknown };
+
+Truth negate(Truth truth) {
+    if (truth == Truth::unknown) return truth;
+    return truth == Truth::yes ? Truth::no : Truth::yes;
+}
+
+using Tokens = std::vector<Token>;
+
+/// One operand of &&: 0, 1, __WARPLAB_CPU__, defined(__WARPLAB_CPU__), each with any number of ! before it.
+Truth evaluate_operand(const Tokens& tokens, std::size_t begin, std::size_t end) {
+    bool negated = false;
+    std::string rest;
+    for (std::size_t i = begin; i < end; ++i) {
+        if (tokens[i].text == "!" && rest.empty()) {
+            negated = !negated;
+        } else if (tokens[i].text != "(" && tokens[i].text != ")") {
+            rest += tokens[i].text;
+        }
+        if (rest.size() > 32) return Truth::unknown;
+    }
+    Truth truth = Truth::unknown;
+    if (rest == "0") truth = Truth::no;
+    if (rest == "1" || rest == "__WARPLAB_CPU__" || rest == "defined__WARPLAB_CPU__") truth = Truth::yes;
+    return negated ? negate(truth) : truth;
+}
+
+Truth evaluate(const Tokens& tokens, std::size_t begin, std::size_t end) {
+    Truth all = Truth::yes;
+    std::size_t operand = begin;
+    for (std::size_t i = begin; i <= end; ++i) {
+        if (i < end && (tokens[i].text == "||" || tokens[i].text == "?")) return Truth::unknown;
+        if (i < end && tokens[i].text != "&&") continue;
+        const Truth truth = evaluate_operand(tokens, operand, i);
+        if (truth == Truth::no) return truth;
+        if (truth == Truth::unknown) all = truth;
+        operand = i + 1;
+    }
+    return all;
+}
+
+struct Branch {
+    enum Kind { opens, alternative, closes } kind;
+    int at;  // how many tokens of code come before it
+};
+
+/// Matches brackets. The open ones are a stack that shares its tails, so that going back to an #if costs nothing.
+class BracketMatcher {
+  public:
+    BracketMatcher(Stream& stream, const std::vector<Branch>& branches) : stream_(stream), branches_(branches) {}
+
+    void run() {
+        const auto count = stream_.tokens.size();
+        stream_.match.assign(count, -1);
+        stream_.block.assign(count, -1);
+        stream_.at_namespace.assign(count, 0);
+        opens_ = {{-1, 0, -1, -1, !stream_.is_macro}};
+        auto branch = branches_.begin();
+        for (int i = 0; i < stream_.size(); ++i) {
+            for (; branch != branches_.end() && branch->at <= i; ++branch) enter(branch->kind);
+            read(i);
+        }
+    }
+
+  private:
+    struct Open {
+        int at;     // token; -1 for the bottom
+        int below;  // in opens_
+        int block;
+        int twin;  // the bracket in another branch of an #if that closes with this one; -1 for none
+        bool at_namespace;
+    };
+    struct Conditional {
+        int top_before, top_of_first;
+    };
+
+    void enter(Branch::Kind kind) {
+        if (kind == Branch::opens) {
+            conditionals_.push_back({top_, -1});
+        } else if (!conditionals_.empty()) {
+            auto& conditional = conditionals_.back();
+            if (kind == Branch::alternative) {
+                if (conditional.top_of_first < 0) conditional.top_of_first = top_;
+                top_ = conditional.top_before;
+            } else {
+                if (conditional.top_of_first >= 0) pair_branches(conditional.top_of_first, top_);
+                conditionals_.pop_back();
+            }
+        }
+    }
+
+    void pair_branches(int first, int last) {
+        constexpr int most = 8;
+        for (int i = 0; i < most && first != last && first != 0 && last != 0; ++i) {
+            opens_[last].twin = first;
+            first = opens_[first].below;
+            last = opens_[last].below;
+        }
+    }
+
+    void read(int i) {
+        const auto& token = stream_.tokens[i];
+        const char c = token.text.size() == 1 && token.kind == Kind::punctuation ? token.text[0] : '\0';
+        if (closes(stream_[opens_[top_].at], c)) close(i);
+        stream_.block[i] = opens_[top_].block;
+        stream_.at_namespace[i] = opens_[top_].at_namespace;
+        if (c == '(' || c == '[' || c == '{') {
+            const bool inner = c == '{' && opens_[top_].at_namespace && opens_namespace(i);
+            opens_.push_back({i, top_, c == '{' ? i : opens_[top_].block, -1, inner});
+            top_ = static_cast<int>(opens_.size()) - 1;
+        }
+    }
+
+    void close(int i) {
+        const auto& open = opens_[top_];
+        stream_.match[i] = open.at;
+        stream_.match[open.at] = i;
+        if (open.twin >= 0) stream_.match[opens_[open.twin].at] = i;
+        top_ = open.below;
+    }
+
+    static bool closes(std::string_view open, char close) {
+        return (open == "(" && close == ')') || (open == "[" && close == ']') || (open == "{" && close == '}');
+    }
+
+    bool opens_namespace(int brace) const {
+        if (stream_[brace - 2] == "extern" && stream_.tokens[brace - 1].kind == Kind::string) return true;
+        int i = brace - 1;
+        while (stream_.is_identifier(i) && stream_[i] != "namespace") i -= stream_[i - 1] == "::" ? 2 : 1;
+        return stream_[i] == "namespace";
+    }
+
+    Stream& stream_;
+    const std::vector<Branch>& branches_;
+    std::vector<Open> opens_;
+    std::vector<Conditional> conditionals_;
+    int top_ = 0;
+};
+
+class Reader {
+  public:
+    explicit Reader(std::string_view source) : tokens_(tokenize(source)) {}
+
+    Unit read() {
+        for (std::size_t i = 0; i < tokens_.size();) {
+            if (tokens_[i].directive == 0) {
+                if (live()) unit_.code.tokens.push_back(tokens_[i]);
+                ++i;
+                continue;
+            }
+            std::size_t end = i;
+            while (end < tokens_.size() && tokens_[end].directive == tokens_[i].directive) ++end;
+            read_directive(i, end);
+            i = end;
+        }
+        BracketMatcher(unit_.code, branches_).run();
+        static const std::vector<Branch> none;
+        for (auto& macro : unit_.macros) BracketMatcher(macro.body, none).run();
+        return std::move(unit_);
+    }
+
+  private:
+    struct Conditional {
+        bool outer_live, live;
+        bool decided;  // a branch that is surely compiled was seen: the rest is dead
+    };
+
+    bool live() const { return conditionals_.empty() || conditionals_.back().live; }
+
+    void read_directive(std::size_t begin, std::size_t end) {
+        const auto name = begin + 1 < end ? tokens_[begin + 1].text : std::string_view();
+        const auto rest = std::min(begin + 2, end);
+        if (name == "if") {
+            open(evaluate(tokens_, rest, end));
+        } else if (name == "ifdef" || name == "ifndef") {
+            const bool ours = rest < end && tokens_[rest].text == "__WARPLAB_CPU__";
+            const Truth defined = ours ? Truth::yes : Truth::unknown;
+            open(name == "ifdef" ? defined : negate(defined));
+        } else if (name == "elif") {
+            alternative(evaluate(tokens_, rest, end));
+        } else if (name == "elifdef" || name == "elifndef") {
+            alternative(Truth::unknown);
+        } else if (name == "else") {
+            alternative(Truth::yes);
+        } else if (name == "endif") {
+            if (!conditionals_.empty()) conditionals_.pop_back();
+            branch(Branch::closes);
+        } else if (live() && name == "define") {
+            read_macro(rest, end);
+        } else if (live() && name.substr(0, 7) == "include" && rest < end && tokens_[rest].kind == Kind::header) {
+            unit_.includes.push_back(tokens_[rest]);
+        }
+    }
+
+    void branch(Branch::Kind kind) { branches_.push_back({kind, unit_.code.size()}); }
+
+    void open(Truth truth) {
+        conditionals_.push_back({live(), live() && truth != Truth::no, truth == Truth::yes});
+        branch(Branch::opens);
+    }
+
+    void alternative(Truth truth) {
+        if (conditionals_.empty()) return;
+        auto& conditional = conditionals_.back();
+        conditional.live = conditional.outer_live && !conditional.decided && truth != Truth::no;
+        conditional.decided = conditional.decided || truth == Truth::yes;
+        branch(Branch::alternative);
+    }
+
+    void read_macro(std::size_t begin, std::size_t end) {
+        if (begin == end) return;
+        std::size_t body = begin + 1;
+        const bool has_parameters =
+            body < end && tokens_[body].text == "(" && tokens_[body].begin == tokens_[begin].end;
+        if (has_parameters) {
+            while (body < end && tokens_[body].text != ")") ++body;
+            body = std::min(body + 1, end);
+        }
+        unit_.macro_names.insert(tokens_[begin].text);
+        unit_.macros.push_back({tokens_[begin].text, has_parameters, {}});
+        auto& stream = unit_.macros.back().body;
+        stream.is_macro = true;
+        stream.tokens.assign(tokens_.begin() + body, tokens_.begin() + end);
+    }
+
+    Tokens tokens_;
+    Unit unit_;
+    std::vector<Conditional> conditionals_;
+    std::vector<Branch> branches_;
+};
+
+}  // namespace
+
+std::string Stream::text(int begin, int end) const {
+    std::string joined;
+    for (int i = begin; i < end && has(i); ++i) {
+        if (i > begin && tokens[i - 1].end != tokens[i].begin) joined += ' ';
+        joined += tokens[i].text;
+    }
+    return joined;
+}
+
+Unit read_unit(std::string_view source) { return Reader(source).read(); }
+
+}  // namespace warplab::rewriter

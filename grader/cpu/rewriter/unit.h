@@ -1,0 +1,50 @@
+#pragma once
+// A source file as the rewriter sees it: the tokens that are compiled, with their brackets matched, and the macros it
+// defines. Everything here is linear in the size of the file.
+
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "grader/cpu/rewriter/tokenizer.h"
+
+namespace warplab::rewriter {
+
+/// Tokens that g++ sees in a row: the file without its directives, or one macro's replacement list. Positions outside
+/// it read as the empty text, so neighbours can be asked for without a check.
+class Stream {
+  public:
+    std::vector<Token> tokens;
+    std::vector<int> match;          // of a bracket: the position of its partner; -1 without one
+    std::vector<int> block;          // position of the innermost { around; -1 outside all
+    std::vector<char> at_namespace;  // directly in the file, a namespace or extern "C" {}
+    bool is_macro = false;
+
+    int size() const { return static_cast<int>(tokens.size()); }
+    bool has(int i) const { return i >= 0 && i < size(); }
+    std::string_view operator[](int i) const { return has(i) ? tokens[i].text : std::string_view(); }
+    bool is_identifier(int i) const { return has(i) && tokens[i].kind == Kind::identifier; }
+    /// Position after the bracket that opens at `i`, or after `i` when it has no partner.
+    int after_group(int i) const { return has(i) && match[i] > i ? match[i] + 1 : i + 1; }
+    /// The tokens [begin, end) on one line, with a space where the source has any.
+    std::string text(int begin, int end) const;
+};
+
+struct Macro {
+    std::string_view name;
+    bool has_parameters;
+    Stream body;
+};
+
+struct Unit {
+    Stream code;
+    std::vector<Macro> macros;
+    std::vector<Token> includes;  // with < > or quotes
+    std::unordered_set<std::string_view> macro_names;
+};
+
+/// Leaves out what lies in `#if 0` and in branches that are not for the CPU backend (`__WARPLAB_CPU__`). Other
+/// conditions are not evaluated: all their branches are read, each from the brackets that were open at the #if.
+Unit read_unit(std::string_view source);
+
+}  // namespace warplab::rewriter
