@@ -10,8 +10,8 @@
 #include "types.h"
 
 #define WARPLAB_CPU_MIN_MAX(a, b, result)                                              \
-    inline constexpr result min(a x, b y) { return result(x) < result(y) ? x : y; }   \
-    inline constexpr result max(a x, b y) { return result(y) < result(x) ? x : y; }
+    inline constexpr result min(a x, b y) { return static_cast<result>(x) < static_cast<result>(y) ? x : y; }   \
+    inline constexpr result max(a x, b y) { return static_cast<result>(y) < static_cast<result>(x) ? x : y; }
 WARPLAB_CPU_MIN_MAX(int, int, int)
 WARPLAB_CPU_MIN_MAX(unsigned, unsigned, unsigned)
 WARPLAB_CPU_MIN_MAX(int, unsigned, unsigned)
