@@ -1,11 +1,10 @@
 #include "grader/core/hash.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
-#include <sys/stat.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,22 +78,24 @@ std::string random_secret() {
                                          file.string(), std::strerror(errno)));
 }
 
-void write_private_file(const fs::path& file, const std::string& text) {
-    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+/// A new file beside `file`, readable for its owner alone, that holds the text; gives its name.
+std::string write_draft(const fs::path& file, const std::string& text) {
+    std::string name = file.string() + ".XXXXXX";
+    const int descriptor = ::mkstemp(name.data());
     if (descriptor < 0) fail_to_write(file);
     const bool written =
         ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(descriptor) == 0;
+    const int why = errno;
     ::close(descriptor);
-    if (written) return;
-    ::unlink(file.c_str());
+    if (written) return name;
+    ::unlink(name.c_str());
+    errno = why;
     fail_to_write(file);
 }
 
 /// Never replaces a secret: whoever links first wins, and everyone reads the winner's.
 void create_secret(const fs::path& file) {
-    const auto draft = fs::path(fmt::format("{}.{}", file.string(), ::getpid()));
-    ::unlink(draft.c_str());
-    write_private_file(draft, random_secret() + "\n");
+    const auto draft = write_draft(file, random_secret() + "\n");
     const bool linked = ::link(draft.c_str(), file.c_str()) == 0 || errno == EEXIST;
     const int why = errno;
     ::unlink(draft.c_str());
