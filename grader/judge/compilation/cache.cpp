@@ -1,0 +1,115 @@
+#include "grader/judge/compilation/cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+namespace warplab::compilation {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t room_bytes = 2ull << 30;
+
+std::uint64_t random_number() {
+    std::uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number) throw std::runtime_error("no random numbers");
+    return number;
+}
+
+void make_folder(const fs::path& folder, mode_t mode) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error || chmod(folder.c_str(), mode) != 0)
+        throw std::runtime_error(fmt::format("cannot make the folder {}: {}", folder.string(),
+                                             error ? error.message() : std::strerror(errno)));
+}
+
+std::uintmax_t bytes_in(const fs::path& folder) {
+    std::uintmax_t bytes = 0;
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, error))
+        if (entry.is_regular_file(error)) bytes += entry.file_size(error);
+    return bytes;
+}
+
+struct Kept {
+    fs::path folder;
+    fs::file_time_type used;
+};
+
+std::vector<Kept> folders_of(const fs::path& cache) {
+    std::vector<Kept> kept;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(cache, error))
+        if (entry.is_directory(error) && entry.path().filename() != "work")
+            kept.push_back({entry.path(), entry.last_write_time(error)});
+    return kept;
+}
+
+}  // namespace
+
+WorkFolder::WorkFolder(const fs::path& cache, bool open_to_all) : cache_(cache) {
+    make_folder(cache / "work", 0711);
+    path_ = cache / "work" / fmt::format("{:016x}{:016x}", random_number(), random_number());
+    make_folder(path_, open_to_all ? 0777 : 0755);
+}
+
+WorkFolder::~WorkFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+}
+
+fs::path WorkFolder::publish(const std::string& name) {
+    const fs::path target = cache_ / name;
+    std::error_code error;
+    fs::rename(path_, target, error);
+    if (error && !fs::is_directory(target))
+        throw std::runtime_error(fmt::format("cannot keep {}: {}", target.string(), error.message()));
+    if (!error) path_.clear();
+    return target;
+}
+
+std::optional<fs::path> find_cached(const fs::path& cache, const std::string& name) {
+    const fs::path folder = cache / name;
+    if (utimensat(AT_FDCWD, folder.c_str(), nullptr, 0) != 0) {
+        std::error_code error;  // a read-only cache still serves
+        if (!fs::is_directory(folder, error)) return std::nullopt;
+    }
+    return folder;
+}
+
+void tidy(const fs::path& cache) {
+    if (random_number() % 16 != 0) return;
+    std::error_code error;
+    const auto day_ago = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    for (const auto& entry : fs::directory_iterator(cache / "work", error))
+        if (entry.last_write_time(error) < day_ago) fs::remove_all(entry.path(), error);
+    std::vector<Kept> kept = folders_of(cache);
+    std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used > b.used; });
+    std::uintmax_t bytes = 0;
+    for (const Kept& one : kept)
+        if ((bytes += bytes_in(one.folder)) > room_bytes && one.used < day_ago) fs::remove_all(one.folder, error);
+}
+
+BuildLock::BuildLock(const fs::path& cache) {
+    make_folder(cache, 0755);
+    file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+    if (file_ >= 0) flock(file_, LOCK_EX);
+}
+
+BuildLock::~BuildLock() {
+    if (file_ >= 0) close(file_);
+}
+
+}  // namespace warplab::compilation

@@ -1,0 +1,162 @@
+#include "grader/judge/compilation/diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+
+namespace warplab::compilation {
+namespace {
+
+/// Reads digits at `at` and moves behind them; -1 when there are none.
+int read_number(const std::string& text, std::size_t& at) {
+    const std::size_t begin = at;
+    while (at < text.size() && at - begin < 7 && std::isdigit(static_cast<unsigned char>(text[at]))) ++at;
+    return at == begin ? -1 : std::atoi(text.substr(begin, at - begin).c_str());
+}
+
+bool skip(const std::string& text, std::size_t& at, const std::string& word) {
+    if (text.compare(at, word.size(), word) != 0) return false;
+    at += word.size();
+    return true;
+}
+
+/// "error: …" with nvcc's numbers ("error #20:") and g++'s "fatal error".
+bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic) {
+    if (!skip(text, at, "fatal ")) skip(text, at, "catastrophic ");
+    for (const char* kind : {"error", "warning", "note"}) {
+        if (!skip(text, at, kind)) continue;
+        diagnostic.kind = kind;
+        if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
+        if (!skip(text, at, ": ")) return false;
+        diagnostic.message = text.substr(at);
+        return true;
+    }
+    return false;
+}
+
+/// What follows a file's name: ":LINE:COLUMN: error: …" (g++, the rewriter) or "(LINE): error: …" (nvcc).
+bool read_rest(const std::string& text, std::size_t at, Diagnostic& diagnostic) {
+    const bool of_nvcc = text[at++] == '(';
+    diagnostic.line = read_number(text, at);
+    if (diagnostic.line < 0) return false;
+    if (of_nvcc) return skip(text, at, "): ") && read_kind(text, at, diagnostic);
+    if (!skip(text, at, ":")) return false;
+    diagnostic.column = std::max(read_number(text, at), 0);
+    if (diagnostic.column > 0 && !skip(text, at, ":")) return false;
+    return skip(text, at, " ") && read_kind(text, at, diagnostic);
+}
+
+bool read_line(const std::string& text, Diagnostic& diagnostic) {
+    // The name may hold colons and brackets itself.
+    for (std::size_t at = text.find_first_of(":("); at != std::string::npos; at = text.find_first_of(":(", at + 1)) {
+        Diagnostic candidate;
+        candidate.file = text.substr(0, at);
+        if (!read_rest(text, at, candidate)) continue;
+        diagnostic = candidate;
+        return true;
+    }
+    return false;
+}
+
+/// SHOWN:LINE:COLUMN in a line of context ("required from here"), or nvcc's `at line 12 of "SHOWN"`.
+bool read_context(const std::string& text, const std::string& shown, Diagnostic& place) {
+    std::size_t at = text.find(shown);
+    if (at == std::string::npos) return false;
+    at += shown.size();
+    if (!skip(text, at, ":") && !skip(text, at, "(")) {
+        at = text.find(" at line ");
+        if (at == std::string::npos) return false;
+        at += std::string(" at line ").size();
+    }
+    place = {shown, read_number(text, at), 0, "", ""};
+    if (place.line > 0 && skip(text, at, ":")) place.column = std::max(read_number(text, at), 0);
+    return place.line > 0;
+}
+
+bool is_include_stack(const std::string& line) {
+    return line.starts_with("In file included from") || line.starts_with("                 from");
+}
+
+/// nvcc tells the way to an error after it, g++ before it.
+bool comes_after(const std::string& line) { return line.find(" at line ") != std::string::npos; }
+
+void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
+    diagnostic.file = place.file;
+    diagnostic.line = place.line;
+    diagnostic.column = place.column;
+}
+
+std::string source_line(const std::string& source, int number) {
+    std::stringstream lines(source);
+    std::string line;
+    for (int i = 0; i < number; ++i)
+        if (!std::getline(lines, line)) return "";
+    return line;
+}
+
+/// Spaces up to the column, tabs kept, so that the caret stands below its character.
+std::string indent_for(const std::string& line, int column) {
+    std::string indent;
+    for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(column) && i < line.size(); ++i) {
+        if ((static_cast<unsigned char>(line[i]) & 0xc0) == 0x80) continue;  // inside a UTF-8 character
+        indent += line[i] == '\t' ? '\t' : ' ';
+    }
+    return indent;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
+    std::vector<Diagnostic> found;
+    Diagnostic context, include_stack;  // the student's line through which the next diagnostic came about
+    std::stringstream lines(words);
+    for (std::string line; std::getline(lines, line);) {
+        Diagnostic diagnostic, place;
+        if (read_line(line, diagnostic)) {
+            const Diagnostic& through = context.line > 0 ? context : include_stack;
+            if (diagnostic.file != shown && through.line > 0) move_to(diagnostic, through);
+            if (diagnostic.kind != "note") context = include_stack = {};
+            found.push_back(diagnostic);
+        } else if (read_context(line, shown, place)) {
+            if (is_include_stack(line))
+                include_stack = place;
+            else if (!comes_after(line))
+                context = place;
+            else if (!found.empty() && found.back().file != shown)
+                move_to(found.back(), place);
+        }
+    }
+    return found;
+}
+
+std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind) {
+    std::vector<Diagnostic> chosen;
+    for (const auto& diagnostic : all) {
+        const auto same = [&](const Diagnostic& other) {
+            return other.line == diagnostic.line && other.message == diagnostic.message;
+        };
+        if (diagnostic.file == shown && diagnostic.kind == kind && std::none_of(chosen.begin(), chosen.end(), same))
+            chosen.push_back(diagnostic);
+    }
+    return chosen;
+}
+
+std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, diagnostics.size()); ++i) {
+        const Diagnostic& d = diagnostics[i];
+        const std::string column = d.column > 0 ? fmt::format(":{}", d.column) : "";
+        text += fmt::format("{}:{}{}: {}: {}\n", d.file, d.line, column, d.kind, d.message);
+        const std::string line = source_line(source, d.line);
+        if (line.empty()) continue;
+        text += fmt::format("{:5} | {}\n", d.line, line);
+        if (d.column > 0) text += fmt::format("      | {}^\n", indent_for(line, d.column));
+    }
+    if (diagnostics.size() > most) text += fmt::format("… and {} more\n", diagnostics.size() - most);
+    return text;
+}
+
+}  // namespace warplab::compilation

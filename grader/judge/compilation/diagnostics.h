@@ -1,0 +1,26 @@
+#pragma once
+// What compilers say, cut down to what concerns the student's file and shown with its own lines.
+
+#include <string>
+#include <vector>
+
+namespace warplab::compilation {
+
+struct Diagnostic {
+    std::string file;
+    int line = 0, column = 0;  // column 0 = unknown
+    std::string kind;          // error, warning, note
+    std::string message;
+};
+
+/// Reads the words of g++, nvcc or our rewriter. What concerns another file but came about through a line of `shown`
+/// (a template, a macro) is moved to that line.
+std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown);
+
+/// Those of one kind in `shown`, in the compiler's order, each once.
+std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind);
+
+/// The first `most` of them, with the source's line and a caret below the column.
+std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most);
+
+}  // namespace warplab::compilation

@@ -1,0 +1,250 @@
+#include "grader/judge/compilation/harness.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <regex>
+#include <stdexcept>
+#include <thread>
+
+#include "grader/core/hash.h"
+#include "grader/judge/compilation/cache.h"
+#include "grader/judge/compilation/hand_in.h"
+#include "grader/judge/compilation/symbols.h"
+#include "grader/judge/process.h"
+#include "grader/judge/toolchain.h"
+
+namespace warplab::compilation {
+namespace {
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Files below `folder` whose names end so, as paths relative to `root`, sorted.
+std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
+                                  const std::function<bool(const fs::path&)>& wanted) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder, error))
+        if (entry.is_regular_file(error) && wanted(entry.path())) files.push_back(fs::relative(entry.path(), root));
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::string hash_of(const fs::path& root, const std::vector<fs::path>& files, const std::string& more) {
+    std::string text = more;
+    for (const auto& file : files) text += '\0' + file.string() + '\0' + sha256_file(root / file);
+    return sha256(text);
+}
+
+std::string join(const Flags& words) {
+    std::string text;
+    for (const auto& word : words) text += word + '\0';
+    return text;
+}
+
+/// Readable by every user whatever the umask: sandboxed compilers are other users.
+void copy_openly(const fs::path& from, const fs::path& to) {
+    fs::create_directories(to.parent_path());
+    fs::copy_file(from, to);
+    chmod(to.c_str(), 0644);
+}
+
+void open_folders(const fs::path& folder) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        chmod(entry.path().c_str(), entry.is_directory() ? 0755 : 0644);
+}
+
+/// Runs the commands, as many at a time as there are cores. Our own sources: no sandbox.
+void run_all(const std::vector<std::vector<std::string>>& commands) {
+    Policy policy;
+    policy.limits.wall_s = 300;
+    policy.limits.memory_bytes = 16ull << 30;
+    policy.limits.processes = 4096;
+    const std::size_t at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+    for (std::size_t first = 0; first < commands.size(); first += at_once) {
+        std::vector<Process> running;
+        for (std::size_t i = first; i < std::min(commands.size(), first + at_once); ++i)
+            running.push_back(Process::start(commands[i], policy));
+        for (auto& process : running) {
+            const Ended ended = process.finish();
+            if (ended.how != End::exited || ended.status != 0)
+                throw std::runtime_error("a part of the grader itself does not compile here:\n" + ended.why +
+                                         ended.output);
+        }
+    }
+}
+
+struct Base {
+    fs::path folder;
+    std::string hash;
+    std::vector<std::string> objects;
+};
+
+bool is_source(const fs::path& path) { return path.extension() == ".cpp"; }
+bool is_anything(const fs::path&) { return true; }
+
+std::vector<fs::path> runtime_sources(const fs::path& root) {
+    return files_below(root, "grader/cpu/runtime", is_source);
+}
+
+std::string object_name(const fs::path& source) { return source.stem().string() + ".o"; }
+
+std::string base_hash(const fs::path& root, Backend backend) {
+    std::vector<fs::path> files = files_below(root, "grader/runner", is_anything);
+    const auto add = [&](const fs::path& folder, const std::function<bool(const fs::path&)>& wanted) {
+        const auto more = files_below(root, folder, wanted);
+        files.insert(files.end(), more.begin(), more.end());
+    };
+    add("grader/io", [](const fs::path& path) { return path.extension() == ".h"; });
+    if (backend == Backend::cpu) {
+        add("grader/cpu/include", is_anything);
+        add("grader/cpu/runtime", is_anything);
+        files.push_back("grader/cpu/control.h");
+    }
+    return hash_of(root, files,
+                   join(harness_flags(backend)) + join(backend == Backend::cpu ? student_cpu_flags() : Flags{}) +
+                       compiler_identity(find_cxx()) +
+                       (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
+}
+
+std::vector<std::string> compile_command(const fs::path& root, Backend backend, const fs::path& include,
+                                         const fs::path& source, const fs::path& object) {
+    std::vector<std::string> command = {find_cxx().string()};
+    for (const auto& flag : harness_flags(backend)) command.push_back(flag);
+    command.insert(command.end(),
+                   {"-I" + include.string(), "-I" + root.string(), "-c", source.string(), "-o", object.string()});
+    return command;
+}
+
+void require_compilers(Backend backend) {
+    if (find_cxx().empty())
+        throw std::runtime_error("g++ is not on this machine; install it with: apt-get install g++");
+    if (backend == Backend::cpu) return;
+    if (find_nvcc().empty())
+        throw std::runtime_error("nvcc is not on this machine; install the CUDA Toolkit, or use BACKEND=cpu");
+    if (cuda_include().empty() || cuda_library().empty())
+        throw std::runtime_error(
+            fmt::format("the CUDA Toolkit of {} lacks cuda_runtime.h or libcudart_static.a", find_nvcc().string()));
+}
+
+void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
+    const fs::path include = folder / "include";
+    copy_openly(root / "grader/runner/cuda_check.h", include / "grader/runner/cuda_check.h");
+    std::vector<std::vector<std::string>> commands;
+    std::vector<fs::path> sources = {"grader/runner/runner.cpp",
+                                     fmt::format("grader/runner/backend_{}.cpp", backend_name(backend))};
+    std::vector<std::string> archive = {"ar", "rcs", (folder / "libwarplab_cpu.a").string()};
+    if (backend == Backend::cpu) {
+        for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
+            copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
+        std::vector<std::string> precompile = {find_cxx().string()};
+        for (const auto& flag : student_cpu_flags()) precompile.push_back(flag);
+        const fs::path header = include / "cuda_runtime.h";
+        precompile.insert(precompile.end(), {"-x", "c++-header", header.string(), "-o", header.string() + ".gch"});
+        commands.push_back(precompile);
+        for (const auto& source : runtime_sources(root)) {
+            sources.push_back(source);
+            archive.push_back((folder / object_name(source)).string());
+        }
+    }
+    for (const auto& source : sources)
+        commands.push_back(compile_command(root, backend, include, root / source, folder / object_name(source)));
+    run_all(commands);
+    if (archive.size() > 3) run_all({archive});
+    open_folders(folder);
+}
+
+Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
+    Base base;
+    base.hash = base_hash(root, backend);
+    base.objects = {"runner.o", fmt::format("backend_{}.o", backend_name(backend))};
+    if (backend == Backend::cpu && !runtime_sources(root).empty()) base.objects.push_back("libwarplab_cpu.a");
+    const std::string name = fmt::format("harness-{}-{}", backend_name(backend), base.hash.substr(0, 16));
+    if (const auto found = find_cached(cache, name)) {
+        base.folder = *found;
+        return base;
+    }
+    const BuildLock lock(cache);
+    if (const auto found = find_cached(cache, name)) {
+        base.folder = *found;
+        return base;
+    }
+    WorkFolder work(cache, false);
+    build_base(root, backend, work.path());
+    base.folder = work.publish(name);
+    return base;
+}
+
+/// The contract's declaration in lab.h, without comments, on one line.
+std::string declaration_in(const std::string& header, const std::string& function) {
+    static const std::regex directives("#[^\n]*"), spaces("\\s+");
+    const std::string text = std::regex_replace(without_comments(header), directives, "");
+    std::smatch found;
+    if (!std::regex_search(text, found, std::regex("[\\w:][\\w:\\s*&<>]*\\b" + function + "\\s*\\([^)]*\\)")))
+        return function;
+    return std::regex_replace(found.str(), spaces, " ");
+}
+
+Contract read_contract(const fs::path& root, const std::string& lab, const fs::path& driver) {
+    const Ended names = run_to_end({"nm", "-C", "--undefined-only", driver.string()}, {});
+    for (const Symbol& symbol : read_symbols(names.output))
+        if (symbol.kind == 'U' && symbol.function() == lab)
+            return {lab, symbol.name, declaration_in(read_file(root / "labs" / lab / "lab.h"), lab)};
+    throw std::runtime_error(fmt::format("labs/{0}/driver.cu does not call {0}(…)", lab));
+}
+
+fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend, const std::string& lab,
+                    const Base& base, const std::string& hash) {
+    const std::string name = fmt::format("driver-{}-{}-{}", backend_name(backend), lab, hash.substr(0, 16));
+    if (const auto found = find_cached(cache, name)) return *found;
+    WorkFolder work(cache, false);
+    const fs::path sources = root / "labs" / lab;
+    for (const auto& file : files_below(sources, "", [](const fs::path& path) { return path.extension() == ".h"; }))
+        copy_openly(sources / file, work.path() / "include/labs" / lab / file);
+    run_all({compile_command(root, backend, base.folder / "include", sources / "driver.cu", work.path() / "driver.o")});
+    const Contract contract = read_contract(root, lab, work.path() / "driver.o");
+    std::ofstream(work.path() / "contract") << contract.signature << '\n' << contract.declaration << '\n';
+    open_folders(work.path());
+    return work.publish(name);
+}
+
+Contract stored_contract(const std::string& lab, const fs::path& folder) {
+    Contract contract;
+    contract.function = lab;
+    std::ifstream file(folder / "contract");
+    std::getline(file, contract.signature);
+    std::getline(file, contract.declaration);
+    return contract;
+}
+
+}  // namespace
+
+Harness harness_for(const fs::path& root, const fs::path& build, Backend backend, const std::string& lab) {
+    require_compilers(backend);
+    const fs::path cache = fs::absolute(build) / "cache";
+    const fs::path absolute_root = fs::absolute(root);
+    const Base base = base_for(absolute_root, cache, backend);
+    const auto files = files_below(absolute_root, fs::path("labs") / lab, [](const fs::path& path) {
+        return path.extension() == ".h" || path.filename() == "driver.cu";
+    });
+    Harness harness;
+    harness.hash = hash_of(absolute_root, files, base.hash);
+    const fs::path folder = lab_folder(absolute_root, cache, backend, lab, base, harness.hash);
+    harness.contract = stored_contract(lab, folder);
+    harness.folders = {base.folder, folder};
+    harness.includes = {"-I" + (base.folder / "include").string(), "-I" + (folder / "include").string(),
+                        "-I" + (folder / "include/labs" / lab).string()};
+    harness.link = {folder / "driver.o"};
+    for (const auto& object : base.objects) harness.link.push_back(base.folder / object);
+    return harness;
+}
+
+}  // namespace warplab::compilation

@@ -1,0 +1,31 @@
+#pragma once
+// The parts of a runner without student code: built once for a backend and once for a lab, and kept in the cache.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/core/backend.h"
+
+namespace warplab::compilation {
+
+/// What a lab's driver calls.
+struct Contract {
+    std::string function;     // dot_product
+    std::string signature;    // dot_product(int const*, int const*, int*, unsigned long, void*)
+    std::string declaration;  // as lab.h writes it, without comments
+};
+
+struct Harness {
+    std::vector<std::filesystem::path> folders;  // all that the compiler must be able to read
+    std::vector<std::string> includes;           // flags
+    std::vector<std::filesystem::path> link;     // objects and archives, to come after the student's object
+    std::string hash;                            // changes when anything in it does
+    Contract contract;
+};
+
+/// Builds what is missing. Throws std::runtime_error with the compiler's words when our own code does not compile.
+Harness harness_for(const std::filesystem::path& root, const std::filesystem::path& build, Backend backend,
+                    const std::string& lab);
+
+}  // namespace warplab::compilation

@@ -1,0 +1,44 @@
+#pragma once
+// Turns a student's file into a runner: the program that the judge starts and asks for calls.
+
+#include <filesystem>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "grader/core/backend.h"
+#include "grader/core/manifest.h"
+#include "grader/core/report.h"
+#include "grader/judge/process.h"
+
+namespace warplab {
+
+struct CompileRequest {
+    const Lab& lab;
+    const Stage& stage;
+    std::filesystem::path source;
+    Backend backend;
+    std::vector<std::string> defines;  // BLOCK=256
+    SandboxLevel level = SandboxLevel::none;
+    std::filesystem::path build;  // build folder; what was compiled is kept in its cache
+    bool for_tools = false;       // line numbers for compute-sanitizer and ncu
+};
+
+struct Compiled {
+    Compilation result;
+    std::filesystem::path runner;  // empty unless result.verdict is passed; alone in its folder
+};
+
+/// Every outcome is a verdict: failed with a cause for what the student wrote, error for what is ours. An outcome
+/// that depends on the file alone is kept and given again at once.
+Compiled compile(const CompileRequest& request);
+
+/// What nvcc says about the same file, found out beside the judge's other work: "ok", "not found", or its words about
+/// the student's file.
+std::future<std::string> nvcc_says(const CompileRequest& request);
+
+/// Builds ahead what every compilation links: the runner, the backend, the drivers of all labs. Throws
+/// std::runtime_error with the compiler's words.
+void build_harness(const std::filesystem::path& root, const std::filesystem::path& build, Backend backend);
+
+}  // namespace warplab
