@@ -7,7 +7,9 @@
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
+#include "grader/core/render.h"
 #include "grader/core/text.h"
+#include "grader/judge/compile.h"
 #include "grader/judge/console.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"

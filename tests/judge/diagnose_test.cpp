@@ -1,0 +1,141 @@
+#include "grader/judge/diagnose.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "grader/core/cause.h"
+
+namespace warplab {
+namespace {
+
+class Plain : public Oracle {
+  public:
+    Problem generate(const Dataset&, std::uint64_t, std::size_t) const override { return {}; }
+    void reference(Problem&, Execution) const override {}
+    Cost cost(const Problem&) const override { return {}; }
+    std::vector<Hypothesis> hypotheses(const Situation&) const override { return known; }
+    std::vector<Hypothesis> known;
+};
+
+constexpr std::uint32_t poison = 0x7ff81235;
+
+struct Wrong : testing::Test {
+    Wrong() {
+        lab.buffers = {{"out", ElementType::float32, Role::output, ""}};
+        expected = Array(ElementType::float32, 1000);
+        std::iota(expected.as<float>().begin(), expected.as<float>().end(), 1.0f);
+        problem.arrays = {expected};
+        actual = expected.clone();
+    }
+    Failure explain() {
+        const auto difference = compare(oracle, problem, 0, expected, actual);
+        EXPECT_TRUE(difference);
+        const std::vector<Array> before = {poisoned(ElementType::float32, 1000, poison)}, left = {actual};
+        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison);
+    }
+    void leave_unwritten(std::size_t from, std::size_t to) {
+        const Array never = poisoned(ElementType::float32, 1000, poison);
+        std::copy(never.as<float>().begin() + from, never.as<float>().begin() + to, actual.as<float>().begin() + from);
+    }
+    bool says(const Failure& failure, const std::string& words) {
+        return (failure.message + " " + failure.hint).find(words) != std::string::npos;
+    }
+    Lab lab;
+    Plain oracle;
+    Problem problem;
+    Array expected, actual;
+};
+
+TEST_F(Wrong, NothingWhenEqual) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
+
+TEST_F(Wrong, NaNNeverEqualsAnything) {
+    expected.as<float>()[3] = actual.as<float>()[3] = std::nanf("1");
+    actual.as<float>()[3] = std::nanf("2");
+    EXPECT_TRUE(compare(oracle, problem, 0, expected, actual));
+}
+
+TEST_F(Wrong, NeverWrittenAtAll) {
+    leave_unwritten(0, 1000);
+    const Failure failure = explain();
+    EXPECT_EQ(failure.cause, cause::never_written);
+    EXPECT_TRUE(says(failure, "out is never written")) << failure.message;
+}
+
+TEST_F(Wrong, LastPartialBlock) {
+    leave_unwritten(768, 1000);
+    const Failure failure = explain();
+    EXPECT_EQ(failure.cause, cause::never_written);
+    EXPECT_TRUE(says(failure, "all from index 768 to the end")) << failure.message;
+    EXPECT_TRUE(says(failure, "768 = 3 x 256")) << failure.hint;
+}
+
+TEST_F(Wrong, EveryFourth) {
+    for (std::size_t i = 3; i < 1000; i += 4) actual.as<float>()[i] = -7;
+    const Failure failure = explain();
+    EXPECT_EQ(failure.cause, cause::wrong_value);
+    EXPECT_TRUE(says(failure, "every 4th from index 3")) << failure.message;
+    EXPECT_TRUE(says(failure, "250 of 1,000")) << failure.message;
+}
+
+TEST_F(Wrong, ConstantFactor) {
+    for (float& value : actual.as<float>()) value *= 1000;
+    EXPECT_TRUE(says(explain(), "1000 times the right one"));
+}
+
+TEST_F(Wrong, ShiftedByOne) {
+    for (std::size_t i = 0; i + 1 < 1000; ++i) actual.as<float>()[i] = expected.as<float>()[i + 1];
+    EXPECT_TRUE(says(explain(), "that of its neighbour"));
+}
+
+TEST_F(Wrong, NaNs) {
+    actual.as<float>()[5] = std::nanf("");
+    EXPECT_EQ(explain().cause, cause::nan);
+}
+
+TEST_F(Wrong, PlaceHoldsExpectedAndActual) {
+    actual.as<float>()[41] = 0.5f;
+    const Failure failure = explain();
+    ASSERT_TRUE(failure.place);
+    EXPECT_EQ(failure.place->buffer, "out");
+    EXPECT_EQ(failure.place->index, 41u);
+    EXPECT_EQ(failure.place->expected, "42");
+    EXPECT_EQ(failure.place->actual, "0.5");
+}
+
+TEST_F(Wrong, TheFirstHypothesisThatReproducesItIsNamed) {
+    const auto all = [](float value) {
+        return [value](std::vector<Array>& outputs) {
+            for (float& element : outputs[0].as<float>()) element = value;
+            return true;
+        };
+    };
+    oracle.known = {
+        {"zeros", "All zeros.", "", all(0)}, {"ones", "All ones.", "", all(1)}, {"ones_again", "", "", all(1)}};
+    for (float& value : actual.as<float>()) value = 1;
+    EXPECT_EQ(explain().cause, "ones");
+    actual.as<float>()[0] = 2;
+    EXPECT_EQ(explain().cause, cause::wrong_value);
+}
+
+TEST_F(Wrong, HypothesesDoNotSpoilTheRightAnswer) {
+    oracle.known = {{"mutates", "", "", [](std::vector<Array>& outputs) {
+                         outputs[0].as<float>()[0] = -1;
+                         return true;
+                     }}};
+    actual.as<float>()[0] = 99;
+    EXPECT_EQ(explain().place->expected, "1");
+    EXPECT_EQ(problem.arrays[0].as<float>()[0], 1);
+}
+
+TEST(Damage, SaysHowFarOutside) {
+    Lab lab;
+    lab.buffers = {{"a", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
+    EXPECT_NE(explain_damage(lab, {"out", 1000, 1000}).message.find("one past its last element"), std::string::npos);
+    EXPECT_NE(explain_damage(lab, {"out", -2, 1000}).message.find("2 elements before its first"), std::string::npos);
+    EXPECT_NE(explain_damage(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warplab

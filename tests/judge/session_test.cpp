@@ -1,0 +1,111 @@
+#include "grader/judge/session.h"
+
+#include <gtest/gtest.h>
+
+#include "grader/core/cause.h"
+
+namespace warplab {
+namespace {
+
+/// A child that runs a Python program instead of the runner: descriptor 3 is the channel, 4 the status page.
+Session child(const std::string& program) {
+    Policy policy;
+    policy.limits.wall_s = 5;
+    return Session("/unused", policy, {"/usr/bin/env", "python3", "-c", "import os, socket, struct, time\n" + program});
+}
+
+// magic, version, ask, ok, cuda_error, has_host, scratch, event_s, wall_s, host_bytes, launches, leaked, message
+constexpr auto answer = R"(
+channel = socket.socket(fileno=3)
+def answer(ask=4, magic=0x57415250, version=1, ok=1, event_s=0.5, message=b''):
+    return struct.pack('<IIIIiIQddQQq512s', magic, version, ask, ok, 0, 0, 0, event_s, 0.0, 0, 1, 0, message)
+)";
+
+Session::Reply ask_run(Session& session, double limit_s = 5) {
+    return session.ask(make_request(protocol::Ask::run), {}, limit_s);
+}
+
+TEST(Session, TakesAWellFormedAnswer) {
+    Session session = child(std::string(answer) + "channel.recv(99999); channel.send(answer()); time.sleep(5)");
+    const Session::Reply reply = ask_run(session);
+    ASSERT_FALSE(reply.failure) << reply.failure->message;
+    EXPECT_EQ(reply.answer.event_s, 0.5);
+    EXPECT_TRUE(session.alive());
+}
+
+TEST(Session, ReportsTheRunnersCudaError) {
+    Session session =
+        child(std::string(answer) +
+              "channel.recv(99999); channel.send(answer(ok=0, message=b'in the call: bad\\x1b[31m'))\ntime.sleep(5)");
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::cuda_error);
+    EXPECT_NE(reply.failure->message.find("in the call: bad [31m"), std::string::npos) << reply.failure->message;
+}
+
+class Liar : public testing::TestWithParam<const char*> {};
+
+TEST_P(Liar, IsCaught) {
+    Session session = child(std::string(answer) + "channel.recv(99999); " + GetParam() + "; time.sleep(5)");
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::protocol);
+    EXPECT_FALSE(session.alive());
+}
+
+INSTANTIATE_TEST_SUITE_P(Session, Liar,
+                         testing::Values("channel.send(b'done')", "channel.send(b'x' * 100000)",
+                                         "channel.send(answer(magic=1))", "channel.send(answer(version=2))",
+                                         "channel.send(answer(ask=1))", "channel.send(answer(event_s=float('nan')))",
+                                         "channel.send(answer(event_s=-1.0))"));
+
+TEST(Session, TimesOutOnSilence) {
+    Session session = child("time.sleep(60)");
+    const Session::Reply reply = ask_run(session, 0.5);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::timeout);
+}
+
+TEST(Session, NamesTheSignalThatEndedTheChild) {
+    Session session = child("socket.socket(fileno=3).recv(99999); os.kill(os.getpid(), 11)");
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::crash);
+    EXPECT_NE(reply.failure->message.find("segmentation fault"), std::string::npos) << reply.failure->message;
+}
+
+TEST(Session, SaysThatTheCodeExited) {
+    Session session = child("socket.socket(fileno=3).recv(99999); os.pwrite(4, struct.pack('<I', 3), 0); os._exit(0)");
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::exited);
+}
+
+TEST(Session, TakesStatus90ForAFailedCudaCheck) {
+    Session session = child(
+        "print('x.cu:7: cudaMalloc(&p, n) failed: cudaErrorMemoryAllocation (out of memory)', flush=True); "
+        "os._exit(90)");
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::cuda_error);
+    EXPECT_NE(reply.failure->message.find("x.cu:7"), std::string::npos) << reply.failure->message;
+}
+
+TEST(Session, DoesNotBelieveTheStatusPage) {
+    Session session = child("page = os.pwrite(4, b'\\xff' * 700, 0); os.kill(os.getpid(), 11)");
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::crash);
+}
+
+TEST(Session, KeepsOutputWithinItsCap) {
+    Session session =
+        child(std::string(answer) +
+              "channel.recv(99999); print('x' * 30000000, flush=True); channel.send(answer()); time.sleep(5)");
+    const Session::Reply reply = ask_run(session);
+    EXPECT_FALSE(reply.failure);
+    EXPECT_LE(session.output().size(), Limits{}.output_bytes + 200);
+}
+
+}  // namespace
+}  // namespace warplab
