@@ -30,6 +30,10 @@ def test_no_file_names_a_machines_paths(root, files):
         assert not found, f"{file} names {found[0]}"
 
 
+def test_no_file_is_empty(root, files):
+    assert [str(file) for file in files if (root / file).stat().st_size == 0 and file.name != "__init__.py"] == []
+
+
 def test_no_file_is_large(root, files):
     assert [str(file) for file in files if (root / file).stat().st_size > 1_000_000] == []
 
