@@ -1,0 +1,272 @@
+"""Packs a lab for handing in: the student's files, their last reports, the authors and a manifest with hashes.
+
+python3 -m grader.journal.submit LAB    (make submit LAB=…)
+
+The archive is work/<lab>-<ids>-<date>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu and
+<lab>/reports/<stage>.json. manifest.json, schema 1:
+
+    {"schema": 1, "lab": …, "warplab": version of the grader, "time": ISO 8601 in UTC,
+     "authors": [{"name": …, "id": …}], "files": [{"path": below <lab>/, "bytes": …, "sha256": …}],
+     "forced": whether problems were overruled, "problems": [what would not grade], "warnings": [what may surprise]}
+
+What would not grade (a stage missing, empty, untouched, too large, no regular file, a name that is no stage) is
+refused with exit status 1 unless FORCE=1 or --force says otherwise; what cannot be packed is then left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import errno
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import tarfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.journal.authors import Author, find_authors
+from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically
+from grader.journal.report import StageReport, read_report
+
+SCHEMA = 1
+MOST_SOURCE_BYTES = 1_000_000
+MOST_REPORT_BYTES = 10_000_000
+CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
+
+
+class NotPackedError(Exception):
+    """Why a file cannot be handed in, as the end of a sentence that begins with its name."""
+
+
+@dataclass
+class Submission:
+    """What goes into the archive, and what is wrong with it. Paths are relative to the lab's folder in it."""
+
+    lab: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)  # a line a stage, for the terminal
+
+
+def collect(root: Path, work: Path, lab: str) -> Submission:
+    """Reads everything once and judges it. Raises UserError when there is nothing of this lab."""
+    folder = work / lab
+    if not folder.is_dir():
+        raise UserError(f"There is no folder {folder}. Begin with: make start LAB={lab}")
+    submission = Submission(lab)
+    stages = read_stages(root, lab)
+    for stage in stages:
+        collect_stage(submission, folder, root / "starter" / lab / f"{stage}.cu", stage)
+    submission.problems += find_strangers(folder, stages)
+    return submission
+
+
+def read_stages(root: Path, lab: str) -> list[str]:
+    """Ids of a lab's stages. Raises UserError when lab.json cannot be read."""
+    file = root / "labs" / lab / "lab.json"
+    try:
+        return [str(stage["id"]) for stage in read_json(file)["stages"]]
+    except (KeyError, TypeError):
+        raise UserError(f"{file}: no list of stages with ids.") from None
+
+
+def collect_stage(submission: Submission, folder: Path, starter: Path, stage: str) -> None:
+    """Adds one stage's file and its report, or says what is wrong."""
+    file = folder / f"{stage}.cu"
+    try:
+        source = read_regular(file, MOST_SOURCE_BYTES)
+    except NotPackedError as reason:
+        submission.problems.append(f"{file} {reason}")
+        submission.lines.append(f"{stage}: not handed in")
+        return
+    submission.files[file.name] = source
+    if not source.strip():
+        submission.problems.append(f"{file} is empty.")
+    elif starter.is_file() and same_text(source, starter.read_bytes()):
+        submission.problems.append(f"{file} is still the starter.")
+    submission.lines.append(f"{stage}: {collect_report(submission, folder, stage, source)}")
+
+
+def collect_report(submission: Submission, folder: Path, stage: str, source: bytes) -> str:
+    """Adds the last report of a stage; returns what it says in a few words."""
+    file = folder / "reports" / f"{stage}.json"
+    again = f"make check LAB={submission.lab} STAGE={stage[:2]}"
+    if not file.exists():
+        submission.warnings.append(f"{stage} was never checked. Check it: {again}")
+        return "not checked"
+    try:
+        content = read_regular(file, MOST_REPORT_BYTES)
+        found = next((entry for entry in read_report(file).stages if entry.stage == stage), None)
+    except (NotPackedError, UserError) as reason:
+        said = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
+        submission.warnings.append(f"{said} The report is left out. Make it again: {again}")
+        return "its report cannot be read"
+    if found is None:
+        submission.warnings.append(f"{file} is not about {stage}; it is left out. Make it again: {again}")
+        return "its report is about something else"
+    submission.files[f"reports/{file.name}"] = content
+    if found.source_hash != hashlib.sha256(source).hexdigest():
+        submission.warnings.append(f"{stage} was changed since its last report. Make it again: {again}")
+        return f"{describe(found)} before its last change"
+    return describe(found)
+
+
+def describe(report: StageReport) -> str:
+    """A report's verdict in a word, and why it is not passed."""
+    failures = [check.failure for check in report.checks] + [report.compilation.failure, report.error]
+    causes = [failure.cause for failure in failures if failure]
+    return report.verdict if report.verdict == "passed" or not causes else f"{report.verdict} ({causes[0]})"
+
+
+def read_regular(file: Path, most_bytes: int) -> bytes:
+    """A file's bytes, read once and never through a link. Raises NotPackedError."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotPackedError("is a symbolic link. Put the file itself there.") from None
+        if error.errno == errno.ENOENT:
+            raise NotPackedError("is missing.") from None
+        if error.errno in (errno.ENXIO, errno.ENODEV):
+            raise NotPackedError("is not a regular file.") from None
+        raise NotPackedError(f"cannot be read: {error.strerror}.") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPackedError("is not a regular file.")
+    with os.fdopen(descriptor, "rb") as stream:
+        content = stream.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise NotPackedError(f"is larger than {most_bytes // 1_000_000} MB.")
+    return content
+
+
+def same_text(one: bytes, other: bytes) -> bool:
+    """Whether two texts differ in white space at line ends at most."""
+    return [line.rstrip() for line in one.splitlines()] == [line.rstrip() for line in other.splitlines()]
+
+
+def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:
+    """A sentence for each code file in the folder that is no stage's."""
+    known = {f"{stage}.cu" for stage in stages}
+    sentences = []
+    for entry in sorted(folder.iterdir()):
+        if entry.suffix.lower() not in CODE or entry.name in known or entry.name.startswith("."):
+            continue
+        close = difflib.get_close_matches(entry.name, known, n=1, cutoff=0.5)
+        if entry.suffix != ".cu":
+            hint = "A stage is one file: put what it needs into the stage's .cu."
+        elif close and not (folder / close[0]).exists():
+            hint = f"Should it be called {close[0]}?"
+        else:
+            hint = "Move it elsewhere, or rename it to a stage that is missing."
+        sentences.append(f"{entry} is no stage of this lab. {hint}")
+    return sentences
+
+
+def make_manifest(submission: Submission, authors: Sequence[Author], warplab: str, now: datetime) -> bytes:
+    """manifest.json, as the module's docstring says."""
+    files = [
+        {"path": path, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for path, content in sorted(submission.files.items())
+    ]
+    content = {
+        "schema": SCHEMA,
+        "lab": submission.lab,
+        "warplab": warplab,
+        "time": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "authors": [asdict(author) for author in authors],
+        "files": files,
+        "forced": bool(submission.problems),
+        "problems": submission.problems,
+        "warnings": submission.warnings,
+    }
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "replace")
+
+
+def make_archive(submission: Submission, manifest: bytes, now: datetime) -> bytes:
+    """A gzipped tar of which every byte follows from its contents and the time: sorted, nobody's, mode 644."""
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for path, content in sorted({**submission.files, "manifest.json": manifest}.items()):
+            entry = tarfile.TarInfo(f"{submission.lab}/{path}")
+            entry.size, entry.mode, entry.mtime = len(content), 0o644, int(now.timestamp())
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
+    """The archive's name: ids without characters that a file system or a shell may not like."""
+    ids = "-".join(re.sub(r"[^A-Za-z0-9._]+", "_", author.id).strip("._") or "_" for author in authors)
+    return f"{lab}-{ids[:100]}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
+
+
+def ask_version(build: Path) -> str:
+    """What build/warplab calls itself; 'unknown' when it is not built."""
+    try:
+        command = [str((build / "warplab").absolute()), "--version"]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, text=True, errors="replace", check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return done.stdout.strip().partition("\n")[0][:200] or "unknown"
+
+
+def refuse(submission: Submission) -> None:
+    """Says what would not grade, and what to do."""
+    print(f"Not packed: this would not grade.\n{bullets(submission.problems)}")
+    print(f"Mend it, or hand in what there is: make submit LAB={submission.lab} FORCE=1")
+
+
+def bullets(sentences: Sequence[str]) -> str:
+    """Sentences below each other; names that are no text are shown with escapes."""
+    return "\n".join(f"  - {sentence.encode('utf-8', 'backslashreplace').decode()}" for sentence in sentences)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 1 when something would not grade and FORCE is not given."""
+    parser = argparse.ArgumentParser(prog="make submit", description=__doc__.partition("\n")[0])
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("--author", action="append", default=[], metavar="'NAME <ID>'", help="repeat it for a team")
+    parser.add_argument("--force", action="store_true", help="pack even what would not grade (or FORCE=1)")
+    parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    options = parser.parse_args(arguments)
+    (lab,) = choose_labs(options.root, [options.lab])
+    force = options.force or os.environ.get("FORCE", "") not in ("", "0")
+    submission = collect(options.root, options.work, lab)
+    if submission.problems and not force:
+        refuse(submission)
+        return 1
+    if not any(path.endswith(".cu") for path in submission.files):
+        raise UserError(f"None of the stages' files can be packed.\n{bullets(submission.problems)}")
+    given = options.author or [os.environ.get("AUTHORS", "")]
+    authors = find_authors(given, options.work / "authors.json")
+    now = datetime.now(UTC)
+    manifest = make_manifest(submission, authors, ask_version(options.build), now)
+    file = options.work / name_archive(lab, authors, now)
+    write_atomically(file, make_archive(submission, manifest, now))
+    print(bullets(submission.lines))
+    if notes := submission.problems + submission.warnings:
+        print(f"Mind:\n{bullets(notes)}")
+    print(f"Hand in this file: {file}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
