@@ -40,10 +40,11 @@ def test_no_file_is_large(root, files):
 
 def test_makefile_and_grader_name_no_lab(root, files, labs):
     named = re.compile(rf"\b({'|'.join(labs)})\b") if labs else None
-    code = (".cpp", ".h", ".cu", ".mk", ".sh", ".py")
+    kinds = (".cpp", ".h", ".cu", ".mk", ".sh", ".py")
     for file in files:
-        if file.name == "Makefile" or (file.parts[0] == "grader" and file.suffix in code):
-            found = named and named.search((root / file).read_text())
+        if file.name == "Makefile" or (file.parts[0] == "grader" and file.suffix in kinds):
+            code = re.sub(r"//.*", "", (root / file).read_text())  # an example in a comment is no knowledge
+            found = named and named.search(code)
             assert not found, f"{file} names the lab {found[0]}"
 
 
