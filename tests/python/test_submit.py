@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -266,15 +267,19 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
         os.execve(sys.executable, [sys.executable, "-m", MODULE, "lab"], environment)
     said = b""
     left = list(answers)
+    deadline = time.monotonic() + 30
     try:
-        while select.select([terminal], [], [], 20)[0] and (block := os.read(terminal, 1000)):
-            said += block
+        while time.monotonic() < deadline:
+            if not select.select([terminal], [], [], 1)[0]:
+                if answers == ("\x03",):  # input() may miss a signal that comes while it sets up the terminal
+                    os.write(terminal, b"\x03")
+                continue
+            said += os.read(terminal, 1000)
             if said.endswith(b": ") and left:
                 os.write(terminal, left.pop(0).encode())
+        os.kill(pid, signal.SIGKILL)
     except OSError:  # the other end is closed
         pass
-    else:
-        os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
     assert b"Traceback" not in said
