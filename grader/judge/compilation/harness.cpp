@@ -135,6 +135,22 @@ void require_compilers(Backend backend) {
             fmt::format("the CUDA Toolkit of {} lacks cuda_runtime.h or libcudart_static.a", find_nvcc().string()));
 }
 
+std::vector<Symbol> symbols_of(const fs::path& object) {
+    Policy policy;
+    policy.limits.output_bytes = 8 << 20;
+    const Ended names = run_to_end({"nm", "-C", object.string()}, policy);
+    if (names.how != End::exited || names.status != 0)
+        throw std::runtime_error("nm (of the package binutils) does not run: " + names.why + names.output);
+    return read_symbols(names.output);
+}
+
+void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder) {
+    std::ofstream file(folder / "reserved");
+    for (const auto& object : objects)
+        for (const Symbol& symbol : symbols_of(object))
+            if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';
+}
+
 void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
     const fs::path include = folder / "include";
     copy_openly(root / "grader/runner/cuda_check.h", include / "grader/runner/cuda_check.h");
@@ -158,6 +174,10 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
     for (const auto& source : sources)
         commands.push_back(compile_command(root, backend, include, root / source, folder / object_name(source)));
     run_all(commands);
+    std::vector<fs::path> defining;
+    for (const auto& source : sources) defining.push_back(folder / object_name(source));
+    if (backend == Backend::cuda) defining.push_back(cuda_library() / "libcudart_static.a");
+    write_reserved(defining, folder);
     if (archive.size() > 3) run_all({archive});
     open_folders(folder);
 }
@@ -193,12 +213,29 @@ std::string declaration_in(const std::string& header, const std::string& functio
     return std::regex_replace(found.str(), spaces, " ");
 }
 
-Contract read_contract(const fs::path& root, const std::string& lab, const fs::path& driver) {
-    const Ended names = run_to_end({"nm", "-C", "--undefined-only", driver.string()}, {});
-    for (const Symbol& symbol : read_symbols(names.output))
-        if (symbol.kind == 'U' && symbol.function() == lab)
-            return {lab, symbol.name, declaration_in(read_file(root / "labs" / lab / "lab.h"), lab)};
-    throw std::runtime_error(fmt::format("labs/{0}/driver.cu does not call {0}(…)", lab));
+/// One line each: signature, declaration, optional signatures after "?", reserved names after "!".
+void write_contract(const fs::path& root, const std::string& lab, const fs::path& folder) {
+    std::ofstream file(folder / "contract");
+    std::string signature;
+    for (const Symbol& symbol : symbols_of(folder / "driver.o")) {
+        if (symbol.kind == 'U' && symbol.function() == lab) signature = symbol.name;
+        if (symbol.kind == 'w' && symbol.function().starts_with(lab + "_")) file << '?' << symbol.name << '\n';
+        if (symbol.defined_strongly()) file << '!' << symbol.name << '\n';
+    }
+    if (signature.empty()) throw std::runtime_error(fmt::format("labs/{0}/driver.cu does not call {0}(…)", lab));
+    file << '=' << signature << '\n' << ':' << declaration_in(read_file(root / "labs" / lab / "lab.h"), lab) << '\n';
+}
+
+void read_contract(const fs::path& path, Contract& contract) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.empty()) continue;
+        const std::string rest = line.substr(1);
+        if (line[0] == '=') contract.signature = rest;
+        if (line[0] == ':') contract.declaration = rest;
+        if (line[0] == '?') contract.optional.push_back(rest);
+        if (line[0] == '!') contract.reserved.insert(rest);
+    }
 }
 
 fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend, const std::string& lab,
@@ -210,19 +247,9 @@ fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend
     for (const auto& file : files_below(sources, "", [](const fs::path& path) { return path.extension() == ".h"; }))
         copy_openly(sources / file, work.path() / "include/labs" / lab / file);
     run_all({compile_command(root, backend, base.folder / "include", sources / "driver.cu", work.path() / "driver.o")});
-    const Contract contract = read_contract(root, lab, work.path() / "driver.o");
-    std::ofstream(work.path() / "contract") << contract.signature << '\n' << contract.declaration << '\n';
+    write_contract(root, lab, work.path());
     open_folders(work.path());
     return work.publish(name);
-}
-
-Contract stored_contract(const std::string& lab, const fs::path& folder) {
-    Contract contract;
-    contract.function = lab;
-    std::ifstream file(folder / "contract");
-    std::getline(file, contract.signature);
-    std::getline(file, contract.declaration);
-    return contract;
 }
 
 }  // namespace
@@ -238,7 +265,9 @@ Harness harness_for(const fs::path& root, const fs::path& build, Backend backend
     Harness harness;
     harness.hash = hash_of(absolute_root, files, base.hash);
     const fs::path folder = lab_folder(absolute_root, cache, backend, lab, base, harness.hash);
-    harness.contract = stored_contract(lab, folder);
+    harness.contract.function = lab;
+    read_contract(base.folder / "reserved", harness.contract);
+    read_contract(folder / "contract", harness.contract);
     harness.folders = {base.folder, folder};
     harness.includes = {"-I" + (base.folder / "include").string(), "-I" + (folder / "include").string(),
                         "-I" + (folder / "include/labs" / lab).string()};

@@ -6,15 +6,9 @@
 #include <vector>
 
 #include "grader/core/backend.h"
+#include "grader/judge/compilation/contract.h"
 
 namespace warplab::compilation {
-
-/// What a lab's driver calls.
-struct Contract {
-    std::string function;     // dot_product
-    std::string signature;    // dot_product(int const*, int const*, int*, unsigned long, void*)
-    std::string declaration;  // as lab.h writes it, without comments
-};
 
 struct Harness {
     std::vector<std::filesystem::path> folders;  // all that the compiler must be able to read

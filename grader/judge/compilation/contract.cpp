@@ -1,0 +1,138 @@
+#include "grader/judge/compilation/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "grader/core/cause.h"
+#include "grader/core/nearest.h"
+#include "grader/judge/compilation/hand_in.h"
+
+namespace warplab::compilation {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// The line where `name (` first stands outside comments; 0 = nowhere.
+int line_of_call(const std::string& source, const std::string& name) {
+    const std::string text = without_comments(source);
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        if (at > 0 && is_word(text[at - 1])) continue;
+        const std::size_t next = text.find_first_not_of(" \t\n", at + name.size());
+        if (next != std::string::npos && text[next] == '(')
+            return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
+    }
+    return 0;
+}
+
+std::string at_line(const std::string& source, const std::string& name) {
+    const int line = line_of_call(source, name);
+    return line > 0 ? fmt::format(" (line {})", line) : "";
+}
+
+std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const Contract& contract,
+                                     const std::string& source) {
+    for (const Symbol& symbol : symbols) {
+        if (!symbol.defined_strongly()) continue;
+        if (symbol.name == "main")
+            return Failure{cause::own_main,
+                           fmt::format("The file has a main of its own{}; the grader brings one that calls {}.",
+                                       at_line(source, "main"), contract.function),
+                           "Remove main. To try things by yourself, keep it in another file.",
+                           {}};
+        if (contract.reserved.count(symbol.name))
+            return Failure{cause::reserved_symbol,
+                           fmt::format("The file defines {}{}, a name that belongs to CUDA or the grader.", symbol.name,
+                                       at_line(source, symbol.function())),
+                           "Give it another name.",
+                           {}};
+    }
+    return std::nullopt;
+}
+
+bool defines(const std::vector<Symbol>& symbols, const std::string& signature) {
+    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+        return symbol.name == signature && (symbol.defined_strongly() || symbol.kind == 'W');
+    });
+}
+
+bool is_defined(const Symbol& symbol) { return symbol.defined_strongly() || symbol.kind == 'W' || symbol.kind == 't'; }
+
+/// A definition of the same name and other parameters.
+const Symbol* find_overload(const std::vector<Symbol>& symbols, const std::string& signature) {
+    const std::string function = signature.substr(0, signature.find('('));
+    for (const Symbol& symbol : symbols)
+        if (is_defined(symbol) && symbol.function() == function && symbol.name != signature) return &symbol;
+    return nullptr;
+}
+
+std::vector<std::string> function_names(const std::vector<Symbol>& symbols) {
+    std::vector<std::string> names;
+    for (const Symbol& symbol : symbols)
+        if (symbol.kind == 'T') names.push_back(symbol.function());
+    return names;
+}
+
+Failure missing_function(const std::vector<Symbol>& symbols, const Contract& contract, const std::string& source) {
+    Failure failure{cause::missing_function,
+                    fmt::format("The file does not define {}.", contract.function),
+                    fmt::format("The grader calls: {}", contract.declaration),
+                    {}};
+    for (const Symbol& symbol : symbols)
+        if (is_defined(symbol) && symbol.function().ends_with("::" + contract.function)) {
+            failure.message = fmt::format("The file defines {} inside a namespace{}, where the grader cannot call it.",
+                                          contract.function, at_line(source, contract.function));
+            failure.hint = "Move it out of the namespace.";
+            return failure;
+        }
+    if (line_of_call(source, contract.function) > 0)
+        failure.message += fmt::format(" The name stands in line {}, but that is no definition that was compiled.",
+                                       line_of_call(source, contract.function));
+    else if (const std::string near = nearest(contract.function, function_names(symbols)); !near.empty())
+        failure.message += fmt::format(" It defines {}{}: is that the one?", near, at_line(source, near));
+    return failure;
+}
+
+}  // namespace
+
+Failure wrong_signature(const Contract& contract, const std::string& found) {
+    return {cause::wrong_signature,
+            fmt::format("{} is defined as  {}", contract.function, found),
+            fmt::format("It must be exactly:  {}", contract.declaration),
+            {}};
+}
+
+bool is_about_signature(const std::string& message, const Contract& contract) {
+    if (message.find(contract.function + "(") == std::string::npos &&
+        message.find("\"" + contract.function + "\"") == std::string::npos)
+        return false;
+    for (const char* words :
+         {"ambiguating new declaration", "conflicting declaration", "different language linkage", "and later ‘static’",
+          "distinguished by return type", "linkage specification is incompatible", "different exception specifier",
+          "is incompatible with previous"})
+        if (message.find(words) != std::string::npos) return true;
+    return false;
+}
+
+std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Contract& contract,
+                                   const std::string& source) {
+    if (auto reserved = find_reserved(symbols, contract, source)) return reserved;
+    if (!defines(symbols, contract.signature)) {
+        const Symbol* other = find_overload(symbols, contract.signature);
+        if (!other) return missing_function(symbols, contract, source);
+        Failure failure = wrong_signature(contract, other->name + at_line(source, contract.function));
+        if (other->name == contract.function) failure.message += ", with C linkage (extern \"C\")";
+        return failure;
+    }
+    for (const std::string& optional : contract.optional)
+        if (const Symbol* other = find_overload(symbols, optional); other && !defines(symbols, optional))
+            return Failure{cause::wrong_signature,
+                           fmt::format("{} is defined as  {}{}, which the grader would not call.", other->function(),
+                                       other->name, at_line(source, other->function())),
+                           fmt::format("It must be  {}  (see lab.h).", optional),
+                           {}};
+    return std::nullopt;
+}
+
+}  // namespace warplab::compilation
