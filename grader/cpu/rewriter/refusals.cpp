@@ -1,6 +1,5 @@
 #include "grader/cpu/rewriter/refusals.h"
 
-#include <optional>
 #include <unordered_map>
 
 #include "grader/cpu/rewriter/passes.h"
@@ -39,8 +38,6 @@ const std::vector<Refusal>& refusals() {
         {"<cudnn",                         "cuDNN", own_kernel},
         {"<cutlass/",                      "CUTLASS", own_kernel},
         {"<npp",                           "NPP", own_kernel},
-        {"nppi*",                          "NPP", own_kernel},
-        {"npps*",                          "NPP", own_kernel},
         {"<curand",                        "cuRAND", own_random},
         {"curand*",                        "cuRAND", own_random},
 
