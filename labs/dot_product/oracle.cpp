@@ -245,16 +245,24 @@ class Explanation {
         if (!has_prefixes()) return;
         for (const std::size_t step : {32, 1})
             for (std::size_t kept = step; kept < n_ && found_.empty(); kept += step)
-                if (fits(prefix_[kept]))
-                    explain("grid_too_small",
-                            fmt::format("Only the first {} of {} products are in the sum.", format_count(kept),
-                                        format_count(n_)),
-                            "Either launch a thread for every element, or let each thread loop on: "
-                            "i += gridDim.x * blockDim.x.");
+                if (fits(prefix_[kept])) explain_prefix(kept);
         for (std::size_t lost = 1; lost < n_ && found_.empty(); ++lost)
             if (fits(right_ - prefix_[lost]))
                 explain("first_lost", fmt::format("The first {} products are not in the sum.", format_count(lost)),
                         "Does something set out, or the block's sum, to 0 after the first blocks have added to it?");
+    }
+
+    void explain_prefix(std::size_t kept) {
+        const bool one_block = n_ <= 1024;
+        explain(
+            one_block ? "block_incomplete" : "grid_too_small",
+            kept == 1
+                ? fmt::format("Only the first of {} products is in the sum.", format_count(n_))
+                : fmt::format("Only the first {} of {} products are in the sum.", format_count(kept), format_count(n_)),
+            one_block ? "The sum over the block leaves out the others, or is used before they have been added: look "
+                        "at the loop and at its __syncthreads()."
+                      : "Either launch a thread for every element, or let each thread loop on: "
+                        "i += gridDim.x * blockDim.x.");
     }
 
     /// residues_[j]: sum of all products with i % 4096 == j. From these follow the sums by thread of every usual block.

@@ -1,0 +1,27 @@
+// Wrong on purpose: the total in device memory is never set back, so a call begins with the sum of those before.
+#include "labs/dot_product/lab.h"
+
+__device__ int total;
+__device__ unsigned finished_warps;
+
+__device__ int warp_sum(int value) {
+    for (int d = 16; d > 0; d /= 2) value += __shfl_down_sync(0xffffffff, value, d);
+    return value;
+}
+
+__global__ void dot(const int* a, const int* b, int* out, std::size_t n) {
+    int sum = 0;
+    std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+    for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) sum += a[i] * b[i];
+    sum = warp_sum(sum);
+    if (threadIdx.x % 32 != 0) return;
+    atomicAdd(&total, sum);
+    __threadfence();
+    unsigned last = gridDim.x * blockDim.x / 32 - 1;
+    if (atomicInc(&finished_warps, last) == last) *out = total;
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    dot<<<64, 256>>>(a, b, out, n);
+    CUDA_CHECK(cudaGetLastError());
+}
