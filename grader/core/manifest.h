@@ -48,8 +48,8 @@ struct Stage {
     std::string title;
     std::string idea;
     Points points;
-    bool beyond = false;        // goes further than the source did
-    bool host_variant = false;  // also defines <lab>_host
+    bool beyond = false;                    // goes further than the source did
+    bool host_variant = false;              // also defines <lab>_host
     std::uint64_t host_bytes_per_call = 0;  // device-to-host bytes a call may copy
     std::vector<Tunable> tunables;
 };
@@ -63,26 +63,26 @@ struct Uses {
 
 struct Dataset {
     std::string name;
-    std::string generator;      // which of the oracle's generators
-    Json parameters;            // e.g. {"n": 100000}; the oracle reads and checks them
-    std::uint64_t seed = 0;     // hidden datasets: derived from the course secret
+    std::string generator;   // which of the oracle's generators
+    Json parameters;         // e.g. {"n": 100000}; the oracle reads and checks them
+    std::uint64_t seed = 0;  // hidden datasets: derived from the course secret
     Uses uses;
-    double points = 0;          // weight within the stage's correctness points
-    std::string about;          // one line: what it is there to catch
+    double points = 0;                // weight within the stage's correctness points
+    std::string about;                // one line: what it is there to catch
     std::vector<std::string> stages;  // empty = all
     bool applies_to(const Stage& stage) const;
 };
 
 struct Benchmark {
-    int iterations = 1000;           // what a sample counts
-    int iterations_per_call = 1;     // heat: one call does all 1000
+    int iterations = 1000;        // what a sample counts
+    int iterations_per_call = 1;  // heat: one call does all 1000
 };
 
 struct Lab {
     std::string name;
     std::string title;
     std::string about;
-    std::filesystem::path root;  // the project's root
+    std::filesystem::path root;      // the project's root
     std::vector<std::string> sizes;  // names of Problem::sizes, in order
     std::vector<std::string> reals;  // names of Problem::reals, in order
     std::vector<BufferSpec> buffers;
@@ -111,8 +111,9 @@ class UsageError : public std::runtime_error {
 };
 
 /// Reads and checks one lab. Hidden datasets are read when their file is there (a students' kit has none).
-/// Throws UsageError when there is no such lab, and ManifestError: unknown key, missing file, duplicate stage, points that do not add up, a stage without its
-/// solution or starter where that tree is present, a file in the tree that no stage names.
+/// Throws UsageError when there is no such lab, and ManifestError: unknown key, missing file, duplicate stage, points
+/// that do not add up, a stage without its solution or starter where that tree is present, a file in the tree that no
+/// stage names.
 Lab load_lab(const std::filesystem::path& root, std::string_view name);
 
 /// Gives the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h.

@@ -1,13 +1,14 @@
 #pragma once
 // A report as a person reads it in a terminal. Everything is printed from the report; nothing is computed anew.
 
-#include <span>
 #include <string>
 
 #include "grader/core/report.h"
 #include "grader/core/text.h"
 
 namespace warplab {
+
+Colour colour_of(Verdict verdict);
 
 /// One line: the lab, whose files, backend and sandbox. Every printout begins with it.
 std::string render_heading(const Report& report, const TextStyle& style);
@@ -16,10 +17,10 @@ std::string render_heading(const Report& report, const TextStyle& style);
 /// words, timing and points; with `output` also what the student's code printed.
 std::string render_stage(const StageReport& stage, const TextStyle& style, bool output = false);
 
+/// One line: the points of all stages; empty when none were given.
+std::string render_total(const Report& report, const TextStyle& style);
+
 /// The heading, every stage and, where points were given, their sum.
 std::string render_report(const Report& report, const TextStyle& style, bool output = false);
-
-/// A table of all stages for the end: verdict, points, seconds for 1000 iterations, speedups, what limits it.
-std::string render_table(std::span<const Report> reports, const TextStyle& style);
 
 }  // namespace warplab

@@ -84,7 +84,7 @@ void score_speed(const Stage& stage, const StageReport& report, Score& score) {
     score.speed_max = stage.points.speed;
     if (score.speed_max == 0) return;
     if (did_fail(report)) {
-        score.speed_why = "speed counts once every dataset passes";
+        score.speed_why = "no points until every dataset passes";
         return;
     }
     score.speed_why = why_speed_pends(report.measurements);

@@ -100,6 +100,10 @@ std::string format_count(std::uint64_t count) {
 
 std::string format_points(double points) { return without_trailing_zeros(fmt::format("{:.2f}", points)); }
 
+std::string format_factor(double factor) { return format_number(factor) + "x"; }
+
+std::string format_share(double share) { return format_number(100 * share, 2) + "%"; }
+
 std::string format_plural(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
@@ -109,6 +113,10 @@ TextStyle text_style(int descriptor) {
     const char* term = std::getenv("TERM");
     const bool refused = (no_colour && *no_colour) || (term && std::string_view(term) == "dumb");
     return {::isatty(descriptor) == 1 && !refused, terminal_width(descriptor)};
+}
+
+std::string paint(const std::string& text, Colour colour, const TextStyle& style) {
+    return style.colour && !text.empty() ? fmt::format("\033[{}m{}\033[0m", static_cast<int>(colour), text) : text;
 }
 
 std::string wrap(std::string_view text, int indent, int width) {

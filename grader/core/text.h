@@ -19,6 +19,10 @@ std::string format_bandwidth(double bytes_per_s);
 std::string format_count(std::uint64_t count);
 /// Points with at most two decimals: "10", "7.5".
 std::string format_points(double points);
+/// A speedup or a ratio: "14.2x".
+std::string format_factor(double factor);
+/// A fraction as a percentage: "95%", "3.2%".
+std::string format_share(double share);
 /// "1 dataset", "3 datasets".
 std::string format_plural(std::uint64_t count, std::string_view noun);
 
@@ -28,6 +32,9 @@ struct TextStyle {
 };
 /// Colours where the descriptor is a terminal and NO_COLOR is not set; its width, COLUMNS, or 80.
 TextStyle text_style(int descriptor);
+
+enum class Colour { bold = 1, red = 31, green = 32, yellow = 33 };
+std::string paint(const std::string& text, Colour colour, const TextStyle& style);
 
 /// Wraps at spaces, each line after `indent` spaces; every line feed begins a new line. Ends in a line feed.
 std::string wrap(std::string_view text, int indent, int width);

@@ -60,7 +60,7 @@ TEST(PairedRatio, IntervalHoldsTheTruthAboutAsOftenAsItSays) {
     std::mt19937_64 engine(1);
     std::normal_distribution<double> noise(0, 0.05);
     int held = 0;
-    constexpr int trials = 200;
+    constexpr int trials = 100;
     for (int trial = 0; trial < trials; ++trial) {
         Values a(15), b(15, 1.0);
         for (double& value : a) value = 2 + noise(engine);

@@ -1,0 +1,81 @@
+#include "grader/core/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/core/table.h"
+#include "grader/core/utf8.h"
+#include "tests/core/approval.h"
+#include "tests/core/sample_report.h"
+
+namespace warplab {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Render, ReportAsApproved) { test::expect_approved("report.txt", render_report(test::sample_report(), {})); }
+
+TEST(Render, ReportOnTheCpuAsApproved) {
+    test::expect_approved("report_cpu.txt", render_report(test::cpu_report(), {}, true));
+}
+
+TEST(Render, ReportInColourAsApproved) {
+    test::expect_approved("report_colour.txt", render_report(test::sample_report(), {true, 80}));
+}
+
+TEST(Render, EverythingFitsEightyColumns) {
+    // The compiler's words stay as they are.
+    auto report = test::sample_report();
+    report.stages[2].compilation.log.clear();
+    EXPECT_LE(test::widest_line(render_report(report, {})), 80u);
+}
+
+TEST(Render, EveryPrintoutNamesBackendAndSandbox) {
+    const Report reports[] = {test::cpu_report()};
+    for (const auto& text : {render_report(reports[0], {}), render_table(reports, {})}) {
+        EXPECT_THAT(text, HasSubstr("backend: cpu"));
+        EXPECT_THAT(text, HasSubstr("sandbox: none"));
+    }
+}
+
+TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
+    auto report = test::sample_report();
+    const std::string attack =
+        "\033[2J\x9b"
+        "1m\u009b0mfine\a";
+    auto& stage = report.stages[2];
+    stage.compilation.log = stage.output = stage.compilation.failure->message = attack;
+    report.stages[1].checks[1].failure->place->actual = attack;
+    report.stages[1].notes = {attack};
+    report.stages[4].measurements[0].limit = attack;
+    report.stages[4].measurements[0].caveats = {attack};
+    report.stages[3].error->cause = attack;
+    report.tree = attack;
+    const Report reports[] = {report};
+    for (const auto& text : {render_report(report, {}, true), render_table(reports, {})})
+        for (const auto* forbidden : {"\033", "\a", "\u009b"}) EXPECT_THAT(text, Not(HasSubstr(forbidden)));
+}
+
+TEST(Render, LongLogsAreCut) {
+    auto stage = test::uncompiled_stage();
+    stage.compilation.log.clear();
+    for (int i = 0; i < 1000; ++i) stage.compilation.log += "error " + std::to_string(i) + "\n";
+    const auto text = render_stage(stage, {});
+    EXPECT_THAT(text, HasSubstr("error 39\n"));
+    EXPECT_THAT(text, Not(HasSubstr("error 40\n")));
+    EXPECT_THAT(text, HasSubstr("... and 960 more lines (report.json has them)"));
+}
+
+TEST(Render, OutputIsShownWhenAskedFor) {
+    EXPECT_THAT(render_stage(test::passed_stage(), {}, true), HasSubstr("The program printed:\n    n = 7\n"));
+    EXPECT_THAT(render_stage(test::passed_stage(), {}), Not(HasSubstr("n = 7")));
+    EXPECT_THAT(render_stage(test::timed_stage(), {}, true), HasSubstr("printed nothing"));
+}
+
+TEST(Render, ErrorsSayThatTheyCostNothing) {
+    EXPECT_THAT(render_stage(test::error_stage(), {}), HasSubstr("this costs no points"));
+}
+
+}  // namespace
+}  // namespace warplab

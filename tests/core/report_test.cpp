@@ -1,0 +1,170 @@
+#include "grader/core/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "tests/core/approval.h"
+#include "tests/core/sample_report.h"
+
+namespace warplab {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+Report reread(const Report& report) { return report_from_json(Json::parse(to_json(report).dump())); }
+
+std::string complaint(const Json& json) {
+    try {
+        report_from_json(json);
+        return "";
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+}
+
+TEST(Report, IsWrittenAsApproved) {
+    test::expect_approved("report.json", to_json(test::sample_report()).dump(2) + "\n");
+}
+
+TEST(Report, EmptyReportIsWrittenAsApproved) {
+    Report report;
+    report.verb = "check";
+    report.lab = "dot_product";
+    report.backend = "cpu";
+    report.sandbox = "none";
+    StageReport bare;
+    bare.stage = "01_serial_block_sum";
+    report.stages = {bare};
+    test::expect_approved("report_bare.json", to_json(report).dump(2) + "\n");
+}
+
+TEST(Report, SurvivesWritingAndReading) {
+    const auto written = to_json(test::sample_report()).dump();
+    EXPECT_EQ(to_json(reread(test::sample_report())).dump(), written);
+}
+
+TEST(Report, EveryFieldSurvives) {
+    // A key that reading forgot would leave its field as it began.
+    const Json json = to_json(test::sample_report());
+    const Report report = report_from_json(json);
+    EXPECT_EQ(report.machine.cpu_cores, 16);
+    EXPECT_EQ(report.machine.driver, "580.1");
+    const auto& failed = report.stages[1];
+    EXPECT_EQ(failed.checks[1].failure->place->index, 1234567u);
+    EXPECT_EQ(failed.checks[1].failure->place->actual, "nan");
+    EXPECT_TRUE(failed.checks[3].hidden);
+    EXPECT_FALSE(failed.checks[0].failure);
+    EXPECT_EQ(report.stages[0].checks[2].skipped_why, "too large for the CPU backend");
+    EXPECT_TRUE(report.stages[0].compilation.cached);
+    EXPECT_EQ(report.stages[3].error->cause, "implausible_timing");
+    EXPECT_FALSE(report.stages[3].score);
+    const auto& timed = report.stages[4].measurements[1];
+    EXPECT_EQ(timed.calls_per_sample, 500);
+    EXPECT_EQ(timed.conditions[1].throttle, "power cap");
+    EXPECT_EQ(timed.conditions[1].sm_clock_mhz, 1975);
+    EXPECT_FALSE(timed.conditions[2].temperature_c);
+    EXPECT_EQ(timed.reference_ratio->high, 1.15);
+}
+
+TEST(Report, DoublesComeBackBitForBit) {
+    const double values[] = {0.1,
+                             1.0 / 3,
+                             5e-324,
+                             1.7976931348623157e308,
+                             -0.0,
+                             123456789.123456789,
+                             3,
+                             std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()};
+    Report report = test::sample_report();
+    auto& samples = report.stages[4].measurements[0].samples_s;
+    samples.assign(std::begin(values), std::end(values));
+    const auto back = reread(report).stages[4].measurements[0].samples_s;
+    ASSERT_EQ(back.size(), samples.size());
+    for (std::size_t i = 0; i < back.size(); ++i) {
+        EXPECT_EQ(std::isnan(back[i]), std::isnan(samples[i]));
+        EXPECT_EQ(std::signbit(back[i]), std::signbit(samples[i])) << samples[i];
+        EXPECT_TRUE(std::isnan(samples[i]) || back[i] == samples[i]) << samples[i];
+    }
+}
+
+TEST(Report, LargestIndexSurvives) {
+    Report report = test::sample_report();
+    report.stages[1].checks[1].failure->place->index = UINT64_MAX;
+    EXPECT_EQ(reread(report).stages[1].checks[1].failure->place->index, UINT64_MAX);
+}
+
+TEST(Report, TextThatIsNotUtf8CanBeWritten) {
+    Report report = test::sample_report();
+    report.stages[0].output = "na\xefve \xff \xe2\x82\xac \xed\xa0\x80";
+    EXPECT_EQ(reread(report).stages[0].output, "na\ufffdve \ufffd \u20ac \ufffd\ufffd\ufffd");
+}
+
+TEST(Report, UnknownAndMissingKeysAreForOtherVersions) {
+    Json json = to_json(test::sample_report());
+    json["new_key"] = {{"a", 1}};
+    json["stages"][0]["new_key"] = 2;
+    json["stages"][0].erase("notes");
+    json["stages"][0]["score"].erase("speed_why");
+    json["stages"][0]["error"] = nullptr;
+    EXPECT_EQ(complaint(json), "");
+}
+
+TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
+    const auto after = [](const std::string& pointer, const Json& value) {
+        Json json = to_json(test::sample_report());
+        json[Json::json_pointer(pointer)] = value;
+        return complaint(json);
+    };
+    EXPECT_THAT(after("/schema", 2), AllOf(HasSubstr("at /schema"), HasSubstr("newer")));
+    EXPECT_THAT(after("/stages/1/verdict", "perfect"), AllOf(HasSubstr("at /stages/1/verdict"), HasSubstr("perfect")));
+    EXPECT_THAT(after("/stages/1/checks/0/points", "many"), HasSubstr("at /stages/1/checks/0/points"));
+    EXPECT_THAT(after("/stages/1/checks/0/hidden", 1), HasSubstr("at /stages/1/checks/0/hidden"));
+    EXPECT_THAT(after("/machine/cpu_cores", 1e10), HasSubstr("at /machine/cpu_cores"));
+    EXPECT_THAT(after("/machine/cpu_cores", 10'000'000'000), HasSubstr("too large"));
+    EXPECT_THAT(after("/stages", "none"), HasSubstr("at /stages"));
+    EXPECT_THAT(after("/stages/0/score", 3), HasSubstr("at /stages/0/score"));
+    EXPECT_THAT(complaint(Json::array()), HasSubstr("at the top"));
+    EXPECT_THAT(complaint({{"schema", 1}}), HasSubstr("\"verb\" is missing"));
+}
+
+TEST(Report, OverallIsTheWorst) {
+    Report report;
+    EXPECT_EQ(overall(report), Verdict::error);
+    const auto with = [&](std::initializer_list<Verdict> verdicts) {
+        report.stages.clear();
+        for (const auto verdict : verdicts) report.stages.push_back(test::stage_report("01_x", "X", verdict));
+        return overall(report);
+    };
+    EXPECT_EQ(with({Verdict::passed, Verdict::passed}), Verdict::passed);
+    EXPECT_EQ(with({Verdict::passed, Verdict::error}), Verdict::error);
+    EXPECT_EQ(with({Verdict::error, Verdict::failed, Verdict::passed}), Verdict::failed);
+}
+
+TEST(Report, TotalAddsWhatHasAScore) {
+    const Total sum = total(test::sample_report());
+    EXPECT_DOUBLE_EQ(sum.points, 6 + 1.2 + 0 + 7.75);
+    EXPECT_DOUBLE_EQ(sum.max, 4 * 10);
+    EXPECT_DOUBLE_EQ(sum.pending, 4 * 2 + 2);
+    EXPECT_EQ(sum.without_score, 1);
+}
+
+TEST(Report, SpeedupsNeedTwoTimes) {
+    Measurement measured;
+    EXPECT_EQ(speedup(1, measured), 0);
+    EXPECT_EQ(bound_fraction(measured), 0);
+    measured.median_s = 2;
+    measured.bound_s = 1;
+    EXPECT_EQ(speedup(8, measured), 4);
+    EXPECT_EQ(speedup(0, measured), 0);
+    EXPECT_EQ(bound_fraction(measured), 0.5);
+}
+
+}  // namespace
+}  // namespace warplab

@@ -1,0 +1,37 @@
+#include "grader/core/utf8.h"
+
+#include <gtest/gtest.h>
+
+namespace warplab {
+namespace {
+
+TEST(Utf8, KnowsWhatIsValid) {
+    for (const std::string valid : {"a", "\u00e4", "\u20ac", "\U0001f600", "\U0010ffff"}) {
+        EXPECT_EQ(utf8_length(valid, 0), valid.size());
+        EXPECT_EQ(to_valid_utf8(valid), valid);
+    }
+}
+
+TEST(Utf8, ReplacesWhatIsNot) {
+    EXPECT_EQ(to_valid_utf8("\xff"), "\ufffd");
+    EXPECT_EQ(to_valid_utf8("\xc3"), "\ufffd");                                // cut off
+    EXPECT_EQ(to_valid_utf8("\xc0\xaf"), "\ufffd\ufffd");                      // overlong
+    EXPECT_EQ(to_valid_utf8("\xe0\x80\xaf"), "\ufffd\ufffd\ufffd");            // overlong
+    EXPECT_EQ(to_valid_utf8("\xed\xa0\x80"), "\ufffd\ufffd\ufffd");            // a surrogate
+    EXPECT_EQ(to_valid_utf8("\xf4\x90\x80\x80"), "\ufffd\ufffd\ufffd\ufffd");  // beyond U+10FFFF
+    EXPECT_EQ(to_valid_utf8("a\x80z"), "a\ufffdz");
+}
+
+TEST(Utf8, PrintableKeepsLinesAndNoControls) {
+    EXPECT_EQ(to_printable("a\r\nb\n"), "a\nb\n");
+    EXPECT_EQ(to_printable("\033[31mred\x7f"), "?[31mred?");
+    EXPECT_EQ(to_printable("\u009b31m"), "?31m");
+    EXPECT_EQ(to_printable(std::string("a\0b", 3)), "a?b");
+    EXPECT_EQ(to_printable("ab\tc\n\td"), "ab      c\n        d");
+    EXPECT_EQ(to_printable("\u00e4\u20ac"), "\u00e4\u20ac");
+}
+
+TEST(Utf8, WidthCountsCharacters) { EXPECT_EQ(display_width("a\u00e4\u20ac"), 3u); }
+
+}  // namespace
+}  // namespace warplab
