@@ -27,7 +27,7 @@ WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory;
 namespace {
 
 constexpr unsigned most_threads = 1024, lanes_per_warp = 32;
-constexpr size_t stack_bytes = 256 * 1024, page_bytes = 4096;
+constexpr size_t page_bytes = 4096, stack_bytes = 256 * 1024 + page_bytes;  // no power of two: fewer TLB conflicts
 
 struct Warp {
     unsigned pending;     // lanes that wait in a warp function

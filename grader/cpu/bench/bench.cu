@@ -1,0 +1,177 @@
+// How fast the CPU backend runs kernels, as ratios to a plain sequential loop of the same run.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "sequential.h"
+
+__global__ void add_kernel(const float* a, const float* b, float* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i];
+}
+
+__global__ void histogram_kernel(const unsigned char* in, unsigned* bins, int n) {
+    __shared__ unsigned block_bins[256];
+    block_bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&block_bins[in[i]], 1);
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x], block_bins[threadIdx.x]);
+}
+
+__global__ void tree_sum_kernel(const float* in, float* sum, int n) {
+    __shared__ float part[256];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    part[t] = i < n ? in[i] : 0.0f;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (t < half) part[t] += part[t + half];
+        __syncthreads();
+    }
+    if (t == 0) atomicAdd(sum, part[0]);
+}
+
+__global__ void shuffle_sum_kernel(const float* in, float* sum, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float value = i < n ? in[i] : 0.0f;
+    for (int half = 16; half > 0; half /= 2) value += __shfl_down_sync(0xffffffff, value, half);
+    if (threadIdx.x % 32 == 0) atomicAdd(sum, value);
+}
+
+__global__ void matmul_kernel(const float* a, const float* b, float* c, int n) {
+    __shared__ float tile_a[16][16], tile_b[16][16];
+    const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n; k += 16) {
+        tile_a[threadIdx.y][threadIdx.x] = a[row * n + k + threadIdx.x];
+        tile_b[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * n + column];
+        __syncthreads();
+        for (int i = 0; i < 16; ++i) sum += tile_a[threadIdx.y][i] * tile_b[i][threadIdx.x];
+        __syncthreads();
+    }
+    c[row * n + column] = sum;
+}
+
+static double seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+/// Runs both in turn, so that what else the machine does meets both; prints medians and the median ratio.
+template <class Sequential, class Kernel>
+static void compare(const char* what, double limit, Sequential sequential, Kernel kernel) {
+    std::vector<double> plain_s, kernel_s, ratio;
+    for (int i = 0; i < 21; ++i) {
+        const double begin = seconds();
+        sequential();
+        const double middle = seconds();
+        kernel();
+        const double end = seconds();
+        plain_s.push_back(middle - begin);
+        kernel_s.push_back(end - middle);
+        ratio.push_back(kernel_s.back() / plain_s.back());
+    }
+    printf("%-46s %9.2f ms %9.2f ms %8.2f", what, median(plain_s) * 1e3, median(kernel_s) * 1e3, median(ratio));
+    if (limit > 0) printf("   at most %g", limit);
+    printf("\n");
+}
+
+static void must(bool right, const char* what) {
+    if (right) return;
+    fprintf(stderr, "bench-backend: %s is wrong\n", what);
+    exit(1);
+}
+
+template <class T>
+static T* upload(const std::vector<T>& values) {
+    T* device = nullptr;
+    cudaMalloc(&device, values.size() * sizeof(T));
+    cudaMemcpy(device, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+    return device;
+}
+
+static void bench_add(int n) {
+    std::vector<float> a(n, 1.0f), b(n, 2.0f), out(n);
+    float *device_a = upload(a), *device_b = upload(b), *device_out = upload(out);
+    compare(
+        "vector add, 16M floats", 1.2, [&] { add_sequential(a.data(), b.data(), out.data(), n); },
+        [&] { add_kernel<<<(n + 255) / 256, 256>>>(device_a, device_b, device_out, n); });
+    cudaMemcpy(a.data(), device_out, n * sizeof(float), cudaMemcpyDeviceToHost);
+    must(a == out, "vector add");
+    cudaFree(device_a), cudaFree(device_b), cudaFree(device_out);
+}
+
+static void bench_histogram(int n) {
+    std::vector<unsigned char> in(n);
+    for (int i = 0; i < n; ++i) in[i] = i * 2654435761u >> 13;
+    std::vector<unsigned> bins(256), got(256);
+    unsigned char* device_in = upload(in);
+    unsigned* device_bins = upload(got);
+    compare(
+        "histogram in shared memory, 16M bytes", 4, [&] { histogram_sequential(in.data(), bins.data(), n); },
+        [&] {
+            cudaMemset(device_bins, 0, 256 * sizeof(unsigned));
+            histogram_kernel<<<64, 256>>>(device_in, device_bins, n);
+        });
+    cudaMemcpy(got.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
+    must(got == bins, "the histogram");
+    cudaFree(device_in), cudaFree(device_bins);
+}
+
+static void bench_sums(int n) {
+    std::vector<float> in(n), zero(1);
+    for (int i = 0; i < n; ++i) in[i] = float(i % 3);
+    float *device_in = upload(in), *device_sum = upload(zero), sum = 0, got = 0;
+    compare(
+        "sum by a tree in shared memory, 1M, block 256", 100, [&] { sum = sum_sequential(in.data(), n); },
+        [&] {
+            cudaMemset(device_sum, 0, sizeof(float));
+            tree_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
+        });
+    cudaMemcpy(&got, device_sum, sizeof(float), cudaMemcpyDeviceToHost);
+    must(got == sum, "the tree's sum");
+    compare(
+        "sum by shuffles, 1M, block 256", 0, [&] { sum = sum_sequential(in.data(), n); },
+        [&] {
+            cudaMemset(device_sum, 0, sizeof(float));
+            shuffle_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
+        });
+    cudaMemcpy(&got, device_sum, sizeof(float), cudaMemcpyDeviceToHost);
+    must(got == sum, "the shuffles' sum");
+    cudaFree(device_in), cudaFree(device_sum);
+}
+
+static void bench_matmul(int n) {
+    std::vector<float> a(n * n, 1.0f), c(n * n);
+    float *device_a = upload(a), *device_c = upload(c);
+    compare(
+        "tiled matrix product, 256 x 256", 0,
+        [&] {
+            std::fill(c.begin(), c.end(), 0.0f);
+            for (int i = 0; i < n; ++i)
+                for (int k = 0; k < n; ++k)
+                    for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * a[k * n + j];
+        },
+        [&] { matmul_kernel<<<dim3(n / 16, n / 16), dim3(16, 16)>>>(device_a, device_a, device_c, n); });
+    std::vector<float> got(n * n);
+    cudaMemcpy(got.data(), device_c, n * n * sizeof(float), cudaMemcpyDeviceToHost);
+    must(got == c, "the matrix product");
+    cudaFree(device_a), cudaFree(device_c);
+}
+
+int main() {
+    printf("%-46s %12s %12s %8s\n", "", "sequential", "CPU backend", "ratio");
+    bench_add(1 << 24);
+    bench_histogram(1 << 24);
+    bench_sums(1 << 20);
+    bench_matmul(256);
+}

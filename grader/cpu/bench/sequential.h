@@ -1,0 +1,6 @@
+#pragma once
+// The plain loops that the CPU backend is measured against, compiled with -O3.
+
+void add_sequential(const float* a, const float* b, float* out, int n);
+float sum_sequential(const float* in, int n);
+void histogram_sequential(const unsigned char* in, unsigned* bins, int n);  // 256 bins
