@@ -118,10 +118,14 @@ Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& 
     return report;
 }
 
+CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                      const Task& task) const {
+    return {lab, stage, source, backend_, task.defines, task.sandbox, folders_.build, task.for_tools};
+}
+
 Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                const Task& task) {
-    const Compiled compiled =
-        compile({lab, stage, source, backend_, task.defines, task.sandbox, folders_.build, false});
+    const Compiled compiled = compile(compile_request(lab, stage, source, task));
     Ready ready{compiled.result, nullptr};
     if (compiled.result.verdict != Verdict::passed) return ready;
     Policy policy;
@@ -145,6 +149,8 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     try {
         if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
         listener.doing("compiling");
+        std::future<std::string> nvcc;
+        if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(compile_request(lab, stage, source, task));
         Ready ready = make_ready(lab, stage, source, task);
         report.compilation = ready.compilation;
         report.verdict = ready.compilation.verdict;
@@ -153,6 +159,10 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
             if (settle_verdict(report) && task.measure) measure_all(*ready.run, report, task, listener);
             ready.run->end_session();
             report.output = ready.run->output;
+        }
+        if (nvcc.valid()) {
+            listener.doing("compiling for a real GPU");
+            report.compilation.nvcc = nvcc.get();
         }
     } catch (const ManifestError&) {
         throw;

@@ -12,6 +12,7 @@
 #include "grader/core/manifest.h"
 #include "grader/core/report.h"
 #include "grader/judge/check.h"
+#include "grader/judge/compile.h"
 #include "grader/judge/measure.h"
 #include "grader/judge/process.h"
 
@@ -31,7 +32,8 @@ struct Task {
     bool all_compilers = false;  // nvcc as well, where it is
     std::string dataset;         // this one only; shows the student's own output
     SandboxLevel sandbox = SandboxLevel::none;
-    std::vector<std::string> defines;  // -D… of a sweep
+    std::vector<std::string> defines;  // BLOCK=256 … of a sweep
+    bool for_tools = false;            // compiled for compute-sanitizer and ncu
 };
 
 /// Told as things happen; each may be empty.
@@ -70,6 +72,8 @@ class Judge {
     const Folders& folders() const { return folders_; }
 
   private:
+    CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                   const Task& task) const;
     void check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     Memory& device_memory();

@@ -63,7 +63,9 @@ struct Setting {
 
 /// The stage compiled for tools, run on `dataset` under `tool`; the tool's own words in `output`.
 Check run_under(Setting& setting, const std::vector<std::string>& tool, const Dataset& dataset, std::string& output) {
-    Judge::Ready ready = setting.judge.make_ready(setting.lab, setting.stage, setting.source, Task{});
+    Task task;
+    task.for_tools = true;
+    Judge::Ready ready = setting.judge.make_ready(setting.lab, setting.stage, setting.source, task);
     if (!ready.run) {
         Check check{dataset.name, false, 0, ready.compilation.verdict, false, "", ready.compilation.failure, 0};
         return check;

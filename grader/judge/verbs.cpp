@@ -8,6 +8,7 @@
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
 #include "grader/core/render.h"
+#include "grader/core/table.h"
 #include "grader/core/text.h"
 #include "grader/judge/compile.h"
 #include "grader/judge/console.h"
