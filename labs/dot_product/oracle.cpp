@@ -314,10 +314,11 @@ class Explanation {
                 fmt::format("Of every {} products {}the first {}{}{}.", format_count(period), missing ? "" : "only ",
                             one ? "" : format_count(count) + " ", one ? "is" : "are",
                             missing ? " left out" : " in the sum"),
-                one && !missing ? "Thread 0's sum is used before the others' have been added to it: the sum over the "
-                                  "block, or a __syncthreads() before it, is missing."
-                                : "The sum over a block or warp leaves out the others: look at where its loop begins, "
-                                  "how it steps and when it ends.");
+                one && !missing && period >= 32
+                    ? "Thread 0's sum is used before the others' have been added to it: the sum over the "
+                      "block, or a __syncthreads() before it, is missing."
+                    : "The sum over a block or warp leaves out the others: look at where its loop begins, "
+                      "how it steps and when it ends.");
     }
 
     /// Thread 0 goes through all steps of the tree before any other thread has added anything.
