@@ -65,8 +65,7 @@ test: setup-test program $(VENV)/ready
 	@$(python) tests/run.py
 
 bench-backend: program
-	@$(build) bench-backend
-	@"$(BUILD)/cpu/bench-backend"
+	@$(MAKE) $(jobs) -f grader/cpu/bench/bench.mk
 
 setup: setup-test $(VENV)/ready
 

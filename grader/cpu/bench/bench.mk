@@ -1,0 +1,61 @@
+# `make bench-backend`: how fast the CPU backend runs kernels and compiles stages. Built in BUILD/bench; the flags are
+# those that grader/judge/toolchain.cpp gives to students' files and to the runtime (tests/layout compares them).
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+
+BUILD := build
+V :=
+Q := $(if $(V),,@)
+bench := $(BUILD)/bench
+rewrite := $(BUILD)/cpu/rewrite
+
+STUDENT_FLAGS := -std=c++17 -O2 -g1 -fwrapv -fno-strict-aliasing -ffp-contract=off -pthread -pipe -Wall -Wno-unused \
+    -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
+RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -pthread
+
+runtime := $(patsubst grader/cpu/runtime/%.cpp,$(bench)/%.o,$(wildcard grader/cpu/runtime/*.cpp))
+headers := $(wildcard grader/cpu/include/* grader/cpu/include/*/* grader/cpu/*.h grader/cpu/runtime/*.h)
+precompiled := $(bench)/include/cuda_runtime.h.gch
+
+.PHONY: bench run-kernels compile-stages
+bench: run-kernels compile-stages
+
+run-kernels: $(bench)/bench
+	@$<
+
+# What the student waits for: rewriting and compiling, as the judge does it, one stage after the other.
+compile-stages: run-kernels $(precompiled)
+	@echo; for stage in solutions/*/*.cu; do \
+	    begin=$$(date +%s%N); \
+	    $(rewrite) "$$stage" $(bench)/stage.cpp && \
+	    $(CXX) $(STUDENT_FLAGS) -I$(bench)/include -include cuda_runtime.h -I. -I"labs/$$(basename "$$(dirname "$$stage")")" \
+	        -c -o $(bench)/stage.o $(bench)/stage.cpp || exit 1; \
+	    end=$$(date +%s%N); \
+	    printf '%-60s %6s ms   (at most 1200)\n' "compile $$stage" $$(((end - begin) / 1000000)); \
+	done
+
+$(bench)/bench: $(bench)/bench.o $(bench)/sequential.o $(runtime)
+	$(Q)$(CXX) -o $@ $^ -pthread -ldl -lrt
+
+$(bench)/bench.cpp: grader/cpu/bench/bench.cu $(rewrite)
+	@mkdir -p $(@D)
+	$(Q)$(rewrite) $< $@ --name $<
+
+$(bench)/bench.o: $(bench)/bench.cpp $(precompiled)
+	@echo "  compile grader/cpu/bench/bench.cu"
+	$(Q)$(CXX) $(STUDENT_FLAGS) -I$(bench)/include -include cuda_runtime.h -Igrader/cpu/bench -c -o $@ $<
+
+$(bench)/sequential.o: grader/cpu/bench/sequential.cpp
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O3 -c -o $@ $<
+
+$(runtime): $(bench)/%.o: grader/cpu/runtime/%.cpp $(headers)
+	@echo "  compile $<"
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(RUNTIME_FLAGS) -I. -c -o $@ $<
+
+$(precompiled): $(headers)
+	@mkdir -p $(@D)
+	@cp -r grader/cpu/include/. $(@D)
+	$(Q)$(CXX) $(STUDENT_FLAGS) -x c++-header -o $@ $(@:.gch=)
