@@ -6,6 +6,7 @@ Exit status of every command: 0 done, 1 something is not as it should be, 2 misu
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import sys
@@ -22,6 +23,9 @@ class UserError(Exception):
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = None) -> int:
     """Runs a command's main function and turns what goes wrong into one message on stderr and an exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no dash still gets the rest
     try:
         status = command(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
@@ -45,10 +49,9 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
 
 
 def say_error(message: str) -> None:
-    """Prints a message to stderr, whatever characters the terminal knows."""
+    """Prints a message to stderr."""
     with contextlib.suppress(OSError):
-        encoding = sys.stderr.encoding or "ascii"
-        print(message.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
+        print(message, file=sys.stderr, flush=True)
 
 
 def explain_os_error(error: OSError) -> str:

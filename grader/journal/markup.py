@@ -39,8 +39,12 @@ def join(*children: Child) -> Html:
 
 def clean(text: str) -> str:
     """Escaped text without terminal colours; control and direction-changing characters become visible."""
-    visible = "".join(map(show_character, ANSI.sub("", text).replace("\r\n", "\n")))
-    return html.escape(visible, quote=True)
+    return html.escape(show_text(text), quote=True)
+
+
+def show_text(text: str) -> str:
+    """The text without terminal colours and with nothing in it that could move a cursor or turn directions."""
+    return "".join(map(show_character, ANSI.sub("", text).replace("\r\n", "\n")))
 
 
 def show_character(character: str) -> str:

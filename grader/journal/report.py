@@ -234,6 +234,11 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
             raise TypeError(f"{place}: expected a list.")
         (item,) = typing.get_args(wanted)
         return [from_json(item, entry, f"{place}/{index}") for index, entry in enumerate(value)]
+    if typing.get_origin(wanted) is dict:
+        if not isinstance(value, dict):
+            raise TypeError(f"{place}: expected an object.")
+        item = typing.get_args(wanted)[1]
+        return {key: from_json(item, entry, f"{place}/{key}") for key, entry in value.items()}
     if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
         if not isinstance(value, dict):
             raise TypeError(f"{place or '/'}: expected an object.")

@@ -1,0 +1,201 @@
+"""The JSON Schemas of grader/core describe every key, accept what is written and refuse what is wrong.
+
+The reports are those that tests/core/report_test.cpp holds the program to.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+jsonschema = pytest.importorskip("jsonschema")
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("lab", "datasets", "report")
+REPORTS = sorted((ROOT / "tests/core/expected").glob("report*.json"))
+
+
+def read_json(file: Path):
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def schema(name: str) -> dict:
+    return read_json(ROOT / f"grader/core/{name}.schema.json")
+
+
+def validator(name: str):
+    return jsonschema.Draft202012Validator(schema(name))
+
+
+def complaints(name: str, document) -> list[str]:
+    return [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(document)]
+
+
+def objects(node, path="#"):
+    """Every part of a schema that lists properties."""
+    if isinstance(node, dict):
+        if "properties" in node and "if" not in path:
+            yield path, node
+        for key, inner in node.items():
+            yield from objects(inner, f"{path}/{key}")
+    elif isinstance(node, list):
+        for index, inner in enumerate(node):
+            yield from objects(inner, f"{path}/{index}")
+
+
+def resolve(node: dict, root: dict) -> dict:
+    while "$ref" in node:
+        target = root
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            target = target[part]
+        node = {key: value for key, value in node.items() if key != "$ref"} | target
+    return node
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_a_schema(name):
+    jsonschema.Draft202012Validator.check_schema(schema(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_key_is_described(name):
+    root = schema(name)
+    for path, node in objects(root):
+        if path.rsplit("/", 1)[-1] in ("if", "then", "else", "contains"):
+            continue
+        for key, described in node["properties"].items():
+            assert resolve(described, root).get("description"), f"{path}: {key} has no description"
+        assert set(node.get("required", [])) <= set(node["properties"]), path
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("labs/*/lab.json")), ids=lambda file: file.parent.name)
+def test_labs_fit(file):
+    assert complaints("lab", read_json(file)) == []
+
+
+@pytest.mark.parametrize(
+    "file", sorted(ROOT.glob("datasets/*/*.json")), ids=lambda file: f"{file.parent.name}-{file.stem}"
+)
+def test_datasets_fit(file):
+    assert complaints("datasets", read_json(file)) == []
+
+
+def test_there_are_reports():
+    assert [file.name for file in REPORTS] == ["report.json", "report_bare.json"]
+
+
+@pytest.mark.parametrize("file", REPORTS, ids=lambda file: file.stem)
+def test_reports_fit(file):
+    assert complaints("report", read_json(file)) == []
+
+
+def test_the_schema_names_every_key_that_is_written():
+    """A new key of report.cpp must be described, too: forbid others for once."""
+    strict = schema("report")
+    for _, node in objects(strict):
+        node["additionalProperties"] = False
+    errors = [error.message for error in jsonschema.Draft202012Validator(strict).iter_errors(read_json(REPORTS[0]))]
+    assert errors == []
+
+
+def test_every_key_of_a_report_is_required():
+    for path, node in objects(schema("report")):
+        assert set(node["required"]) == set(node["properties"]), path
+
+
+def test_a_report_may_have_keys_of_later_versions():
+    report = read_json(REPORTS[0])
+    report["later"] = report["stages"][0]["later"] = 1
+    assert complaints("report", report) == []
+
+
+WRONG_REPORTS = {
+    "no stages": lambda report: report.pop("stages"),
+    "verdict": lambda report: report.update(verdict="good"),
+    "backend": lambda report: report.update(backend="gpu"),
+    "points as text": lambda report: report["total"].update(points="many"),
+    "NaN as null": lambda report: report["stages"][4]["measurements"][0].update(median_s=None),
+    "cause with spaces": lambda report: report["stages"][1]["checks"][1]["failure"].update(cause="tail lost"),
+    "hash": lambda report: report["stages"][0].update(source_hash="abc"),
+    "negative index": lambda report: report["stages"][1]["checks"][1]["failure"]["place"].update(index=-1),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_REPORTS)
+def test_wrong_reports_do_not_fit(wrong):
+    report = copy.deepcopy(read_json(REPORTS[0]))
+    WRONG_REPORTS[wrong](report)
+    assert complaints("report", report)
+
+
+def dataset(**changes) -> dict:
+    usual = {
+        "name": "tiny",
+        "generator": "random",
+        "parameters": {"n": 1},
+        "seed": 1,
+        "uses": ["check"],
+        "points": 1,
+        "about": "x",
+    }
+    merged = {key: value for key, value in (usual | changes).items() if value is not None}
+    return {"schema": 1, "datasets": [merged]}
+
+
+RIGHT_DATASETS = {
+    "usual": dataset(),
+    "timed only": dataset(uses=["bench"], points=None),
+    "hidden": dataset(seed=None, uses=None),
+    "hidden and timed": dataset(seed=None, uses=["bench", "cuda-only"]),
+    "for a stage": dataset(stages=["01_x"]),
+}
+WRONG_DATASETS = {
+    "unknown key": dataset(use=1),
+    "unknown use": dataset(uses=["chek"]),
+    "no use": dataset(uses=[]),
+    "only cuda-only": dataset(uses=["cuda-only"]),
+    "use twice": dataset(uses=["check", "check"]),
+    "no points": dataset(points=None),
+    "points of 0": dataset(points=0),
+    "points for timing only": dataset(uses=["bench"]),
+    "public without seed": dataset(seed=None),
+    "negative seed": dataset(seed=-1),
+    "capital": dataset(name="Tiny"),
+    "no stage": dataset(stages=[]),
+    "stage by number": dataset(stages=["1"]),
+}
+
+
+@pytest.mark.parametrize("right", RIGHT_DATASETS)
+def test_right_datasets_fit(right):
+    assert complaints("datasets", RIGHT_DATASETS[right]) == []
+
+
+@pytest.mark.parametrize("wrong", WRONG_DATASETS)
+def test_wrong_datasets_do_not_fit(wrong):
+    assert complaints("datasets", WRONG_DATASETS[wrong])
+
+
+WRONG_LABS = {
+    "unknown key": lambda lab: lab.update(titel="x"),
+    "other schema": lambda lab: lab.update(schema=2),
+    "stage id": lambda lab: lab["stages"][0].update(id="1_x"),
+    "no output": lambda lab: [buffer.update(role="input") for buffer in lab["buffers"]],
+    "type": lambda lab: lab["buffers"][0].update(type="float"),
+    "negative points": lambda lab: lab["stages"][0]["points"].update(speed=-1),
+    "empty title": lambda lab: lab.update(title=" "),
+    "macro": lambda lab: lab["stages"][0]["tunables"][0].update(macro="block"),
+    "value twice": lambda lab: lab["stages"][0]["tunables"][0].update(values=[1, 1]),
+    "no stages": lambda lab: lab.update(stages=[]),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_LABS)
+def test_wrong_labs_do_not_fit(wrong):
+    lab = read_json(ROOT / "labs/vector_add/lab.json")
+    assert complaints("lab", lab) == []
+    WRONG_LABS[wrong](lab)
+    assert complaints("lab", lab)
