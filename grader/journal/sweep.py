@@ -136,8 +136,8 @@ def draw_plot(sweep: Sweep) -> str:
     height = TOP + len(macros) * PANEL_HEIGHT
     panels = [draw_panel(sweep, macro, TOP + index * PANEL_HEIGHT) for index, macro in enumerate(macros)]
     words = (
-        "text{font:13px system-ui,sans-serif;fill:#1d2126}.head{font-weight:600}.soft{fill:#5c6670}.grid{stroke:#dfe2e5}"
-        ".range{stroke:#1f5fa8;stroke-opacity:.4;stroke-width:2}.best{fill:none;stroke:#1f5fa8;stroke-width:1.5}"
+        "text{font:13px system-ui,sans-serif;fill:#1d2126}.head{font-weight:600}.soft{fill:#5c6670}"
+        ".grid{stroke:#dfe2e5}.range{stroke:#1f5fa8;stroke-opacity:.4;stroke-width:2}.best{fill:none;stroke:#1f5fa8;stroke-width:1.5}"
         "circle{fill:#1f5fa8;fill-opacity:.45}.winner{fill:#a8321f;fill-opacity:1}.bound{stroke:#1d6f42;"
         "stroke-dasharray:4 3}"
     )
@@ -192,7 +192,7 @@ def draw_panel(sweep: Sweep, macro: str, top: int) -> Html:
         height = down(sweep.bound_s)
         bound = join(
             tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=height, y2=height, class_="bound"),
-            tag("text", "bound by memory", x=WIDTH - RIGHT, y=height, dy="-4", text_anchor="end", class_="soft"),
+            tag("text", "bound by memory", x=LEFT + 6, y=height, dy=14, class_="soft"),
         )
     return join(*grid, bound, *names, label, tag("polyline", points=path, class_="best"), *dots)
 
