@@ -25,6 +25,7 @@ TEST(Nearest, FindsWhatWasMeant) {
 
 TEST(Nearest, DoesNotGuessWildly) {
     EXPECT_EQ(nearest("benchmark", keys), "");
+    EXPECT_EQ(nearest("pairs", keys), "");
     EXPECT_EQ(nearest("x", keys), "");
     EXPECT_EQ(nearest("", keys), "");
     EXPECT_EQ(did_you_mean("benchmark", keys), "");
