@@ -26,7 +26,7 @@ thread_local Launch* pending = nullptr;
 thread_local RunBlock* asked = nullptr;  // run_pending only tells which kernel it is
 std::atomic<uint64_t> launches{0};
 
-std::mutex& mutex = *new std::mutex;
+std::mutex mutex;
 std::map<RunBlock, int>& shared_opt_in = *new std::map<RunBlock, int>;
 
 /// Which kernel a pointer to a __global__ function means. Its body only reports itself, so what it is called with does

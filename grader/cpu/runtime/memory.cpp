@@ -28,9 +28,16 @@ struct Region {
 };
 
 using Regions = std::map<uintptr_t, Region>;
-Regions& regions = *new Regions;
-std::map<uintptr_t, size_t>& symbols = *new std::map<uintptr_t, size_t>;
-std::mutex& mutex = *new std::mutex;
+std::mutex mutex;
+// Never destroyed, and there before the constructors of the student's __device__ variables register them.
+Regions& regions() {
+    static Regions& all = *new Regions;
+    return all;
+}
+std::map<uintptr_t, size_t>& symbols() {
+    static auto& all = *new std::map<uintptr_t, size_t>;
+    return all;
+}
 std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
@@ -39,10 +46,10 @@ uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(addre
 
 /// The region that holds the address, or end().
 Regions::iterator find(const void* address) {
-    auto after = regions.upper_bound(number(address));
-    if (after == regions.begin()) return regions.end();
+    auto after = regions().upper_bound(number(address));
+    if (after == regions().begin()) return regions().end();
     --after;
-    return number(address) < after->first + after->second.bytes ? after : regions.end();
+    return number(address) < after->first + after->second.bytes ? after : regions().end();
 }
 
 bool may_hide(const Region& region) { return hiding && region.pages; }
@@ -74,7 +81,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side) {
     if (side != Side::pinned) allocated += static_cast<int64_t>(bytes);
     {
         std::lock_guard lock(mutex);
-        regions[number(begin)] = region;
+        regions()[number(begin)] = region;
     }
     if (side == Side::device && hiding) protect(region, PROT_NONE);
     *pointer = begin;
@@ -86,11 +93,11 @@ cudaError_t release(void* pointer, bool pinned) {
     Region region;
     {
         std::lock_guard lock(mutex);
-        const auto found = regions.find(number(pointer));
-        if (found == regions.end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned)
+        const auto found = regions().find(number(pointer));
+        if (found == regions().end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned)
             return set_error(cudaErrorInvalidValue);
         region = found->second;
-        regions.erase(found);
+        regions().erase(found);
     }
     munmap(region.mapping, region.mapping_bytes);
     if (!pinned) allocated -= static_cast<int64_t>(region.bytes);
@@ -101,10 +108,10 @@ cudaError_t release(void* pointer, bool pinned) {
 
 Place place_of(const void* address, size_t bytes) {
     std::lock_guard lock(mutex);
-    if (const auto found = find(address); found != regions.end())
+    if (const auto found = find(address); found != regions().end())
         return {found->second.side, number(address) + bytes <= found->first + found->second.bytes};
-    auto after = symbols.upper_bound(number(address));
-    if (after == symbols.begin()) return {};
+    auto after = symbols().upper_bound(number(address));
+    if (after == symbols().begin()) return {};
     --after;
     if (number(address) >= after->first + after->second) return {};
     return {Side::device, number(address) + bytes <= after->first + after->second};
@@ -113,7 +120,7 @@ Place place_of(const void* address, size_t bytes) {
 Access::Access(const void* address, size_t bytes) {
     std::lock_guard lock(mutex);
     const auto found = find(address);
-    if (bytes == 0 || found == regions.end() || found->second.side != Side::device || !may_hide(found->second)) return;
+    if (bytes == 0 || found == regions().end() || found->second.side != Side::device || !may_hide(found->second)) return;
     const uintptr_t begin = number(address) / page_bytes * page_bytes;
     begin_ = reinterpret_cast<void*>(begin);
     bytes_ = round_up(number(address) + bytes - begin, page_bytes);
@@ -127,13 +134,13 @@ Access::~Access() {
 void show_to_kernels() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
-    for (const auto& [begin, region] : regions) protect(region, region.side == Side::pinned ? PROT_READ : PROT_READ | PROT_WRITE);
+    for (const auto& [begin, region] : regions()) protect(region, region.side == Side::pinned ? PROT_READ : PROT_READ | PROT_WRITE);
 }
 
 void hide_from_host() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
-    for (const auto& [begin, region] : regions) protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
+    for (const auto& [begin, region] : regions()) protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 bool hand_over(const void* address, bool in_kernel) {
@@ -141,7 +148,7 @@ bool hand_over(const void* address, bool in_kernel) {
     std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return false;
     const auto found = find(address);
-    if (found == regions.end() || found->second.side != (in_kernel ? Side::pinned : Side::managed)) return false;
+    if (found == regions().end() || found->second.side != (in_kernel ? Side::pinned : Side::managed)) return false;
     const Region& region = found->second;
     const size_t offset = (number(address) - number(region.pages)) / chunk_bytes * chunk_bytes;
     const size_t bytes = std::min(chunk_bytes, region.pages_bytes - offset);
@@ -156,9 +163,9 @@ const char* describe_address(const void* address, bool in_kernel) {
     std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return "";
     const auto found = find(address);
-    if (found != regions.end() && !in_kernel)
+    if (found != regions().end() && !in_kernel)
         return "host code used a pointer to device memory; copy with cudaMemcpy first";
-    for (const auto& [begin, region] : regions) {
+    for (const auto& [begin, region] : regions()) {
         const uintptr_t end = begin + region.bytes;
         if (region.mapping && number(address) >= end && number(address) < end + page_bytes + alignment)
             return "just past the end of memory from cudaMalloc";
@@ -178,12 +185,12 @@ void count_host_bytes(size_t bytes, int line) {
 
 bool is_symbol(const void* address) {
     std::lock_guard lock(mutex);
-    return symbols.count(number(address)) != 0;
+    return symbols().count(number(address)) != 0;
 }
 
 void add_symbol(const void* address, size_t bytes) {
     std::lock_guard lock(mutex);
-    symbols[number(address)] = bytes;
+    symbols()[number(address)] = bytes;
 }
 
 int64_t allocated_bytes() { return allocated; }
@@ -204,22 +211,22 @@ void register_device_memory(void* begin, size_t bytes) {
         region.pages_bytes = round_up(bytes, page_bytes);
     }
     std::lock_guard lock(mutex);
-    regions[number(begin)] = region;
+    regions()[number(begin)] = region;
     if (may_hide(region)) protect(region, PROT_NONE);
 }
 
 void unregister_device_memory(void* begin) {
     std::lock_guard lock(mutex);
-    const auto found = regions.find(number(begin));
-    if (found == regions.end()) return;
+    const auto found = regions().find(number(begin));
+    if (found == regions().end()) return;
     if (may_hide(found->second)) protect(found->second, PROT_READ | PROT_WRITE);
-    regions.erase(found);
+    regions().erase(found);
 }
 
 void hide_device_memory(bool hide) {
     std::lock_guard lock(mutex);
     hiding = hide;
-    for (const auto& [begin, region] : regions)
+    for (const auto& [begin, region] : regions())
         if (region.side == Side::device) protect(region, hide ? PROT_NONE : PROT_READ | PROT_WRITE);
         else protect(region, PROT_READ | PROT_WRITE);
 }
@@ -252,17 +259,17 @@ cudaError_t cudaFreeHost(void* pointer) { return release(pointer, true); }
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
     if (!pointer || bytes == 0) return set_error(cudaErrorInvalidValue);
     std::lock_guard lock(mutex);
-    if (find(pointer) != regions.end()) return set_error(cudaErrorHostMemoryAlreadyRegistered);
-    regions[number(pointer)] = Region{bytes, Side::pinned};
+    if (find(pointer) != regions().end()) return set_error(cudaErrorHostMemoryAlreadyRegistered);
+    regions()[number(pointer)] = Region{bytes, Side::pinned};
     return cudaSuccess;
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
     std::lock_guard lock(mutex);
-    const auto found = regions.find(number(pointer));
-    if (found == regions.end() || found->second.side != Side::pinned || found->second.mapping)
+    const auto found = regions().find(number(pointer));
+    if (found == regions().end() || found->second.side != Side::pinned || found->second.mapping)
         return set_error(cudaErrorHostMemoryNotRegistered);
-    regions.erase(found);
+    regions().erase(found);
     return cudaSuccess;
 }
 
