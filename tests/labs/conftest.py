@@ -1,0 +1,48 @@
+"""What the tests of the labs share: the judge as a command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("BUILD") or "build")
+BACKEND = os.environ.get("BACKEND") or "cpu"
+
+
+@dataclass
+class Judged:
+    """What `build/warplab check` found about one file: its exit status, the report's stage and all it printed."""
+
+    status: int
+    stage: dict
+    printed: str
+
+    def failures(self) -> list[dict]:
+        """Every failure of the stage, in the order in which they were found."""
+        found = [self.stage["compilation"].get("failure"), self.stage.get("error")]
+        found += [check.get("failure") for check in self.stage["checks"]]
+        return [failure for failure in found if failure]
+
+
+def check(lab: str, stage: str, source: Path, folder: Path, *options: str) -> Judged:
+    """Checks `source` as a stage of a lab on the backend that the tests run on."""
+    report = folder / "report.json"
+    command = [BUILD / "warplab", "check", lab, stage, "--source", source, "--backend", BACKEND, "--json", report]
+    run = subprocess.run([*map(str, command), *options], cwd=ROOT, capture_output=True, text=True, errors="replace")
+    printed = run.stdout + run.stderr
+    assert report.exists(), printed
+    return Judged(run.returncode, json.loads(report.read_text())["stages"][0], printed)
+
+
+def labs() -> list[str]:
+    """Names of all labs."""
+    return sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
+
+
+def stages(lab: str) -> list[str]:
+    """Ids of a lab's stages."""
+    return [stage["id"] for stage in json.loads((ROOT / "labs" / lab / "lab.json").read_text())["stages"]]

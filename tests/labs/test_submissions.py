@@ -1,0 +1,58 @@
+"""Every solution passes, every starter fails, every wrong submission fails for its stated cause: on the CPU backend, or
+on a GPU with BACKEND=cuda."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BACKEND, ROOT, check, labs, stages
+
+EVERY_STAGE = [(lab, stage) for lab in labs() for stage in stages(lab)]
+
+
+def wrong_submissions() -> list:
+    """One parameter for each entry of each lab's wrong.json."""
+    entries = []
+    for lab in labs():
+        for entry in json.loads((ROOT / "tests/labs" / lab / "wrong.json").read_text()):
+            entries.append(pytest.param(lab, entry, id=f"{lab}/{Path(entry['file']).stem}"))
+    return entries
+
+
+@pytest.mark.parametrize(("lab", "stage"), EVERY_STAGE, ids=lambda value: value)
+def test_solution_passes(lab: str, stage: str, tmp_path: Path) -> None:
+    judged = check(lab, stage, ROOT / "solutions" / lab / f"{stage}.cu", tmp_path)
+    assert judged.status == 0, judged.printed
+    assert any(not one["skipped"] for one in judged.stage["checks"])
+
+
+@pytest.mark.parametrize(("lab", "stage"), EVERY_STAGE, ids=lambda value: value)
+def test_starter_compiles_and_fails(lab: str, stage: str, tmp_path: Path) -> None:
+    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path)
+    assert judged.status == 1, judged.printed
+    assert judged.stage["compilation"]["verdict"] == "passed", judged.printed
+    assert judged.stage["compilation"]["log"] == ""
+
+
+@pytest.mark.parametrize(("lab", "entry"), wrong_submissions())
+def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> None:
+    if BACKEND not in entry["backends"]:
+        pytest.skip(f"shows on {', '.join(entry['backends'])} only")
+    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path)
+    first = judged.failures()[0] if judged.failures() else None
+    assert first, f"passed, but should have failed with {entry['cause']}"
+    assert judged.stage["verdict"] == entry["verdict"], judged.printed
+    causes = entry["cause"] if isinstance(entry["cause"], list) else [entry["cause"]]
+    assert first["cause"] in causes, judged.printed
+    assert entry["message_contains"] in first["message"] + " " + first["hint"], judged.printed
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_wrong_submissions_are_listed(lab: str) -> None:
+    folder = ROOT / "tests/labs" / lab
+    listed = [entry["file"] for entry in json.loads((folder / "wrong.json").read_text())]
+    assert sorted(listed) == sorted(file.name for file in folder.glob("*.cu"))
+    assert len(listed) >= 6
