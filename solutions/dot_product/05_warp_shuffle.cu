@@ -21,29 +21,34 @@ static_assert(BLOCK % warp_threads == 0 && warps_per_block <= warp_threads, "who
 
 __device__ int dot(int4 x, int4 y) { return x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w; }
 
-// This thread's share: tiles of BLOCK * VECTORS vectors, every gridDim.x-th of them.
+// This thread's share of the products.
 __device__ int sum_products(const int* a, const int* b, std::size_t n) {
     const std::size_t vectors = n / 4;
     int sum = 0;
     //@ begin
     const auto* a4 = reinterpret_cast<const int4*>(a);
     const auto* b4 = reinterpret_cast<const int4*>(b);
-    const std::size_t tile = BLOCK * VECTORS;
-    for (std::size_t start = blockIdx.x * tile; start < vectors; start += gridDim.x * tile) {
+    constexpr unsigned tile = BLOCK * VECTORS;
+    const std::size_t tiles = vectors / tile;
+    // Whole tiles, every gridDim.x-th of them: no bounds to check between the loads, so they all set out at once.
+    for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const std::size_t first = t * tile + threadIdx.x;
         int4 x[VECTORS], y[VECTORS];
 #pragma unroll
-        for (unsigned k = 0; k < VECTORS; ++k) {  // all loads before the first use
-            const std::size_t i = start + k * BLOCK + threadIdx.x;
-            x[k] = i < vectors ? a4[i] : make_int4(0, 0, 0, 0);
-            y[k] = i < vectors ? b4[i] : make_int4(0, 0, 0, 0);
+        for (unsigned k = 0; k < VECTORS; ++k) {
+            x[k] = a4[first + k * BLOCK];
+            y[k] = b4[first + k * BLOCK];
         }
 #pragma unroll
         for (unsigned k = 0; k < VECTORS; ++k) sum += dot(x[k], y[k]);
     }
+    // The vectors after the last whole tile, one by one.
+    for (std::size_t i = tiles * tile + blockIdx.x * BLOCK + threadIdx.x; i < vectors; i += gridDim.x * BLOCK)
+        sum += dot(a4[i], b4[i]);
     //@ starter
-    //@ // TODO: see a and b as arrays of int4. For every tile of this block (the first starts at vector
-    //@ // blockIdx.x * tile, the next gridDim.x tiles further): load VECTORS vectors of each operand, BLOCK apart,
-    //@ // where they lie before the end; then add dot(…) of each pair to sum.
+    //@ // TODO: see a and b as arrays of int4, cut into tiles of BLOCK * VECTORS vectors. This block takes every
+    //@ // gridDim.x-th whole tile: each thread loads VECTORS vectors of both operands, BLOCK apart, and only then
+    //@ // adds dot(…) of each pair to sum. The vectors after the last whole tile are yours, too.
     //@ end
     const std::size_t i = vectors * 4 + threadIdx.x;  // up to three products are left
     if (blockIdx.x == 0 && i < n) sum += a[i] * b[i];

@@ -27,7 +27,10 @@ __global__ void __launch_bounds__(BLOCK) vector_add_kernel(const float* a, const
     if (first + (VECTORS - 1) * BLOCK < vectors) {
         float4 x[VECTORS], y[VECTORS];
 #pragma unroll
-        for (unsigned k = 0; k < VECTORS; ++k) x[k] = a4[first + k * BLOCK], y[k] = b4[first + k * BLOCK];
+        for (unsigned k = 0; k < VECTORS; ++k) {
+            x[k] = a4[first + k * BLOCK];
+            y[k] = b4[first + k * BLOCK];
+        }
 #pragma unroll
         for (unsigned k = 0; k < VECTORS; ++k) out4[first + k * BLOCK] = add(x[k], y[k]);
     } else {  // the last block

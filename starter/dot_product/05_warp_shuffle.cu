@@ -21,13 +21,13 @@ static_assert(BLOCK % warp_threads == 0 && warps_per_block <= warp_threads, "who
 
 __device__ int dot(int4 x, int4 y) { return x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w; }
 
-// This thread's share: tiles of BLOCK * VECTORS vectors, every gridDim.x-th of them.
+// This thread's share of the products.
 __device__ int sum_products(const int* a, const int* b, std::size_t n) {
     const std::size_t vectors = n / 4;
     int sum = 0;
-    // TODO: see a and b as arrays of int4. For every tile of this block (the first starts at vector
-    // blockIdx.x * tile, the next gridDim.x tiles further): load VECTORS vectors of each operand, BLOCK apart,
-    // where they lie before the end; then add dot(…) of each pair to sum.
+    // TODO: see a and b as arrays of int4, cut into tiles of BLOCK * VECTORS vectors. This block takes every
+    // gridDim.x-th whole tile: each thread loads VECTORS vectors of both operands, BLOCK apart, and only then
+    // adds dot(…) of each pair to sum. The vectors after the last whole tile are yours, too.
     const std::size_t i = vectors * 4 + threadIdx.x;  // up to three products are left
     if (blockIdx.x == 0 && i < n) sum += a[i] * b[i];
     return sum;
