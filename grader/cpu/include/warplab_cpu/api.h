@@ -391,15 +391,3 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K* kernel,
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [shared_bytes](int) { return shared_bytes; }, limit);
 }
-template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             size_t shared_bytes = 0, cudaStream_t stream = nullptr, int line = __builtin_LINE()) {
-    warplab_cpu::Launch launch("cudaLaunchKernel", line, grid, block, shared_bytes, stream);
-    [[maybe_unused]] size_t index = sizeof...(Parameters);
-    struct Call {  // braces: evaluated from left to right
-        Call(void (*call)(Parameters...), Parameters... values) { call(values...); }
-    };
-    index = 0;
-    Call{kernel, *static_cast<std::remove_reference_t<Parameters>*>(arguments[index++])...};
-    return cudaPeekAtLastError();
-}

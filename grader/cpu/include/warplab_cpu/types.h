@@ -8,7 +8,6 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __inline_hint__ inline
