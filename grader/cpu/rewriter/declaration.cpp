@@ -138,7 +138,7 @@ class DeclarationReader {
     }
 
     bool read_declarator() {
-        Declarator declarator = {0, 0, false, false, false};
+        Declarator declarator = {};
         skip_pointers();
         const bool nested = text() == "(";
         const int outer = at_;
@@ -161,6 +161,7 @@ class DeclarationReader {
         while (skip_attribute() || text() == "[" || text() == "(") {
             if (text() == "[" || text() == "(") at_ = stream_.after_group(at_);
         }
+        declarator.end = at_;
         if (text() == "=" || text() == "{") {
             declarator.initialised = true;
             skip_initialiser();

@@ -10,6 +10,7 @@ namespace warplab::rewriter {
 
 struct Declarator {
     int name_begin, name_end;  // several tokens in a macro (`buffer_##name`)
+    int end;                   // of its bounds
     bool qualified;            // a member of a class or namespace: Counter::value
     bool initialised;
     bool ends_in_unknown_bound;  // name[]

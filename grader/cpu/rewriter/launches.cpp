@@ -86,13 +86,26 @@ class LaunchReader {
 
     /// A macro may hide a comma, so a configuration with one in it is left to g++.
     bool check_configuration(const Launch& launch) {
-        if (launch.commas > 0 || stream_.is_macro) return true;
+        if (stream_.is_macro) return true;
+        if (launch.commas > 3 && !has_angles(launch)) {
+            return refuse(launch.open,
+                          "a launch has at most four parts: "
+                          "kernel<<<blocks, threads, shared_bytes, stream>>>(arguments)");
+        }
+        if (launch.commas > 0) return true;
         for (int i = launch.open + 1; i < launch.close; ++i) {
             if (context_.unit.macro_names.count(stream_[i])) return true;
         }
         return refuse(launch.open,
                       "a launch needs both the number of blocks and the threads in a block: "
                       "kernel<<<blocks, threads>>>(arguments)");
+    }
+
+    bool has_angles(const Launch& launch) const {
+        for (int i = launch.open + 1; i < launch.close; ++i) {
+            if (stream_[i] == "<") return true;
+        }
+        return false;
     }
 
     /// A semicolon forgotten before a launch would be explained badly by g++.
@@ -124,7 +137,7 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
         stream.tokens[launch.callee],
         before + "::warplab_cpu::Launch(" + name_literal(stream, launch.callee, launch.open) + ", __LINE__, ");
     for (int i = launch.callee + 1; i <= launch.open; ++i) context.edits.remove(stream.tokens[i]);
-    context.edits.replace(stream.tokens[launch.close], ")," + callee);
+    context.edits.replace(stream.tokens[launch.close], ")," + callee, &stream.tokens[launch.callee]);
     context.edits.remove(stream.tokens[launch.close + 1]);
     context.edits.remove(stream.tokens[launch.close + 2]);
     if (whole) context.edits.insert_after(stream.tokens[stream.match[launch.arguments]], "))");

@@ -1,11 +1,12 @@
-// rewrite INPUT.cu OUTPUT.cpp [--name SHOWN_NAME]
+// The command `rewrite`: see usage below.
 
+#include <CLI/CLI.hpp>
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "grader/cpu/rewriter/rewriter.h"
 
@@ -13,46 +14,45 @@ namespace {
 
 enum Exit { exit_fine = 0, exit_refused = 1, exit_our_side = 2 };
 
-constexpr auto usage =
-    "usage: rewrite INPUT.cu OUTPUT.cpp [--name SHOWN_NAME]\n"
-    "Rewrites CUDA C++ for the CPU backend. Exit status: 0 done, 1 the file is refused (messages on stderr),\n"
-    "2 a file cannot be read or written, or these arguments are wrong.\n";
+std::string read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (!in.is_open() || in.bad()) throw std::runtime_error("cannot read " + path);
+    return bytes;
+}
 
-int run(const std::string& input, const std::string& output, const std::string& shown_name) {
-    std::ifstream in(input, std::ios::binary);
-    const std::string source((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (!in.is_open() || in.bad()) {
-        std::cerr << "rewrite: cannot read " << input << "\n";
-        return exit_our_side;
-    }
-    const auto rewritten = warplab::rewriter::rewrite(source, shown_name);
-    if (!rewritten.problems.empty()) {
-        std::cerr << warplab::rewriter::show_problems(rewritten, shown_name);
-        return exit_refused;
-    }
-    std::ofstream out(output, std::ios::binary);
-    out << rewritten.text << std::flush;
-    if (!out) {
-        std::cerr << "rewrite: cannot write " << output << "\n";
-        return exit_our_side;
-    }
-    return exit_fine;
+void write_file(const std::string& path, const std::string& text) {
+    std::ofstream out(path, std::ios::binary);
+    out << text << std::flush;
+    if (!out) throw std::runtime_error("cannot write " + path);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
-    const bool named = arguments.size() == 4 && arguments[2] == "--name";
-    if (arguments.size() == 1 && arguments[0] == "--help") {
-        std::cout << usage;
-        return exit_fine;
+    std::string input, output, shown_name, columns;
+    CLI::App app(
+        "Rewrites CUDA C++ for the CPU backend.\n"
+        "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or "
+        "misuse.");
+    app.add_option("input", input, "the student's .cu file")->required();
+    app.add_option("output", output, "the C++ file to write")->required();
+    app.add_option("--name", shown_name, "the input's name in messages (its path, if not given)");
+    app.add_option("--columns", columns, "a file for where columns moved (rewriter.h, show_columns)");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? exit_fine : exit_our_side;
     }
-    if (arguments.size() != 2 && !named) {
-        std::cerr << usage;
-        return exit_our_side;
+    if (shown_name.empty()) shown_name = input;
+    const auto rewritten = warplab::rewriter::rewrite(read_file(input), shown_name);
+    if (!rewritten.problems.empty()) {
+        std::cerr << warplab::rewriter::show_problems(rewritten, shown_name);
+        return exit_refused;
     }
-    return run(arguments[0], arguments[1], named ? arguments[3] : arguments[0]);
+    write_file(output, rewritten.text);
+    if (!columns.empty()) write_file(columns, warplab::rewriter::show_columns(rewritten));
+    return exit_fine;
 } catch (const std::exception& problem) {
     std::cerr << "rewrite: " << problem.what() << "\n";
     return exit_our_side;

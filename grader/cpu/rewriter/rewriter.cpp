@@ -64,6 +64,33 @@ std::string without_control_characters(std::string_view line) {
     return text;
 }
 
+class Lines {
+  public:
+    explicit Lines(std::string_view text) {
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == '\n') begins_.push_back(i + 1);
+        }
+    }
+    int line(std::size_t at) const {
+        return static_cast<int>(std::upper_bound(begins_.begin(), begins_.end(), at) - begins_.begin());
+    }
+    int column(std::size_t at) const { return static_cast<int>(at - begins_[line(at) - 1]) + 1; }
+
+  private:
+    std::vector<std::size_t> begins_ = {0};
+};
+
+std::vector<Column> find_columns(const Edited& edited, std::string_view source) {
+    const Lines output(edited.text), input(source);
+    std::vector<Column> columns;
+    for (const auto& place : edited.places) {
+        const int line = output.line(place.output);
+        const auto shown = input.line(place.shows) == line ? place.shows : place.source;
+        columns.push_back({line, output.column(place.output), input.column(shown), place.copied});
+    }
+    return columns;
+}
+
 }  // namespace
 
 Rewritten rewrite(std::string_view source, std::string_view shown_name) {
@@ -82,11 +109,22 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     for (const auto& macro : unit.macros) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }
-    result.text = "#line 1 " + quote(shown_name) + "\n" + context.edits.apply(result.source);
+    const Edited edited = context.edits.apply(result.source);
+    result.text = "#line 1 " + quote(shown_name) + "\n" + edited.text;
+    result.columns = find_columns(edited, result.source);
     result.problems = std::move(context.problems);
     std::stable_sort(result.problems.begin(), result.problems.end(),
                      [](const Problem& a, const Problem& b) { return a.at < b.at; });
     return result;
+}
+
+std::string show_columns(const Rewritten& rewritten) {
+    std::string shown;
+    for (const auto& column : rewritten.columns) {
+        shown += std::to_string(column.line) + " " + std::to_string(column.output) + " " +
+                 std::to_string(column.source) + (column.copied ? " 1\n" : " 0\n");
+    }
+    return shown;
 }
 
 std::string show_problems(const Rewritten& rewritten, std::string_view shown_name) {
@@ -94,12 +132,12 @@ std::string show_problems(const Rewritten& rewritten, std::string_view shown_nam
     const std::string_view source = rewritten.source;
     std::string shown;
     bool fine_on_gpu = false;
+    const Lines lines(source);
     for (std::size_t i = 0; i < std::min(rewritten.problems.size(), most_problems); ++i) {
         const auto& problem = rewritten.problems[i];
         fine_on_gpu = fine_on_gpu || problem.fine_on_gpu;
-        const auto line_number = 1 + std::count(source.begin(), source.begin() + problem.at, '\n');
-        const auto begin = problem.at == 0 ? 0 : source.rfind('\n', problem.at - 1) + 1;
-        const auto column = problem.at - begin;
+        const auto line_number = lines.line(problem.at);
+        const std::size_t column = lines.column(problem.at) - 1, begin = problem.at - column;
         shown += std::string(shown_name) + ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) +
                  ": error: " + problem.message + "\n";
         const auto line = source.substr(begin, std::min(source.find('\n', begin) - begin, most_columns));

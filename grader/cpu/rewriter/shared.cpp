@@ -63,8 +63,47 @@ class SharedRewriter {
                 return refuse(declarator.name_begin,
                               name + " needs a size; for one given at the launch, write 'extern __shared__'");
             }
+            if (const int i = find_variable_size(declarator); i >= 0) {
+                return refuse(i,
+                              "the size of a __shared__ array must be known when the file is compiled; use a constant, "
+                              "or 'extern __shared__' with the size in bytes as the launch's third part");
+            }
         }
         return true;
+    }
+
+    /// g++ would explain this one badly: a size that is a parameter of the kernel or a built-in such as blockDim.
+    int find_variable_size(const Declarator& declarator) const {
+        const auto parameters = parameters_around(declarator.name_begin);
+        for (int i = declarator.name_end; i < declarator.end; ++i) {
+            const auto before = stream_[i - 1];
+            if (!stream_.is_identifier(i) || before == "." || before == "->" || before == "::") continue;
+            const auto word = stream_[i];
+            if (word == "sizeof" || word == "decltype") return -1;
+            if (word == "blockDim" || word == "gridDim" || word == "threadIdx" || word == "blockIdx") return i;
+            if (parameters.count(word)) return i;
+        }
+        return -1;
+    }
+
+    /// Names of the parameters of the function around `i`.
+    std::unordered_set<std::string_view> parameters_around(int i) const {
+        constexpr int most = 64;
+        int body = stream_.block[i];
+        for (int steps = 0; steps < most && body >= 0 && stream_.block[body] >= 0 && !stream_.at_namespace[body];
+             ++steps) {
+            body = stream_.block[body];
+        }
+        std::unordered_set<std::string_view> names;
+        if (stream_[body - 1] != ")" || stream_.match[body - 1] < 0) return names;
+        for (int p = stream_.match[body - 1] + 1; p < body && static_cast<int>(names.size()) < most; ++p) {
+            const auto after = stream_[p + 1];
+            const bool last_word = after == "," || after == ")" || after == "=" || after == "[";
+            if (last_word && stream_.is_identifier(p) && stream_[p - 1] != "(" && stream_[p - 1] != ",") {
+                names.insert(stream_[p]);
+            }
+        }
+        return names;
     }
 
     void rewrite(const Declaration& declaration) {
@@ -76,17 +115,17 @@ class SharedRewriter {
             is_typedef = is_typedef || first;
         }
         for (const int i : declaration.attribute_tokens) edits.remove(stream_.tokens[i]);
-        std::string definitions;
         for (const auto& declarator : declaration.declarators) {
-            edits.insert_before(stream_.tokens[declarator.name_begin],
-                                stream_.is_macro ? "warplab_cpu_type_##" : "warplab_cpu_type_");
-            if (!is_repeated(declaration, declarator)) definitions += defining_text(stream_, declaration, declarator);
+            const Token* name = &stream_.tokens[declarator.name_begin];
+            edits.insert_before(*name, stream_.is_macro ? "warplab_cpu_type_##" : "warplab_cpu_type_");
             remember(declaration, declarator);
-        }
-        if (stream_.has(declaration.end)) {
-            edits.insert_before(stream_.tokens[declaration.end], definitions);
-        } else {
-            edits.insert_after(stream_.tokens.back(), definitions);
+            if (is_repeated(declaration, declarator)) continue;
+            const auto definition = defining_text(stream_, declaration, declarator);
+            if (stream_.has(declaration.end)) {
+                edits.insert_before(stream_.tokens[declaration.end], definition, name);
+            } else {
+                edits.insert_after(stream_.tokens.back(), definition, name);
+            }
         }
     }
 
