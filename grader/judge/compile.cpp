@@ -102,28 +102,20 @@ std::string hint_for(const std::string& message) {
     return "";
 }
 
-/// Errors in the student's file and the notes that belong to them.
-std::vector<Diagnostic> with_notes(const std::vector<Diagnostic>& all, const std::string& shown) {
-    std::vector<Diagnostic> chosen;
-    bool after_error = false;
-    for (const auto& diagnostic : all) {
-        if (diagnostic.kind != "note") after_error = diagnostic.kind == "error" && diagnostic.file == shown;
-        if (after_error && diagnostic.file == shown) chosen.push_back(diagnostic);
-    }
-    return chosen;
-}
-
-/// The compiler said no.
-Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text) {
+/// The compiler said no. `rewritten` is what it read, when that was not the text itself.
+Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+                       const std::string& rewritten) {
     const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
-    const std::vector<Diagnostic> errors = select(all, job.shown, "error");
+    std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
+    if (!rewritten.empty()) move_columns(errors, text, rewritten);
+    const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
+    const auto count = std::count_if(errors.begin(), errors.end(), is_error);
+    const std::string log = render(errors, text, errors_shown);
     for (const auto& error : errors)
-        if (is_about_signature(error.message, contract))
-            return failed(wrong_signature(contract, fmt::format("in line {}: {}", error.line, error.message)),
-                          render({error}, text, errors_shown));
+        if (auto breach = find_breach(error.message, error.line, contract)) return failed(*breach, log);
     if (errors.empty()) {
         // Our headers are right by themselves: the harness was compiled with them.
-        const auto elsewhere = std::find_if(all.begin(), all.end(), [](const auto& d) { return d.kind == "error"; });
+        const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
         if (elsewhere == all.end())
             return broken(cause::internal, "the compiler failed without naming an error: " + words.substr(0, 500), "");
         return failed({cause::compile_error,
@@ -133,21 +125,28 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
                        {}});
     }
     const Diagnostic& first = errors.front();
-    const std::string count = errors.size() > 1 ? fmt::format(" ({} errors; this is the first)", errors.size()) : "";
+    const std::string more = count > 1 ? fmt::format(" ({} errors; this is the first)", count) : "";
     return failed({cause::compile_error,
-                   fmt::format("Line {}: {}{}", first.line, first.message, count),
+                   fmt::format("Line {}: {}{}", first.line, first.message, more),
                    hint_for(first.message),
                    {}},
-                  render(with_notes(all, job.shown), text, errors_shown));
+                  log);
 }
 
-/// A file of the sandboxed compiler's: a link or a device in its place is not followed.
+/// A file that the sandboxed compiler left: a link or a device in its place is not followed.
+int open_left(const fs::path& path, struct stat& file) {
+    const int number = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (number < 0) return -1;
+    if (fstat(number, &file) == 0 && S_ISREG(file.st_mode) && static_cast<std::uint64_t>(file.st_size) <= runner_bytes)
+        return number;
+    close(number);
+    return -1;
+}
+
 void copy_out(const fs::path& from, const fs::path& to) {
-    const int source = open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat file {};
-    const bool good = source >= 0 && fstat(source, &file) == 0 && S_ISREG(file.st_mode) &&
-                      static_cast<std::uint64_t>(file.st_size) <= runner_bytes;
-    const int target = good ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1;
+    const int source = open_left(from, file);
+    const int target = source >= 0 ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1;
     off_t copied = 0;
     while (target >= 0 && copied < file.st_size &&
            sendfile(target, source, &copied, static_cast<std::size_t>(file.st_size - copied)) > 0) {
@@ -156,6 +155,16 @@ void copy_out(const fs::path& from, const fs::path& to) {
     if (source >= 0) close(source);
     if (target >= 0) close(target);
     if (!done) throw std::runtime_error("the compiled program cannot be copied to " + to.string());
+}
+
+std::string read_left(const fs::path& path) {
+    struct stat file {};
+    const int source = open_left(path, file);
+    std::string text(source >= 0 ? static_cast<std::size_t>(file.st_size) : 0, '\0');
+    const ssize_t got = source >= 0 ? read(source, text.data(), text.size()) : 0;
+    if (source >= 0) close(source);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
 }
 
 /// A folder above `path` that other users may not enter, "" when there is none.
@@ -243,7 +252,10 @@ class Compiler {
     /// Warnings about the student's file stay in the log.
     Outcome judge_compiler(const Ended& ended) const {
         if (auto end = explain_end(ended)) return *end;
-        if (ended.status != 0) return explain_errors(ended.output, job_, harness_.contract, text_);
+        if (ended.status != 0) {
+            const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
+            return explain_errors(ended.output, job_, harness_.contract, text_, rewritten);
+        }
         Outcome outcome;
         outcome.log =
             render(select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning"), text_, warnings_shown);
@@ -311,7 +323,7 @@ class Compiler {
         return ended.status == 0 ? Outcome{} : explain_linker(ended.output);
     }
 
-    static Outcome explain_linker(const std::string& words) {
+    Outcome explain_linker(const std::string& words) const {
         const auto quoted = [&](const char* before) {
             const std::size_t at = words.find(before);
             if (at == std::string::npos) return std::string();
@@ -324,12 +336,17 @@ class Compiler {
                            "Give it another name.",
                            {}});
         if (const std::string name = quoted("undefined reference to `"); !name.empty())
-            return failed(
-                {cause::compile_error,
-                 fmt::format("{} is called but defined nowhere.", name),
-                 "Is it declared and its body missing, or is it from a library that the grader does not link?",
-                 {}});
+            return failed({cause::compile_error,
+                           fmt::format("{} is called{} but defined nowhere.", name, where(name)),
+                           "Is its body missing, or is it from a library that the grader does not link?",
+                           {}});
         return broken(cause::internal, "linking failed: " + words.substr(0, 1000), "");
+    }
+
+    /// " in line 12", when the text says where.
+    std::string where(const std::string& symbol) const {
+        const int line = line_of_call(text_, Symbol{'U', symbol}.function());
+        return line > 0 ? fmt::format(" in line {}", line) : "";
     }
 
     static void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
@@ -350,6 +367,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     add(job.backend == Backend::cpu ? student_cpu_flags() : student_cuda_flags(job.for_tools));
     add(job.defines);
     add(link_flags(job.backend));
+    all += compiler_identity("/proc/self/exe") + '\0';  // the judge's own words
     all += compiler_identity(find_cxx()) + '\0';
     all += job.backend == Backend::cpu ? sha256_file(job.rewriter()) : compiler_identity(find_nvcc());
     return sha256(all);

@@ -17,6 +17,8 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/paths.h"
+
 namespace warplab {
 namespace {
 namespace fs = std::filesystem;
@@ -41,8 +43,8 @@ const fs::path& mischief() {
     static const fs::path program = [] {
         const fs::path built = scratch() / "bin" / "mischief";
         fs::create_directory(built.parent_path());
-        const std::string command = "g++ -O1 -o '" + built.string() + "' '" +
-                                    (fs::absolute(__FILE__).parent_path() / "mischief.cpp").string() + "'";
+        const std::string command =
+            "g++ -O1 -o '" + built.string() + "' '" + (test::root_folder() / "tests/judge/mischief.cpp").string() + "'";
         if (std::system(command.c_str()) != 0) std::abort();
         return built;
     }();

@@ -14,21 +14,34 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// The line where `name (` first stands outside comments; 0 = nowhere.
-int line_of_call(const std::string& source, const std::string& name) {
-    const std::string text = without_comments(source);
-    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-        if (at > 0 && is_word(text[at - 1])) continue;
-        const std::size_t next = text.find_first_not_of(" \t\n", at + name.size());
-        if (next != std::string::npos && text[next] == '(')
-            return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
-    }
-    return 0;
+/// What stands in the first quotes of a compiler's message, g++'s or nvcc's.
+std::string first_quoted(const std::string& message) {
+    const std::string open = "‘", close = "’";
+    if (const std::size_t at = message.find(open); at != std::string::npos)
+        return message.substr(at + open.size(), message.find(close, at) - at - open.size());
+    const std::size_t at = message.find('"');
+    return at == std::string::npos ? "" : message.substr(at + 1, message.find('"', at + 1) - at - 1);
+}
+
+/// "f" of "void f(int)", of "f(int)" and of "int f".
+std::string declared_function(const std::string& declaration) {
+    std::size_t end = declaration.find('(');
+    if (end == std::string::npos) end = declaration.size();
+    std::size_t begin = end;
+    while (begin > 0 && (is_word(declaration[begin - 1]) || declaration[begin - 1] == ':')) --begin;
+    return declaration.substr(begin, end - begin);
 }
 
 std::string at_line(const std::string& source, const std::string& name) {
     const int line = line_of_call(source, name);
     return line > 0 ? fmt::format(" (line {})", line) : "";
+}
+
+Failure reserved_name(const std::string& name, const std::string& where) {
+    return {cause::reserved_symbol,
+            fmt::format("The file defines {}{}, a name that belongs to CUDA or the grader.", name, where),
+            "Give it another name.",
+            {}};
 }
 
 std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const Contract& contract,
@@ -41,12 +54,7 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
                                        at_line(source, "main"), contract.function),
                            "Remove main. To try things by yourself, keep it in another file.",
                            {}};
-        if (contract.reserved.count(symbol.name))
-            return Failure{cause::reserved_symbol,
-                           fmt::format("The file defines {}{}, a name that belongs to CUDA or the grader.", symbol.name,
-                                       at_line(source, symbol.function())),
-                           "Give it another name.",
-                           {}};
+        if (contract.reserved.count(symbol.name)) return reserved_name(symbol.name, at_line(source, symbol.function()));
     }
     return std::nullopt;
 }
@@ -96,6 +104,17 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
 
 }  // namespace
 
+int line_of_call(const std::string& source, const std::string& name) {
+    const std::string text = without_comments(source);
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        if (at > 0 && is_word(text[at - 1])) continue;
+        const std::size_t next = text.find_first_not_of(" \t\n", at + name.size());
+        if (next != std::string::npos && text[next] == '(')
+            return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
+    }
+    return 0;
+}
+
 Failure wrong_signature(const Contract& contract, const std::string& found) {
     return {cause::wrong_signature,
             fmt::format("{} is defined as  {}", contract.function, found),
@@ -103,16 +122,22 @@ Failure wrong_signature(const Contract& contract, const std::string& found) {
             {}};
 }
 
-bool is_about_signature(const std::string& message, const Contract& contract) {
-    if (message.find(contract.function + "(") == std::string::npos &&
-        message.find("\"" + contract.function + "\"") == std::string::npos)
-        return false;
-    for (const char* words :
-         {"ambiguating new declaration", "conflicting declaration", "different language linkage", "and later ‘static’",
-          "distinguished by return type", "linkage specification is incompatible", "different exception specifier",
-          "is incompatible with previous"})
-        if (message.find(words) != std::string::npos) return true;
-    return false;
+std::optional<Failure> find_breach(const std::string& error, int line, const Contract& contract) {
+    const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
+    if (!says("conflicting declaration") && !says("ambiguating new declaration") && !says("and later ‘static’") &&
+        !says("different kind of entity") && !says("redefinition of") && !says("distinguished by return type") &&
+        !says("incompatible with previous") && !says("incompatible with declaration"))
+        return std::nullopt;
+    const std::string declared = first_quoted(error), function = declared_function(declared);
+    if (function == contract.function) {
+        const char* linkage = says("‘C’ linkage") || says("linkage specification") ? "extern \"C\" "
+                              : says("and later ‘static’")                         ? "static "
+                                                                                   : "";
+        return wrong_signature(contract, fmt::format("{}{} (line {})", linkage, declared, line));
+    }
+    for (const std::string& name : contract.reserved)
+        if (name.substr(0, name.find('(')) == function) return reserved_name(function, fmt::format(" (line {})", line));
+    return std::nullopt;
 }
 
 std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Contract& contract,

@@ -25,9 +25,11 @@ struct Contract {
 std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Contract& contract,
                                    const std::string& source);
 
-/// A compiler's error that says the contract function is declared otherwise than in lab.h.
-bool is_about_signature(const std::string& message, const Contract& contract);
+/// The breach that a compiler's error stands for: the contract function declared otherwise than in lab.h, or a name
+/// of the harness declared anew.
+std::optional<Failure> find_breach(const std::string& error, int line, const Contract& contract);
 
-Failure wrong_signature(const Contract& contract, const std::string& found);
+/// The line where `name (` first stands outside comments; 0 = nowhere.
+int line_of_call(const std::string& source, const std::string& name);
 
 }  // namespace warplab::compilation

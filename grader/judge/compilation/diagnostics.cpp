@@ -23,6 +23,12 @@ bool skip(const std::string& text, std::size_t& at, const std::string& word) {
     return true;
 }
 
+/// Without the " [-fpermissive]" or " [-Wunused]" that g++ appends.
+std::string without_option(const std::string& message) {
+    const std::size_t at = message.rfind(" [-");
+    return at != std::string::npos && message.ends_with("]") ? message.substr(0, at) : message;
+}
+
 /// "error: …" with nvcc's numbers ("error #20:") and g++'s "fatal error".
 bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic) {
     if (!skip(text, at, "fatal ")) skip(text, at, "catastrophic ");
@@ -31,7 +37,7 @@ bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic)
         diagnostic.kind = kind;
         if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
         if (!skip(text, at, ": ")) return false;
-        diagnostic.message = text.substr(at);
+        diagnostic.message = without_option(text.substr(at));
         return true;
     }
     return false;
@@ -97,6 +103,35 @@ std::string source_line(const std::string& source, int number) {
     return line;
 }
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Where whole words equal to `word` begin, from the right.
+std::vector<std::size_t> places_of(const std::string& word, const std::string& line) {
+    std::vector<std::size_t> places;
+    for (std::size_t at = line.rfind(word); at != std::string::npos;
+         at = at > 0 ? line.rfind(word, at - 1) : std::string::npos) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) places.push_back(at);
+    }
+    return places;
+}
+
+/// The column in `before` of the word that stands at `column` of `after`; 0 = no telling. A rewritten launch begins
+/// with words of ours and ends with the student's, so words are counted from the right.
+int matching_column(const std::string& before, const std::string& after, int column) {
+    const auto at = static_cast<std::size_t>(column - 1);
+    if (column <= 0 || at >= after.size()) return 0;
+    if (before.compare(0, at + 1, after, 0, at + 1) == 0) return column;
+    std::size_t end = at;
+    while (end < after.size() && is_word(after[end])) ++end;
+    if (end == at) return 0;
+    const std::string word = after.substr(at, end - at);
+    const auto in_after = places_of(word, after), in_before = places_of(word, before);
+    for (std::size_t i = 0; i < std::min(in_after.size(), in_before.size()); ++i)
+        if (in_after[i] == at) return static_cast<int>(in_before[i]) + 1;
+    return 0;
+}
+
 /// Spaces up to the column, tabs kept, so that the caret stands below its character.
 std::string indent_for(const std::string& line, int column) {
     std::string indent;
@@ -117,7 +152,7 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
         Diagnostic diagnostic, place;
         if (read_line(line, diagnostic)) {
             const Diagnostic& through = context.line > 0 ? context : include_stack;
-            if (diagnostic.file != shown && through.line > 0) move_to(diagnostic, through);
+            if (diagnostic.file != shown && diagnostic.kind != "note" && through.line > 0) move_to(diagnostic, through);
             if (diagnostic.kind != "note") context = include_stack = {};
             found.push_back(diagnostic);
         } else if (read_context(line, shown, place)) {
@@ -132,16 +167,27 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
     return found;
 }
 
-std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind) {
+std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
+                               bool with_notes) {
     std::vector<Diagnostic> chosen;
+    bool belongs = false;
     for (const auto& diagnostic : all) {
         const auto same = [&](const Diagnostic& other) {
             return other.line == diagnostic.line && other.message == diagnostic.message;
         };
-        if (diagnostic.file == shown && diagnostic.kind == kind && std::none_of(chosen.begin(), chosen.end(), same))
-            chosen.push_back(diagnostic);
+        const bool here = diagnostic.file == shown && std::none_of(chosen.begin(), chosen.end(), same);
+        if (diagnostic.kind != "note") belongs = here && diagnostic.kind == kind;
+        if (here && belongs && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
     }
     return chosen;
+}
+
+void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten) {
+    for (Diagnostic& diagnostic : diagnostics) {
+        const std::string before = source_line(source, diagnostic.line);
+        const std::string after = source_line(rewritten, diagnostic.line + 1);  // the first one is a #line
+        if (before != after) diagnostic.column = matching_column(before, after, diagnostic.column);
+    }
 }
 
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most) {

@@ -17,8 +17,12 @@ struct Diagnostic {
 /// (a template, a macro) is moved to that line.
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown);
 
-/// Those of one kind in `shown`, in the compiler's order, each once.
-std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind);
+/// Those of one kind in `shown`, in the compiler's order, each once; with the notes in `shown` that follow them.
+std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
+                               bool with_notes = false);
+
+/// Turns columns of the rewriter's output into columns of the source; 0 where there is no telling.
+void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
 /// The first `most` of them, with the source's line and a caret below the column.
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most);

@@ -1,0 +1,441 @@
+#include "grader/judge/compile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+
+#include "grader/core/cause.h"
+#include "grader/judge/compilation/contract.h"
+#include "grader/judge/compilation/diagnostics.h"
+#include "grader/judge/compilation/hand_in.h"
+#include "grader/judge/compilation/symbols.h"
+#include "grader/judge/toolchain.h"
+#include "tests/paths.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+using compilation::Diagnostic;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr auto right = R"(#include "labs/vector_add/lab.h"
+
+__global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i];
+}
+
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
+    if (n > 0) add_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
+std::string replaced(const std::string& text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return std::string(text).replace(at, from.size(), to);
+}
+
+std::string right_but(const std::string& from, const std::string& to) { return replaced(right, from, to); }
+std::string right_and(const std::string& more) { return std::string(right) + more + "\n"; }  // begins in line 11
+
+const Lab& lab() {
+    static const Lab loaded = load_lab(test::root_folder(), "vector_add");
+    return loaded;
+}
+
+std::string why_not(Backend backend) {
+    if (backend == Backend::cuda && find_nvcc().empty()) return "nvcc is not here";
+    if (backend == Backend::cpu && !fs::exists(test::build_folder() / "cpu/rewrite")) return "cpu/rewrite is not built";
+    return "";
+}
+
+class CompileTest : public testing::Test {
+  protected:
+    CompileTest() {
+        std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+        std::replace(name.begin(), name.end(), '/', '-');
+        folder_ = fs::path(testing::TempDir()) / ("compile-" + name + std::to_string(getpid()));
+        fs::create_directories(folder_);
+    }
+    ~CompileTest() override { fs::remove_all(folder_); }
+
+    fs::path hand_in(const std::string& text, const std::string& name = "hand_in.cu") const {
+        std::ofstream(folder_ / name, std::ios::binary) << text;
+        return folder_ / name;
+    }
+    Compiled compile_file(const fs::path& file, Backend backend = Backend::cpu, SandboxLevel level = SandboxLevel::none,
+                          std::vector<std::string> defines = {}) const {
+        return compile({lab(), lab().stages.front(), file, backend, std::move(defines), level, test::build_folder()});
+    }
+    Compiled compile_text(const std::string& text, Backend backend = Backend::cpu,
+                          SandboxLevel level = SandboxLevel::none) const {
+        return compile_file(hand_in(text), backend, level);
+    }
+    fs::path folder_;
+};
+
+std::string told(const Compilation& result) {
+    return result.failure ? result.failure->message + "\n" + result.failure->hint + "\n" + result.log : result.log;
+}
+
+/// What no student should ever read.
+void expect_nothing_of_ours(const Compilation& result) {
+    for (const char* ours :
+         {"warplab_cpu", "WARPLAB_CPU", "student.cu", "student.cpp", "student.o", "/cache/", "driver.o"})
+        EXPECT_THAT(told(result), Not(HasSubstr(ours)));
+}
+
+// Every kind of wrong file, on both backends.
+
+struct Wrong {
+    const char* name;
+    std::string text;
+    const char* cause;
+    std::vector<const char*> words;  // in message, hint or log
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.name; }
+
+const std::vector<Wrong>& wrong_files() {
+    static const std::vector<Wrong> files = {
+        {"Empty", "", cause::empty_file, {"is empty"}},
+        {"Blank", " \n\r\n\t\n", cause::empty_file, {"is empty"}},
+        {"Binary",
+         std::string("\x7f"
+                     "ELF\0\0\1",
+                     7),
+         cause::compile_error,
+         {"not a text file"}},
+        {"Utf16", std::string("\xff\xfe#\0i\0n\0", 8), cause::compile_error, {"UTF-16"}},
+        {"AbsoluteInclude", right_and("#include \"/etc/passwd\""), cause::compile_error, {"Line 11", "/etc/passwd"}},
+        {"IncludeAbove", right_and("#  include <labs/../../secret.h>"), cause::compile_error, {"Line 11", "one file"}},
+        {"IncludeHelper", right_and("#include \"helper.h\""), cause::compile_error, {":11", "helper.h", "one file"}},
+        {"IncludeHarness", right_and("#include \"grader/runner/driver.h\""), cause::compile_error, {":11"}},
+        {"Undeclared",
+         right_but("add_kernel<<<", "sum_kernel<<<"),
+         cause::compile_error,
+         {"Line 9", "sum_kernel", "if (n > 0) sum_kernel<<<"}},
+        {"MissingSemicolon",
+         right_but("+ b[i];", "+ b[i]"),
+         cause::compile_error,
+         {":5", "if (i < n) out[i] = a[i] + b[i]"}},
+        {"TooFewKernelArguments",
+         right_but("(a, b, out, n);", "(a, b, n);"),
+         cause::compile_error,
+         {"Line 9", "256>>>(a, b, n)"}},
+        {"WrongKernelArgument",
+         right_but("(a, b, out, n);", "(a, b, b, n);"),
+         cause::compile_error,
+         {"Line 9", "256>>>(a, b, b, n)"}},
+        {"OtherParameters",
+         right_but("float* out, std::size_t n, void*)", "float* out, int n, void*)"),
+         cause::wrong_signature,
+         {"(line 8)", "int, void*", "void vector_add(const float* a, const float* b, float* out"}},
+        {"OtherResult", right_but("void vector_add", "int vector_add"), cause::wrong_signature, {"line 8"}},
+        {"CLinkage", right_but("void vector_add", "extern \"C\" void vector_add"), cause::wrong_signature, {"line 8"}},
+        {"InNamespace",
+         right_but("void vector_add", "namespace mine { void vector_add") + "}\n",
+         cause::missing_function,
+         {"namespace", "line 8"}},
+        {"OtherName",
+         right_but("void vector_add", "void vectoradd"),
+         cause::missing_function,
+         {"vectoradd (line 8)", "void vector_add("}},
+        {"NoFunction", "#include \"labs/vector_add/lab.h\"\nint unrelated;\n", cause::missing_function, {"vector_add"}},
+        {"OptionalWithOtherParameters",
+         right_and("std::size_t vector_add_scratch_bytes(int n) { return n; }"),
+         cause::wrong_signature,
+         {"line 11", "vector_add_scratch_bytes(unsigned long)"}},
+        {"OwnMain", right_and("int main() { return 0; }"), cause::own_main, {"line 11", "Remove main"}},
+        {"DriverName",
+         right_and("namespace warplab { struct Call; }\nvoid driver_call(const warplab::Call&) {}"),
+         cause::reserved_symbol,
+         {"driver_call", "line 12"}},
+        {"CudaName",
+         right_and("cudaError_t cudaMalloc(void**, std::size_t) { return cudaSuccess; }"),
+         cause::reserved_symbol,
+         {"cudaMalloc", "line 11"}},
+        {"BodyMissing",
+         right_and("void elsewhere(); void f() { elsewhere(); }"),
+         cause::compile_error,
+         {"elsewhere()"}},
+        {"TemplateOfLibrary",
+         right_and("#include <algorithm>\nstruct P {};\nvoid f(P* p) { std::sort(p, p + 2); }"),
+         cause::compile_error,
+         {"Line 13", "std::sort(p, p + 2)"}},
+        {"MacroBreaksHeader", "#define n 5\n" + std::string(right), cause::compile_error, {}},
+    };
+    return files;
+}
+
+class WrongFile : public CompileTest, public testing::WithParamInterface<std::tuple<Backend, Wrong>> {};
+
+TEST_P(WrongFile, FailsForItsCause) {
+    const auto& [backend, wrong] = GetParam();
+    if (const std::string why = why_not(backend); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(wrong.text, backend).result;
+    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    ASSERT_TRUE(result.failure);
+    if (backend == Backend::cpu || std::string(wrong.name) != "CudaName") {
+        EXPECT_EQ(result.failure->cause, wrong.cause) << told(result);
+        for (const char* words : wrong.words) EXPECT_THAT(told(result), HasSubstr(words));
+    }
+    expect_nothing_of_ours(result);
+}
+
+std::string wrong_name(const testing::TestParamInfo<std::tuple<Backend, Wrong>>& info) {
+    return std::string(backend_name(std::get<0>(info.param))) + std::get<1>(info.param).name;
+}
+INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
+                         testing::Combine(testing::Values(Backend::cpu, Backend::cuda),
+                                          testing::ValuesIn(wrong_files())),
+                         wrong_name);
+
+// What compiles.
+
+class EitherBackend : public CompileTest, public testing::WithParamInterface<Backend> {
+  protected:
+    void SetUp() override {
+        if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Compile, EitherBackend, testing::Values(Backend::cpu, Backend::cuda),
+                         [](const auto& info) { return std::string(backend_name(info.param)); });
+
+TEST_P(EitherBackend, RightFileBecomesARunner) {
+    const Compiled compiled = compile_text(right, GetParam());
+    ASSERT_EQ(compiled.result.verdict, Verdict::passed) << told(compiled.result);
+    EXPECT_EQ(access(compiled.runner.c_str(), X_OK), 0);
+    EXPECT_THAT(compiled.result.log, IsEmpty());
+}
+
+TEST_P(EitherBackend, WindowsTextIsFine) {
+    const std::string text = "\xef\xbb\xbf" + std::regex_replace(std::string(right), std::regex("\n"), "\r\n");
+    EXPECT_EQ(compile_text(text, GetParam()).result.verdict, Verdict::passed);
+    const Compilation broken = compile_text(replaced(text, "add_kernel<<<", "sum_kernel<<<"), GetParam()).result;
+    EXPECT_THAT(told(broken), HasSubstr("Line 9"));
+    EXPECT_THAT(told(broken), Not(HasSubstr("\r")));
+}
+
+TEST_P(EitherBackend, DefinesReachTheFile) {
+    const fs::path file = hand_in(right_and("static_assert(BLOCK == 64, \"block\");"));
+    const auto with = [&](std::vector<std::string> defines) {
+        return compile_file(file, GetParam(), SandboxLevel::none, std::move(defines)).result.verdict;
+    };
+    EXPECT_EQ(with({"BLOCK=64"}), Verdict::passed);
+    EXPECT_EQ(with({"-DBLOCK=64"}), Verdict::passed);
+    EXPECT_EQ(with({"BLOCK=32"}), Verdict::failed);
+}
+
+TEST_P(EitherBackend, NamesWithSpacesQuotesAndColons) {
+    const fs::path file = hand_in(right_but("add_kernel<<<", "sum_kernel<<<"), "a \"b\" (1): c'd.cu");
+    const Compilation result = compile_file(file, GetParam()).result;
+    EXPECT_THAT(told(result), HasSubstr("Line 9"));
+    EXPECT_THAT(result.log, HasSubstr(file.string() + ":9"));
+}
+
+TEST_F(CompileTest, OutcomesAreKept) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    for (const std::string& text : {std::string(right), right_but("add_kernel<<<", "sum_kernel<<<")}) {
+        const Compiled first = compile_text(text), second = compile_text(text);
+        EXPECT_FALSE(first.result.cached);
+        EXPECT_TRUE(second.result.cached);
+        EXPECT_EQ(told(first.result), told(second.result));
+        EXPECT_EQ(first.result.verdict, second.result.verdict);
+        EXPECT_EQ(first.runner, second.runner);
+        EXPECT_FALSE(compile_text(text + "// changed\n").result.cached);
+    }
+}
+
+TEST_F(CompileTest, AWarningIsNoFailureAndIsShown) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_and("int f(int x) { if (x = 1) return 2; return 3; }")).result;
+    EXPECT_EQ(result.verdict, Verdict::passed);
+    EXPECT_THAT(result.log, HasSubstr("warning"));
+    EXPECT_THAT(result.log, HasSubstr("if (x = 1)"));
+    expect_nothing_of_ours(result);
+}
+
+TEST_F(CompileTest, RefusedFeatureIsNamed) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_and("texture<float> picture;")).result;
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.failure->cause, cause::refused_feature);
+    EXPECT_THAT(told(result), HasSubstr("Line 11"));
+    EXPECT_THAT(result.log, HasSubstr("texture<float> picture;"));
+}
+
+TEST_F(CompileTest, MissingFileAndFolder) {
+    EXPECT_EQ(compile_file(folder_ / "none.cu").result.failure->cause, cause::missing_file);
+    EXPECT_EQ(compile_file(folder_).result.failure->cause, cause::missing_file);
+    EXPECT_THAT(told(compile_file(folder_).result), HasSubstr("is a folder"));
+}
+
+TEST_F(CompileTest, ManyErrorsAreCutAtTen) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    std::string more;
+    for (int i = 0; i < 14; ++i) more += "int v" + std::to_string(i) + " = unknown" + std::to_string(i) + ";\n";
+    const Compilation result = compile_text(right_and(more)).result;
+    EXPECT_THAT(told(result), HasSubstr("14 errors"));
+    EXPECT_THAT(result.log, HasSubstr("unknown9"));
+    EXPECT_THAT(result.log, Not(HasSubstr("unknown10")));
+    EXPECT_THAT(result.log, HasSubstr("and 4 more"));
+}
+
+// In the sandbox.
+
+class Sandboxed : public CompileTest, public testing::WithParamInterface<SandboxLevel> {
+  protected:
+    void SetUp() override {
+        if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+        const bool user = GetParam() == SandboxLevel::uid;
+        if (user ? geteuid() != 0 : sandbox_support().level != GetParam())
+            GTEST_SKIP() << sandbox_support().why_not_stronger;
+        const Compiled first = compile_text(right, Backend::cpu, GetParam());
+        if (user && first.result.verdict == Verdict::error) GTEST_SKIP() << told(first.result);
+        ASSERT_EQ(first.result.verdict, Verdict::passed) << told(first.result);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Compile, Sandboxed, testing::Values(SandboxLevel::uid, SandboxLevel::namespaces),
+                         [](const auto& info) { return std::string(sandbox_name(info.param)); });
+
+TEST_P(Sandboxed, SameErrorsAsWithout) {
+    const std::string text = right_but("add_kernel<<<", "sum_kernel<<<");
+    EXPECT_THAT(told(compile_text(text, Backend::cpu, GetParam()).result), HasSubstr("Line 9: ‘sum_kernel’"));
+}
+
+// The assembler reads files, too: `.incbin` in a section attribute needs no asm statement, which the rewriter refuses.
+TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
+    const fs::path secret = hand_in("the hidden seed", "secret");
+    chmod(secret.c_str(), 0644);
+    const std::string text =
+        right_and("int stolen __attribute__((section(\".data\\n.incbin \\\"" + secret.string() + "\\\"\\n#\"))) = 1;");
+    const Compiled inside = compile_text(text, Backend::cpu, GetParam());
+    EXPECT_NE(inside.result.verdict, Verdict::passed);
+    EXPECT_THAT(told(inside.result), Not(HasSubstr("the hidden seed")));
+}
+
+TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
+    const fs::path secret = hand_in("int the_hidden_seed = ;\n", "secret.h");
+    chmod(secret.c_str(), 0644);
+    const std::string text = right_and("#define SECRET \"" + secret.string() + "\"\n#include SECRET");
+    EXPECT_THAT(told(compile_text(text).result), HasSubstr("expected")) << "without a sandbox it would be read";
+    const Compilation inside = compile_text(text + "\n", Backend::cpu, GetParam()).result;
+    EXPECT_EQ(inside.verdict, Verdict::failed);
+    EXPECT_THAT(told(inside), HasSubstr("No such file"));
+}
+
+TEST_F(CompileTest, EndlessCompilationIsEnded) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    // Each level asks for two of the level below: 2^40 types.
+    const Compilation result = compile_text(right_and(R"(
+template <int depth, long path> struct Tree {
+    static constexpr long value = Tree<depth - 1, path * 2>::value + Tree<depth - 1, path * 2 + 1>::value;
+};
+template <long path> struct Tree<0, path> { static constexpr long value = path; };
+long bomb() { return Tree<40, 0>::value; })"))
+                                   .result;
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.verdict, Verdict::failed);
+    EXPECT_THAT(result.failure->cause,
+                testing::AnyOf(std::string(cause::compile_timeout), std::string(cause::out_of_memory)));
+}
+
+TEST_F(CompileTest, NvccIsAskedBesides) {
+    if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is not here";
+    const auto ask = [&](const std::string& text) {
+        return nvcc_says({lab(),
+                          lab().stages.front(),
+                          hand_in(text),
+                          Backend::cpu,
+                          {},
+                          SandboxLevel::none,
+                          test::build_folder()})
+            .get();
+    };
+    EXPECT_EQ(ask(right), "ok");
+    const std::string said = ask(right_but("threadIdx.x;", "threadIdx.w;"));
+    EXPECT_THAT(said, HasSubstr("hand_in.cu:4"));
+    EXPECT_THAT(said, HasSubstr("threadIdx.w"));
+}
+
+// The parts.
+
+TEST(Diagnostics, ReadsEveryCompilersLines) {
+    const auto found = compilation::read_diagnostics(
+        "a b.cu: In function ‘void f()’:\n"
+        "a b.cu:3:7: error: ‘x’ was not declared [-fpermissive]\n"
+        "a b.cu:4:1: fatal error: h.h: No such file or directory\n"
+        "a b.cu(5): error: identifier \"y\" is undefined\n"
+        "a b.cu(6): warning #177-D: variable \"z\" was declared but never referenced\n",
+        "a b.cu");
+    ASSERT_EQ(found.size(), 4u);
+    EXPECT_EQ(found[0].line, 3);
+    EXPECT_EQ(found[0].column, 7);
+    EXPECT_EQ(found[0].message, "‘x’ was not declared");
+    EXPECT_EQ(found[1].message, "h.h: No such file or directory");
+    EXPECT_EQ(found[2].line, 5);
+    EXPECT_EQ(found[2].message, "identifier \"y\" is undefined");
+    EXPECT_EQ(found[3].kind, "warning");
+}
+
+TEST(Diagnostics, ErrorsOfATemplateMoveToTheLineThatUsesIt) {
+    const auto found = compilation::read_diagnostics(
+        "In file included from s.cu:2:\n"
+        "/usr/include/x.h: In instantiation of ‘void f(T) [with T = int]’:\n"
+        "s.cu:9:5:   required from here\n"
+        "/usr/include/x.h:30:4: error: no match\n"
+        "/usr/include/x.h:31:4: note: candidate\n",
+        "s.cu");
+    const auto errors = compilation::select(found, "s.cu", "error", true);
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].line, 9);
+    EXPECT_EQ(errors[0].column, 5);
+}
+
+TEST(Diagnostics, CaretStandsBelowItsCharacter) {
+    const std::vector<Diagnostic> one = {{"s.cu", 2, 9, "error", "bad"}};
+    EXPECT_EQ(compilation::render(one, "first\n\tint ä = y;\n", 10),
+              "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");
+}
+
+TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
+    const std::string source = "f();\n    k<<<n, 1>>>(a, n);\n",
+                      rewritten = "#line 1 \"s.cu\"\nf();\n    (L(\"k\", n, 1),k(a, n));\n";
+    const auto at = [&](int column) {
+        std::vector<Diagnostic> one = {{"s.cu", 2, column, "error", "bad"}};
+        compilation::move_columns(one, source, rewritten);
+        return one[0].column;
+    };
+    EXPECT_EQ(at(3), 3);
+    EXPECT_EQ(at(19), 5) << "the kernel's name";
+    EXPECT_EQ(at(21), 17) << "its first argument";
+    EXPECT_EQ(at(24), 20) << "its second argument, which stands in the launch as well";
+    EXPECT_EQ(at(25), 0) << "a bracket is not looked for";
+}
+
+TEST(HandIn, CommentsAreBlankedOut) {
+    const std::string text = "a /* b\nc */ d \"/*\" '\"' // e\n1'000'000 /**/ f\n";
+    EXPECT_EQ(compilation::without_comments(text), "a     \n     d \"/*\" '\"'     \n1'000'000      f\n");
+}
+
+TEST(Symbols, ReadsNm) {
+    const auto symbols = compilation::read_symbols(
+        "0000000000000010 T f(int, float const*)\n                 U cudaMalloc\n0000000000000000 t (anonymous "
+        "namespace)::g(int)\nnonsense\n");
+    ASSERT_EQ(symbols.size(), 3u);
+    EXPECT_EQ(symbols[0].function(), "f");
+    EXPECT_TRUE(symbols[0].defined_strongly());
+    EXPECT_EQ(symbols[1].kind, 'U');
+    EXPECT_EQ(symbols[2].function(), "(anonymous namespace)::g");
+}
+
+}  // namespace
+}  // namespace warplab
