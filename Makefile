@@ -41,8 +41,9 @@ help:
 	@sh grader/help.sh
 
 demo: setup-demo program
-	@$(warplab) grade --tree solutions --report-dir "$(BUILD)/report" $(backend) $(folders)
-	@sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"
+	@$(warplab) grade --tree solutions --report-dir "$(BUILD)/report" $(backend) $(folders); graded=$$?; \
+	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
+	    exit $$graded
 
 start check bench sweep profile sanitize: lab-given program
 	@$(warplab) $@ $(stage) $(options)
