@@ -111,13 +111,14 @@ class Explanation {
           before_(situation.before[out].as<std::uint32_t>()[0]),
           beyond_(situation.beyond) {
         if (situation.previous) previous_ = situation.previous->arrays[out].as<std::uint32_t>()[0];
-        const auto attempts = {&Explanation::try_output_not_cleared, &Explanation::try_stale_result,
-                               &Explanation::try_reads_past_the_end, &Explanation::try_tail_lost,
-                               &Explanation::try_one_block_only,     &Explanation::try_prefix,
-                               &Explanation::try_part_of_each_block, &Explanation::try_missing_barrier,
-                               &Explanation::try_repeated,           &Explanation::try_other_operation,
-                               &Explanation::try_saturated,          &Explanation::try_stale_shared_memory,
-                               &Explanation::try_odd_trees,          &Explanation::try_lost_updates};
+        const auto attempts = {&Explanation::try_empty,           &Explanation::try_output_not_cleared,
+                               &Explanation::try_stale_result,    &Explanation::try_reads_past_the_end,
+                               &Explanation::try_tail_lost,       &Explanation::try_one_block_only,
+                               &Explanation::try_whole_warps,     &Explanation::try_part_of_each_block,
+                               &Explanation::try_missing_barrier, &Explanation::try_run_lost,
+                               &Explanation::try_repeated,        &Explanation::try_other_operation,
+                               &Explanation::try_saturated,       &Explanation::try_stale_shared_memory,
+                               &Explanation::try_odd_trees,       &Explanation::try_lost_updates};
         if (actual_ == right_) return;
         if (n_ <= most_explained) sum_prefixes();
         for (const auto attempt : attempts)
@@ -146,6 +147,14 @@ class Explanation {
     std::uint32_t sum(std::size_t begin, std::size_t end) const { return prefix_[end] - prefix_[begin]; }
     bool has_prefixes() const { return !prefix_.empty(); }
 
+    void try_empty() {
+        if (n_ == 0 && fits(before_))
+            explain("empty_not_written",
+                    "For n = 0 out still holds what it held before the call: the sum of nothing is 0, and it has to be "
+                    "written.",
+                    "Set out to 0 before you return early.");
+    }
+
     void try_output_not_cleared() {
         if (before_ != 0 && fits(right_ + before_))
             explain(
@@ -158,9 +167,6 @@ class Explanation {
                     fmt::format("The answer is the right one, {}, plus {}, which was the answer of the call before.",
                                 as_int(right_), as_int(previous_)),
                     "What the blocks add to is to be 0 at the beginning of every call, not only of the first.");
-        if (n_ == 0 && fits(before_))
-            explain("empty_not_written", "For n = 0 out is not written: the sum of nothing is 0, and out held garbage.",
-                    "Write the 0 before you return early.");
     }
 
     void try_stale_result() {
@@ -220,7 +226,7 @@ class Explanation {
         if (!has_prefixes()) return;
         for (const std::size_t block : usual_blocks) {
             const std::size_t blocks = round_up(n_, block) / block;
-            if (blocks < 2) continue;
+            if (blocks < 2 || (block < 128 && n_ <= 1024)) continue;  // there, rather a warp of one block
             for (std::size_t k = blocks; k-- > 0;) {
                 const std::size_t begin = k * block, end = std::min(n_, begin + block);
                 if (!fits(sum(begin, end))) continue;
@@ -241,15 +247,20 @@ class Explanation {
         return fmt::format("block {}", format_count(k));
     }
 
-    void try_prefix() {
+    void try_whole_warps() {
         if (!has_prefixes()) return;
-        for (const std::size_t step : {32, 1})
-            for (std::size_t kept = step; kept < n_ && found_.empty(); kept += step)
-                if (fits(prefix_[kept])) explain_prefix(kept);
-        for (std::size_t lost = 1; lost < n_ && found_.empty(); ++lost)
-            if (fits(right_ - prefix_[lost]))
-                explain("first_lost", fmt::format("The first {} products are not in the sum.", format_count(lost)),
+        for (std::size_t kept = 32; kept < n_ && found_.empty(); kept += 32)
+            if (fits(prefix_[kept])) explain_prefix(kept);
+    }
+
+    void try_run_lost() {
+        if (!has_prefixes()) return;
+        for (std::size_t k = 1; k < n_ && found_.empty(); ++k) {
+            if (fits(prefix_[k])) explain_prefix(k);
+            if (fits(right_ - prefix_[k]))
+                explain("first_lost", fmt::format("The first {} products are not in the sum.", format_count(k)),
                         "Does something set out, or the block's sum, to 0 after the first blocks have added to it?");
+        }
     }
 
     void explain_prefix(std::size_t kept) {

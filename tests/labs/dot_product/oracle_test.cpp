@@ -196,7 +196,7 @@ TEST(DotProductOracle, ExplainsWhatIsKeptFromTheCallBefore) {
 }
 
 TEST(DotProductOracle, ExplainsAnEmptySumThatIsNotWritten) {
-    EXPECT_EQ(explain_answer(make("random", 0), poison)->cause, "not_cleared");
+    EXPECT_EQ(explain_answer(make("random", 0), poison)->cause, "empty_not_written");
 }
 
 TEST(DotProductOracle, DoesNotExplainAnyNumber) {
