@@ -52,7 +52,8 @@ std::string kernel_name(const Stream& stream, const Qualifiers& qualifiers, int 
 
 void check_returns_void(const Stream& stream, int word, int parameters, Context& context) {
     static const Words others = {"int", "float", "double", "bool", "char", "short", "long", "unsigned", "size_t"};
-    for (int i = word + 1; i < parameters - 1; i = stream.after_group(i)) {
+    const int name = callee_begin(stream, parameters - 1);
+    for (int i = word + 1; i < name; i = stream.after_group(i)) {
         if (!others.count(stream[i])) continue;
         context.refuse(stream.tokens[i],
                        "a __global__ function returns nothing; write 'void' and hand results back "

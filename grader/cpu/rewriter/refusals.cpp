@@ -91,7 +91,8 @@ const std::vector<Refusal>& refusals() {
         {"<cuda_awbarrier",                "asynchronous barriers", "use __syncthreads()"},
         {"<cuda/ptx",                      "inline PTX", as_cpp},
         {"<cuda/atomic",                   "libcu++ (cuda::atomic)", atomics},
-        {"cuda::atomic*",                  "libcu++ (cuda::atomic)", atomics},
+        {"cuda::atomic",                   "libcu++ (cuda::atomic)", atomics},
+        {"cuda::atomic_ref",               "libcu++ (cuda::atomic)", atomics},
         {"<cuda/",                         "libcu++ (<cuda/…>)", "use the language and the runtime's own functions"},
 
         {"<nvrtc",                         "run-time compilation", by_launch},

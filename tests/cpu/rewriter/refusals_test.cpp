@@ -1,0 +1,154 @@
+#include "grader/cpu/rewriter/refusals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "grader/cpu/rewriter/rewriter.h"
+
+namespace warplab::rewriter {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string refusal_of(std::string_view source) { return show_problems(rewrite(source, "a.cu"), "a.cu"); }
+
+/// Source that the pattern must refuse.
+std::string example_of(std::string_view pattern) {
+    const std::string text(pattern);
+    if (text.front() == '<') return "#include " + text + "x.h>\n";
+    if (text.back() == '<') return text + "float, 2> variable;";
+    if (text.back() == '*') return "auto x = " + text.substr(0, text.size() - 1) + "Example(1);";
+    return "auto x = " + text + (text.back() == ':' ? "example" : "") + ";";
+}
+
+TEST(Refusals, EveryLineOfTheTableRefuses) {
+    for (const auto& refusal : refusals()) {
+        const auto shown = refusal_of(example_of(refusal.pattern));
+        EXPECT_THAT(shown, StartsWith("a.cu:1:")) << refusal.pattern;
+        EXPECT_THAT(shown, HasSubstr(std::string(refusal.reason) + " cannot run on the CPU backend; " +
+                                     std::string(refusal.instead)))
+            << refusal.pattern;
+    }
+}
+
+TEST(Refusals, NoPatternStandsTwice) {
+    std::set<std::string_view> seen;
+    for (const auto& refusal : refusals()) EXPECT_TRUE(seen.insert(refusal.pattern).second) << refusal.pattern;
+}
+
+TEST(Refusals, NameThePlaceAndTheLine) {
+    EXPECT_EQ(refusal_of("int a;\n\tint b; asm(\"trap;\"); asm(\"\");\r\n"),
+              "a.cu:2:9: error: asm: inline PTX cannot run on the CPU backend; write it in C++ or with an intrinsic "
+              "(__shfl_sync, __popc, __ldg …)\n"
+              "    2 | \tint b; asm(\"trap;\"); asm(\"\");\n"
+              "      | \t       ^\n"
+              "note: code that only a GPU can run may stand between #ifndef __WARPLAB_CPU__ and #endif\n");
+}
+
+TEST(Refusals, ReachIntoMacrosAndBothBranches) {
+    EXPECT_THAT(refusal_of("#define TRAP asm(\"trap;\")\n"), StartsWith("a.cu:1:14: error: asm"));
+    EXPECT_THAT(refusal_of("#if __CUDA_ARCH__ >= 800\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
+    EXPECT_THAT(refusal_of("#ifdef A\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+    EXPECT_THAT(refusal_of("#ifdef __WARPLAB_CPU__\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
+    EXPECT_THAT(refusal_of("#if 0\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+}
+
+TEST(Refusals, LeaveAloneWhatOnlyLooksLikeThem) {
+    for (const char* source : {
+             "float thrust = 1, cub, pipeline, barrier, cluster; x.asm = 1; p->tex2D(1);",
+             "if (texture < limit) texture = cuda + wmma;",
+             "const char* s = \"asm thrust:: cublasCreate\"; // asm\n/* thrust::sort */",
+             "#include \"thrust_model.h\"\n#include <cooperative_groups.h>\n#include <cuda.h>\n",
+             "#if 0\nasm\n#endif\n",
+             "namespace cuda { int atomics; } int y = ::thrusts::x + my::wmma;",
+             "#pragma asm thrust::sort\n#error asm\n",
+         }) {
+        EXPECT_EQ(refusal_of(source), "") << source;
+    }
+}
+
+struct Mistake {
+    const char *name, *source, *place, *message;
+};
+
+class Malformed : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Malformed, IsExplainedAtItsPlace) {
+    const auto shown = refusal_of(GetParam().source);
+    EXPECT_THAT(shown, StartsWith(std::string("a.cu:") + GetParam().place + ": error: "));
+    EXPECT_THAT(shown, HasSubstr(GetParam().message));
+}
+
+const Mistake mistakes[] = {
+    {"LaunchWithoutClose", "void f() {\n k<<<1, 2>>(p); }", "2:3", "not closed by '>>>'"},
+    {"LaunchWithoutArguments", "void f() { k<<<1, 2>>>; }", "1:20", "expected '(' after '>>>'"},
+    {"LaunchWithoutKernel", "void f() { return <<<1, 2>>>(p); }", "1:19", "expected the name of a kernel"},
+    {"LaunchWithoutParenthesis", "void f() { k<<<1, 2>>>(p; }", "1:23", "')' after the kernel's arguments is missing"},
+    {"LaunchInLaunch", "void f() { k<<<1, j<<<1, 2>>>(p)>>>(p); }", "1:13", "not closed"},
+    {"LaunchWithOnePart", "void f() { k<<<1>>>(p); }", "1:13", "both the number of blocks and the threads"},
+    {"LaunchWithFiveParts", "void f() { k<<<1, 2, 3, 4, 5>>>(p); }", "1:13", "at most four parts"},
+    {"LaunchWithNoPart", "void f() { k<<<>>>(p); }", "1:13", "both the number of blocks and the threads"},
+    {"LaunchWithSpaces", "void f() { k<< <1, 2>> >(p); }", "1:13", "without spaces"},
+    {"SemicolonForgotten", "void f() { int n = m\n k<<<1, 2>>>(p); }", "1:20", "expected ';' before 'k'"},
+    {"SemicolonForgottenAfterCall", "void f() { g()\n k<<<1, 2>>>(p); }", "1:14", "expected ';' before 'k'"},
+    {"SemicolonForgottenAfterNumber", "void f() { n = 3\n k<<<1, 2>>>(p); }", "1:16", "expected ';' before 'k'"},
+    {"MergeConflict", "void f() {\n<<<<<<< HEAD\nk<<<1, 2>>>(p);\n=======\n>>>>>>> b\n}", "2:1",
+     "a merge left both versions"},
+    {"LaunchInKernel", "__global__ void a() { b<<<1, 1>>>(); }", "1:23", "dynamic parallelism"},
+    {"LaunchInDeviceFunction", "__device__ int a() { if (1) { ns::b<<<1, 1>>>(); } }", "1:31", "dynamic parallelism"},
+    {"LaunchInDeviceLambda", "void f() { g([=] __device__ (int i) { b<<<1, 1>>>(); }); }", "1:39",
+     "dynamic parallelism"},
+    {"KernelReturnsValue", "__global__ int k() { }", "1:12", "write 'void'"},
+    {"KernelCutByMacro", "#define BEGIN(n) __global__ void n() {\nBEGIN(k) }", "1:18", "must also end in it"},
+    {"SharedInitialised", "void f() { __shared__ int n = 0; }", "1:27", "cannot have an initialiser; assign to 'n'"},
+    {"SharedBraces", "void f() { __shared__ int a[2] = {1, 2}; }", "1:27", "cannot have an initialiser"},
+    {"SharedConstructed", "void f() { __shared__ int n(0); }", "1:12", "without an initialiser"},
+    {"SharedWithoutSize", "void f() { __shared__ float s[]; }", "1:29", "'s' needs a size"},
+    {"SharedOfParameter", "__global__ void k(float* p, int n) { __shared__ float s[2 * n]; }", "1:61", "must be known"},
+    {"SharedOfBlock", "__global__ void k() { { __shared__ float s[blockDim.x]; } }", "1:44", "must be known"},
+    {"SharedCutByMacro", "#define S __shared__ float\nvoid f() { S s[3]; }", "1:11", "expected a declaration"},
+    {"SharedAsParameter", "void f(__shared__ int* p) { }", "1:8", "expected a declaration"},
+    {"Utf16", "\xFF\xFEi\0n\0", "1:1", "UTF-16"},
+};
+INSTANTIATE_TEST_SUITE_P(Files, Malformed, testing::ValuesIn(mistakes),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Malformed, NoAdviceForTheGpuWhereItDoesNotHelp) {
+    EXPECT_THAT(refusal_of("void f() { k<<<1>>>(p); }"), testing::Not(HasSubstr("__WARPLAB_CPU__")));
+}
+
+TEST(Malformed, BytesThatAreNoTextAreShownHarmlessly) {
+    EXPECT_EQ(refusal_of(std::string("int a;\n\x1b[31m") + '\0' + "b\n"),
+              "a.cu:2:6: error: the file is not text (it has a zero byte here); save it as UTF-8\n"
+              "    2 | ?[31m?b\n"
+              "      |      ^\n");
+    EXPECT_THAT(refusal_of(std::string(5 << 20, 'x')), HasSubstr("larger than 4 MB"));
+}
+
+TEST(Malformed, ManyProblemsAreCutShort) {
+    std::string source = "void f() {\n";
+    for (int i = 0; i < 100; ++i) source += "__shared__ int a = 1;\n";
+    const auto shown = refusal_of(source + "}");
+    EXPECT_EQ(std::count(shown.begin(), shown.end(), '^'), 20);
+}
+
+TEST(Malformed, TheCaretStandsBelowItsCharacter) {
+    EXPECT_THAT(refusal_of("void f() { /* é */ __shared__ int n = 0; }"),
+                HasSubstr("\n      |                                   ^\n"));
+}
+
+TEST(Guarded, SharedSizesThatMayBeConstantAreLeftToTheCompiler) {
+    for (const char* source : {"template <int N> __global__ void k(int* p) { __shared__ int s[N]; }",
+                               "__global__ void k(int n) { __shared__ int s[sizeof(n)]; }",
+                               "__global__ void k(int n) { __shared__ int s[A::n]; }",
+                               "__global__ void k(int* p) { const int m = 4; __shared__ int s[m * 2]; }"}) {
+        EXPECT_EQ(refusal_of(source), "") << source;
+    }
+}
+
+}  // namespace
+}  // namespace warplab::rewriter

@@ -1,0 +1,257 @@
+#include "grader/cpu/rewriter/rewriter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace warplab::rewriter {
+namespace {
+
+struct Case {
+    const char* name;
+    std::string input, output;
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+std::string rewritten(std::string_view source) {
+    const auto result = rewrite(source, "a.cu");
+    if (!result.problems.empty()) return show_problems(result, "a.cu");
+    const std::string first = "#line 1 \"a.cu\"\n";
+    EXPECT_EQ(result.text.substr(0, first.size()), first);
+    return result.text.substr(first.size());
+}
+
+std::string launch(std::string name, std::string configuration, std::string callee, std::string call) {
+    return "static_cast<void>((::warplab_cpu::Launch(\"" + name + "\", __LINE__, " + configuration + ")," + callee +
+           call + "))";
+}
+
+std::string defined(std::string name, bool in_file = false) {
+    return "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_" + name + "> warplab_cpu_" + name + "; " +
+           (in_file ? "WARPLAB_CPU_FILE_SHARED " : "") + "auto& " + name + " = warplab_cpu_" + name + ".use(\"" + name +
+           "\", __LINE__)";
+}
+
+std::string dynamic(std::string name, bool in_file = false) {
+    return std::string("; ") + (in_file ? "WARPLAB_CPU_FILE_SHARED " : "") + "auto& " + name +
+           " = ::warplab_cpu::dynamic_shared<warplab_cpu_type_" + name + ">(\"" + name + "\", __LINE__)";
+}
+
+class Rewrites : public testing::TestWithParam<Case> {};
+
+TEST_P(Rewrites, ToWhatTheRuntimeExpects) { EXPECT_EQ(rewritten(GetParam().input), GetParam().output); }
+
+const Case launches[] = {
+    {"Plain", "void f() { k<<<g, b>>>(p, n); }", "void f() { " + launch("k", "g, b", "k", "(p, n)") + "; }"},
+    {"AllParts", "void f() { k<<<g, b, s, st>>>(p); }", "void f() { " + launch("k", "g, b, s, st", "k", "(p)") + "; }"},
+    {"NoArguments", "void f() { k<<<1,1>>>(); }", "void f() { " + launch("k", "1,1", "k", "()") + "; }"},
+    {"Template", "void f() { k<T, 4><<<1,1>>>(p); }",
+     "void f() { " + launch("k<T, 4>", " 1,1", "k<T, 4>", "(p)") + "; }"},
+    {"NestedTemplate", "void f() { k<A<B<int>>><<<1,1>>>(p); }",
+     "void f() { " + launch("k<A<B<int>>>", "1,1", "k<A<B<int>>>", "(p)") + "; }"},
+    {"TemplateInConfiguration", "void f() { k<<<h<A<B<1>>>::n, 1>>>(p); }",
+     "void f() { " + launch("k", "h<A<B<1>>>::n, 1", "k", "(p)") + "; }"},
+    {"Namespace", "void f() { ::a::b<1>::k<<<1,1>>>(p); }",
+     "void f() { " + launch("::a::b<1>::k", "1,1", "::a::b<1>::k", "(p)") + "; }"},
+    {"DependentTemplate", "void f() { T::template k<2><<<1,1>>>(p); }",
+     "void f() { " + launch("T::template k<2>", " 1,1", "T::template k<2>", "(p)") + "; }"},
+    {"Pointer", "void f() { (*t.ks[i])<<<1,1>>>(p); }",
+     "void f() { " + launch("(*t.ks[i])", "1,1", "(*t.ks[i])", "(p)") + "; }"},
+    {"Table", "void f() { this->t[i].k<<<1,1>>>(p); }",
+     "void f() { " + launch("this->t[i].k", "1,1", "this->t[i].k", "(p)") + "; }"},
+    {"FromCall", "void f() { pick(\"x\", 3)<<<1,1>>>(p); }",
+     "void f() { " + launch("pick(\\\"x\\\", 3)", " 1,1", "pick(\"x\", 3)", "(p)") + "; }"},
+    {"Conditional", "void f() { (c ? a : b)<<<1,1>>>(p); }",
+     "void f() { " + launch("(c ? a : b)", "    1,1", "(c ? a : b)", "(p)") + "; }"},
+    {"AfterIf", "void f() { if (c) k<<<1,1>>>(p); else k<<<2,1>>>(p); }",
+     "void f() { if (c) " + launch("k", "1,1", "k", "(p)") + "; else " + launch("k", "2,1", "k", "(p)") + "; }"},
+    {"AfterCast", "void f() { (void)k<<<1,1>>>(p); }", "void f() { (void)" + launch("k", "1,1", "k", "(p)") + "; }"},
+    {"InComma", "void f() { k<<<1,1>>>(p), g(); }", "void f() { " + launch("k", "1,1", "k", "(p)") + ", g(); }"},
+    {"InReturn", "void f() { return ::k<<<1,1>>>(p); }",
+     "void f() { return " + launch("::k", "1,1", "::k", "(p)") + "; }"},
+    {"InArguments", "void f() { a<<<1,1>>>(g([&] { b<<<2,2>>>(q); })); }",
+     "void f() { " + launch("a", "1,1", "a", "(g([&] { " + launch("b", "2,2", "b", "(q)") + "; }))") + "; }"},
+    {"Braces", "void f() { k<<<{1, 2}, dim3{3, 4}>>>({1, 2}, 0); }",
+     "void f() { " + launch("k", "{1, 2}, dim3{3, 4}", "k", "({1, 2}, 0)") + "; }"},
+    {"OverLines", "void f() {\n  k /* a */ <<< // b\n    g,\n    b\n  >>>\n  (p,\n   n);\n}",
+     "void f() {\n  static_cast<void>((::warplab_cpu::Launch(\"k\", __LINE__,  /* a */  // b\n    g,\n    b\n  ),k\n  "
+     "(p,\n"
+     "   n)));\n}"},
+    {"AtTheEndOfTheFile", "void f() { k<<<1,1>>>(p)", "void f() { " + launch("k", "1,1", "k", "(p)")},
+    {"ConfigurationInAMacro", "#define C 1, 2\nvoid f() { k<<<C>>>(p); }",
+     "#define C 1, 2\nvoid f() { " + launch("k", "C", "k", "(p)") + "; }"},
+    {"InMacro", "#define L(k, ...) k##_kernel<<<1, 2>>>(__VA_ARGS__)\n",
+     "#define L(k, ...) static_cast<void>((::warplab_cpu::Launch(WARPLAB_CPU_NAME(k##_kernel), __LINE__, 1, 2),"
+     "k##_kernel(__VA_ARGS__)))\n"},
+    {"InMacroOverLines", "#define L(k) \\\n  k<<<1,  \\\n  2>>>(p)\n",
+     "#define L(k) \\\n  static_cast<void>((::warplab_cpu::Launch(WARPLAB_CPU_NAME(k), __LINE__, 1,  \\\n  "
+     "2),k(p)))\n"},
+    {"MacroWithoutArguments", "#define ON(k) k<<<1, 2>>>\nvoid f() { ON(k)(p); }",
+     "#define ON(k) ::warplab_cpu::Launch(WARPLAB_CPU_NAME(k), __LINE__, 1, 2),k\nvoid f() { ON(k)(p); }"},
+};
+INSTANTIATE_TEST_SUITE_P(Launch, Rewrites, testing::ValuesIn(launches),
+                         [](const auto& info) { return info.param.name; });
+
+const Case kernels[] = {
+    {"Plain", "__global__ void k(int* p) { *p = 1; }",
+     "__global__ void k(int* p) {WARPLAB_CPU_KERNEL(\"k\"){ *p = 1; };}"},
+    {"Declaration", "__global__ void k(int* p);", "__global__ void k(int* p);"},
+    {"Bounds", "template <int B> static __global__ void __launch_bounds__(B, 2) k(int a = f({1})) {}",
+     "template <int B> static __global__ void __launch_bounds__(B, 2) k(int a = f({1})) "
+     "{WARPLAB_CPU_KERNEL(\"k\"){};}"},
+    {"WordAfterType", "void __global__ k() { }", "void __global__ k() {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
+    {"Attributes", "extern \"C\" __global__ void k() __attribute__((used)) { }",
+     "extern \"C\" __global__ void k() __attribute__((used)) {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
+    {"Specialisation", "template <> __global__ void k<int>(int* p) { }",
+     "template <> __global__ void k<int>(int* p) {WARPLAB_CPU_KERNEL(\"k<int>\"){ };}"},
+    {"Instantiation", "template __global__ void k<int>(int* p);", "template __global__ void k<int>(int* p);"},
+    {"NestedBraces", "__global__ void k() { if (1) { } } int x;",
+     "__global__ void k() {WARPLAB_CPU_KERNEL(\"k\"){ if (1) { } };} int x;"},
+    {"BracesInBranches", "__global__ void k() {\n#if A\n if (a) {\n#else\n if (b) {\n#endif\n } }\nint x;",
+     "__global__ void k() {WARPLAB_CPU_KERNEL(\"k\"){\n#if A\n if (a) {\n#else\n if (b) {\n#endif\n } };}\nint x;"},
+    {"HeadsInBranches", "#if A\n__global__ void k(int) {\n#else\n__global__ void k() {\n#endif\n }\n",
+     "#if A\n__global__ void k(int) {WARPLAB_CPU_KERNEL(\"k\"){\n#else\n__global__ void k() "
+     "{WARPLAB_CPU_KERNEL(\"k\"){\n"
+     "#endif\n };}\n"},
+    {"InMacro", "#define K(n) __global__ void n##_k(int* p) { }\n",
+     "#define K(n) __global__ void n##_k(int* p) {WARPLAB_CPU_KERNEL(WARPLAB_CPU_NAME(n##_k)){ };}\n"},
+    {"BehindMacro", "#define KERNEL static __global__ void\nKERNEL k() { }",
+     "#define KERNEL static __global__ void\nKERNEL k() {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
+    {"HeadInMacro", "#define K(n) __global__ void n(int* p)\nK(k) { }\nK(l);",
+     "#define K(n) __global__ void n(int* p)\nK(k) {WARPLAB_CPU_KERNEL(\"k\"){ };}\nK(l);"},
+    {"DeclaringMacro", "#define K(n) __global__ void n();\nK(k)\nvoid host() { }",
+     "#define K(n) __global__ void n();\nK(k)\nvoid host() { }"},
+    {"Unclosed", "__global__ void k() { if (1) {", "__global__ void k() { if (1) {"},
+};
+INSTANTIATE_TEST_SUITE_P(Kernel, Rewrites, testing::ValuesIn(kernels),
+                         [](const auto& info) { return info.param.name; });
+
+const Case shared[] = {
+    {"Array", "void f() { __shared__ float s[16]; }",
+     "void f() { typedef float warplab_cpu_type_s[16]" + defined("s") + "; }"},
+    {"Several", "void f() { __shared__ float a[2][3], *b, (*c)[4]; }",
+     "void f() { typedef float warplab_cpu_type_a[2][3], *warplab_cpu_type_b, (*warplab_cpu_type_c)[4]" + defined("a") +
+         defined("b") + defined("c") + "; }"},
+    {"Static", "void f() { static volatile __shared__ unsigned long n; }",
+     "void f() {  volatile typedef unsigned long warplab_cpu_type_n" + defined("n") + "; }"},
+    {"Aligned", "void f() { __shared__ __align__(16) alignas(8) char s[4] __attribute__((aligned(2))); }",
+     "void f() { typedef   char warplab_cpu_type_s[4] " + defined("s") + "; }"},
+    {"Class", "void f() { __shared__ typename ns::A<int, B<2>>::T t; }",
+     "void f() { typedef typename ns::A<int, B<2>>::T warplab_cpu_type_t" + defined("t") + "; }"},
+    {"StructDefined", "void f() { __shared__ struct P { int x, y; } p[2]; }",
+     "void f() { typedef struct P { int x, y; } warplab_cpu_type_p[2]" + defined("p") + "; }"},
+    {"OverLines", "void f() {\n__shared__ float // type\n a[\n 4], // first\n b;\n}",
+     "void f() {\ntypedef float // type\n warplab_cpu_type_a[\n 4], // first\n warplab_cpu_type_b" + defined("a") +
+         defined("b") + ";\n}"},
+    {"File", "__shared__ int s[4];", "typedef int warplab_cpu_type_s[4]" + defined("s", true) + ";"},
+    {"Namespace", "namespace a::b { __shared__ int s; }",
+     "namespace a::b { typedef int warplab_cpu_type_s" + defined("s", true) + "; }"},
+    {"Dynamic", "void f() { extern __shared__ float s[]; }",
+     "void f() {  typedef float warplab_cpu_type_s[]" + dynamic("s") + "; }"},
+    {"DynamicAligned", "void f() { extern __shared__ __align__(16) char s[][4]; }",
+     "void f() {  typedef  char warplab_cpu_type_s[][4]" + dynamic("s") + "; }"},
+    {"DynamicInFile", "extern __shared__ int s[];\nextern __shared__ int s[];",
+     " typedef int warplab_cpu_type_s[]" + dynamic("s", true) + ";\n typedef int warplab_cpu_type_s[];"},
+    {"InMacro", "#define S(T, n) __shared__ T n[4], more\n",
+     "#define S(T, n) typedef T warplab_cpu_type_##n[4], warplab_cpu_type_##more; WARPLAB_CPU_SHARED "
+     "::warplab_cpu::Shared<warplab_cpu_type_##n> warplab_cpu_##n; auto& n = warplab_cpu_##n.use(WARPLAB_CPU_NAME(n), "
+     "__LINE__); WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_##more> warplab_cpu_##more; auto& more = "
+     "warplab_cpu_##more.use(WARPLAB_CPU_NAME(more), __LINE__)\n"},
+    {"BehindMacro", "#define DYN extern __shared__\nvoid f() { DYN int s[]; }",
+     "#define DYN extern __shared__\nvoid f() { typedef int warplab_cpu_type_s[]" + dynamic("s") + "; }"},
+    {"CapturedByValue", "void f() { __shared__ int s; auto g = [=](int i) { return s; }; }",
+     "void f() { typedef int warplab_cpu_type_s" + defined("s") + "; auto g = [=, &s](int i) { return s; }; }"},
+    {"CapturedByNothing", "void f() { __shared__ int s, t; h([] { return t + s + t; }); }",
+     "void f() { typedef int warplab_cpu_type_s, warplab_cpu_type_t" + defined("s") + defined("t") +
+         "; h([&t, &s] { return t + s + t; }); }"},
+    {"CapturedByReference", "void f() { __shared__ int s; auto g = [&, i] { return s; }; }",
+     "void f() { typedef int warplab_cpu_type_s" + defined("s") + "; auto g = [&, i] { return s; }; }"},
+    {"NotCaptured",
+     "void f() { { __shared__ int s; } a[s] = 1; auto g = [=] { return s; }; auto h = [](int s) { return s; }; }",
+     "void f() { { typedef int warplab_cpu_type_s" + defined("s") +
+         "; } a[s] = 1; auto g = [=] { return s; }; auto h = [](int s) { return s; }; }"},
+    {"ParameterHidesIt", "void f() { __shared__ int s; auto h = [](int s) { return s; }; }",
+     "void f() { typedef int warplab_cpu_type_s" + defined("s") + "; auto h = [](int s) { return s; }; }"},
+};
+INSTANTIATE_TEST_SUITE_P(Shared, Rewrites, testing::ValuesIn(shared), [](const auto& info) { return info.param.name; });
+
+const Case symbols[] = {
+    {"Constant", "__constant__ float c[4] = {1, 2}, d;",
+     "__constant__ float c[4] = {1, 2}, d; WARPLAB_CPU_SYMBOL(c, constant); WARPLAB_CPU_SYMBOL(d, constant);"},
+    {"Device", "static __device__ volatile unsigned n = f<1, 2>(3);",
+     "static __device__ volatile unsigned n = f<1, 2>(3); WARPLAB_CPU_SYMBOL(n, device);"},
+    {"Managed", "namespace a { __device__ __managed__ int m; }",
+     "namespace a { __device__ __managed__ int m; WARPLAB_CPU_SYMBOL(m, managed); }"},
+    {"Struct", "__constant__ struct P { int x; } p;",
+     "__constant__ struct P { int x; } p; WARPLAB_CPU_SYMBOL(p, constant);"},
+    {"FunctionPointer", "__device__ float (*op)(float) = g;",
+     "__device__ float (*op)(float) = g; WARPLAB_CPU_SYMBOL(op, device);"},
+    {"ExternC", "extern \"C\" { __device__ int n; }",
+     "extern \"C\" { __device__ int n; WARPLAB_CPU_SYMBOL(n, device); }"},
+    {"Functions",
+     "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}",
+     "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}"},
+    {"Members", "struct A { static __device__ int n; }; __device__ int A::n = 1; extern __constant__ int e;",
+     "struct A { static __device__ int n; }; __device__ int A::n = 1; extern __constant__ int e;"},
+    {"Template", "template <class T> __device__ T n = 1;", "template <class T> __device__ T n = 1;"},
+};
+INSTANTIATE_TEST_SUITE_P(Symbol, Rewrites, testing::ValuesIn(symbols),
+                         [](const auto& info) { return info.param.name; });
+
+const Case untouched[] = {
+    {"Nothing", "", ""},
+    {"Comments", "// k<<<1,1>>>(p) \\\n __shared__ int s;\n/* asm __global__ void k() { } */",
+     "// k<<<1,1>>>(p) \\\n __shared__ int s;\n/* asm __global__ void k() { } */"},
+    {"Strings", "auto a = \"k<<<1,1>>>(p); asm\" R\"(__shared__ int\n \" s;)\" \"\\\"__noinline__\";",
+     "auto a = \"k<<<1,1>>>(p); asm\" R\"(__shared__ int\n \" s;)\" \"\\\"__noinline__\";"},
+    {"Dead", "#if 0\nk<<<1,1>>>(p); don't asm\n#elif 1\nint x;\n#else\nasm\n#endif\n",
+     "#if 0\nk<<<1,1>>>(p); don't asm\n#elif 1\nint x;\n#else\nasm\n#endif\n"},
+    {"ForTheGpu",
+     "#ifdef __WARPLAB_CPU__\nint x;\n#else\n#if A\nasm\n#else\nasm\n#endif\n#endif\n"
+     "#if !defined(__WARPLAB_CPU__) && A\n#include <thrust/sort.h>\n#define K asm\n#endif\n",
+     "#ifdef __WARPLAB_CPU__\nint x;\n#else\n#if A\nasm\n#else\nasm\n#endif\n#endif\n"
+     "#if !defined(__WARPLAB_CPU__) && A\n#include <thrust/sort.h>\n#define K asm\n#endif\n"},
+    {"OperatorsLikeLaunches", "int f() { return a << b < c >> d; } B<C<D<1>>>(x);",
+     "int f() { return a << b < c >> d; } B<C<D<1>>>(x);"},
+    {"Noinline", "__noinline__ __device__ int f(); __attribute__((__noinline__)) int g();",
+     "__attribute__((noinline)) __device__ int f(); __attribute__((__noinline__)) int g();"},
+    {"ByteOrderMarkAndWindowsLines", "\xEF\xBB\xBFint a; // x\r\n#define A \\\r\n 1\r\n\r b",
+     "int a; // x\n#define A \\\n 1\n\r b"},
+    {"Unbalanced", "} ) ] k( [ { ", "} ) ] k( [ { "},
+};
+INSTANTIATE_TEST_SUITE_P(Other, Rewrites, testing::ValuesIn(untouched),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Rewriter, QuotesTheShownName) {
+    EXPECT_EQ(rewrite("", "a \"b\"\\c.cu").text, "#line 1 \"a \\\"b\\\"\\\\c.cu\"\n");
+}
+
+/// The student's column for a column of the output, as rewriter.h tells the reader of show_columns to find it.
+int source_column(const Rewritten& result, int line, int column) {
+    int found = column;
+    for (const auto& entry : result.columns) {
+        if (entry.line == line && entry.output <= column) found = entry.source + entry.copied * (column - entry.output);
+    }
+    return found;
+}
+
+TEST(Rewriter, SaysWhereColumnsMoved) {
+    const std::string source = "int a;\nvoid f() { k<<<1, 2>>>(wrong, n); int b; }\n";
+    const auto result = rewrite(source, "a.cu");
+    const auto line = result.text.substr(result.text.find("void f"));
+    const auto at = [&](std::string_view text) { return static_cast<int>(line.find(text)) + 1; };
+    EXPECT_EQ(source_column(result, 2, at("void f")), 1);
+    EXPECT_EQ(source_column(result, 2, at("1, 2")), 16);
+    EXPECT_EQ(source_column(result, 2, at("k(wrong")), 12) << "the kernel's name, moved behind the configuration";
+    EXPECT_EQ(source_column(result, 2, at("wrong")), 24);
+    EXPECT_EQ(source_column(result, 2, at("int b")), 35);
+    EXPECT_EQ(source_column(result, 1, 5), 5);
+    EXPECT_EQ(show_columns(rewrite("int a;\nint b;\n", "a.cu")), "");
+    EXPECT_EQ(show_columns(rewrite("\n__noinline__ f", "a.cu")), "2 1 1 0\n2 26 13 1\n");
+}
+
+}  // namespace
+}  // namespace warplab::rewriter
