@@ -89,7 +89,8 @@ bool contains(const std::string& text, const char* words) { return text.find(wor
 
 /// What to try, by the compiler's words.
 std::string hint_for(const std::string& message) {
-    if (contains(message, "No such file or directory") || contains(message, "could not open source file"))
+    if (contains(message, "No such file or directory") || contains(message, "Permission denied") ||
+        contains(message, "cannot open source file"))
         return "A hand-in is one file. There are lab.h, cuda_runtime.h and the headers of C and C++.";
     if (contains(message, "expected ‘;’") || contains(message, "expected a \";\""))
         return "Often the line before lacks its semicolon.";
@@ -112,7 +113,8 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
     const auto count = std::count_if(errors.begin(), errors.end(), is_error);
     const std::string log = render(errors, text, errors_shown);
     for (const auto& error : errors)
-        if (auto breach = find_breach(error.message, error.line, contract)) return failed(*breach, log);
+        if (auto breach = find_breach(error.message, source_line(text, error.line), error.line, contract))
+            return failed(*breach, log);
     if (errors.empty()) {
         // Our headers are right by themselves: the harness was compiled with them.
         const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
@@ -254,12 +256,22 @@ class Compiler {
         if (auto end = explain_end(ended)) return *end;
         if (ended.status != 0) {
             const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
-            return explain_errors(ended.output, job_, harness_.contract, text_, rewritten);
+            return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
         }
         Outcome outcome;
         outcome.log =
             render(select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning"), text_, warnings_shown);
         return outcome;
+    }
+
+    /// "labs/vector_add/lab.h" for what lies in the cache under a long name.
+    std::string without_our_paths(std::string words) const {
+        for (const auto& folder : harness_.folders) {
+            const std::string path = (folder / "include").string() + "/";
+            for (std::size_t at = words.find(path); at != std::string::npos; at = words.find(path, at))
+                words.erase(at, path.size());
+        }
+        return words;
     }
 
     Outcome make_cpu_object() {

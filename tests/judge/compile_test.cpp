@@ -122,10 +122,7 @@ const std::vector<Wrong>& wrong_files() {
          right_but("add_kernel<<<", "sum_kernel<<<"),
          cause::compile_error,
          {"Line 9", "sum_kernel", "if (n > 0) sum_kernel<<<"}},
-        {"MissingSemicolon",
-         right_but("+ b[i];", "+ b[i]"),
-         cause::compile_error,
-         {":5", "if (i < n) out[i] = a[i] + b[i]"}},
+        {"MissingSemicolon", right_but("+ b[i];", "+ b[i]"), cause::compile_error, {"lacks its semicolon"}},
         {"TooFewKernelArguments",
          right_but("(a, b, out, n);", "(a, b, n);"),
          cause::compile_error,
@@ -183,10 +180,8 @@ TEST_P(WrongFile, FailsForItsCause) {
     const Compilation result = compile_text(wrong.text, backend).result;
     ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
     ASSERT_TRUE(result.failure);
-    if (backend == Backend::cpu || std::string(wrong.name) != "CudaName") {
-        EXPECT_EQ(result.failure->cause, wrong.cause) << told(result);
-        for (const char* words : wrong.words) EXPECT_THAT(told(result), HasSubstr(words));
-    }
+    EXPECT_EQ(result.failure->cause, wrong.cause) << told(result);
+    for (const char* words : wrong.words) EXPECT_THAT(told(result), HasSubstr(words));
     expect_nothing_of_ours(result);
 }
 
@@ -329,7 +324,7 @@ TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
     EXPECT_THAT(told(compile_text(text).result), HasSubstr("expected")) << "without a sandbox it would be read";
     const Compilation inside = compile_text(text + "\n", Backend::cpu, GetParam()).result;
     EXPECT_EQ(inside.verdict, Verdict::failed);
-    EXPECT_THAT(told(inside), HasSubstr("No such file"));
+    EXPECT_THAT(told(inside), HasSubstr("one file"));
 }
 
 TEST_F(CompileTest, EndlessCompilationIsEnded) {

@@ -28,6 +28,7 @@ std::string declared_function(const std::string& declaration) {
     std::size_t end = declaration.find('(');
     if (end == std::string::npos) end = declaration.size();
     std::size_t begin = end;
+    while (begin > 0 && declaration[begin - 1] == ' ') --begin, --end;
     while (begin > 0 && (is_word(declaration[begin - 1]) || declaration[begin - 1] == ':')) --begin;
     return declaration.substr(begin, end - begin);
 }
@@ -122,21 +123,24 @@ Failure wrong_signature(const Contract& contract, const std::string& found) {
             {}};
 }
 
-std::optional<Failure> find_breach(const std::string& error, int line, const Contract& contract) {
+std::optional<Failure> find_breach(const std::string& error, const std::string& line, int number,
+                                   const Contract& contract) {
     const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
     if (!says("conflicting declaration") && !says("ambiguating new declaration") && !says("and later ‘static’") &&
         !says("different kind of entity") && !says("redefinition of") && !says("distinguished by return type") &&
         !says("incompatible with previous") && !says("incompatible with declaration"))
         return std::nullopt;
-    const std::string declared = first_quoted(error), function = declared_function(declared);
+    std::string declared = first_quoted(error), linkage;
+    if (declared.find('(') == std::string::npos) declared = line.substr(0, line.find('{'));  // nvcc tells less
+    const std::string function = declared_function(declared);
     if (function == contract.function) {
-        const char* linkage = says("‘C’ linkage") || says("linkage specification") ? "extern \"C\" "
-                              : says("and later ‘static’")                         ? "static "
-                                                                                   : "";
-        return wrong_signature(contract, fmt::format("{}{} (line {})", linkage, declared, line));
+        if (says("‘C’ linkage")) linkage = "extern \"C\" ";
+        if (says("and later ‘static’")) linkage = "static ";
+        return wrong_signature(contract, fmt::format("{}{} (line {})", linkage, declared, number));
     }
     for (const std::string& name : contract.reserved)
-        if (name.substr(0, name.find('(')) == function) return reserved_name(function, fmt::format(" (line {})", line));
+        if (name.substr(0, name.find('(')) == function)
+            return reserved_name(function, fmt::format(" (line {})", number));
     return std::nullopt;
 }
 

@@ -26,8 +26,9 @@ std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Con
                                    const std::string& source);
 
 /// The breach that a compiler's error stands for: the contract function declared otherwise than in lab.h, or a name
-/// of the harness declared anew.
-std::optional<Failure> find_breach(const std::string& error, int line, const Contract& contract);
+/// of the harness declared anew. `line` is the student's, with that number.
+std::optional<Failure> find_breach(const std::string& error, const std::string& line, int number,
+                                   const Contract& contract);
 
 /// The line where `name (` first stands outside comments; 0 = nowhere.
 int line_of_call(const std::string& source, const std::string& name);

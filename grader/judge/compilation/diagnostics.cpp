@@ -73,7 +73,7 @@ bool read_context(const std::string& text, const std::string& shown, Diagnostic&
     if (at == std::string::npos) return false;
     at += shown.size();
     if (!skip(text, at, ":") && !skip(text, at, "(")) {
-        at = text.find(" at line ");
+        at = text.rfind(" at line ");
         if (at == std::string::npos) return false;
         at += std::string(" at line ").size();
     }
@@ -89,18 +89,16 @@ bool is_include_stack(const std::string& line) {
 /// nvcc tells the way to an error after it, g++ before it.
 bool comes_after(const std::string& line) { return line.find(" at line ") != std::string::npos; }
 
+/// The last that is no note.
+Diagnostic* last_error(std::vector<Diagnostic>& found) {
+    const auto at = std::find_if(found.rbegin(), found.rend(), [](const Diagnostic& d) { return d.kind != "note"; });
+    return at == found.rend() ? nullptr : &*at;
+}
+
 void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
     diagnostic.file = place.file;
     diagnostic.line = place.line;
     diagnostic.column = place.column;
-}
-
-std::string source_line(const std::string& source, int number) {
-    std::stringstream lines(source);
-    std::string line;
-    for (int i = 0; i < number; ++i)
-        if (!std::getline(lines, line)) return "";
-    return line;
 }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -144,6 +142,14 @@ std::string indent_for(const std::string& line, int column) {
 
 }  // namespace
 
+std::string source_line(const std::string& source, int number) {
+    std::stringstream lines(source);
+    std::string line;
+    for (int i = 0; i < number; ++i)
+        if (!std::getline(lines, line)) return "";
+    return line;
+}
+
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
     std::vector<Diagnostic> found;
     Diagnostic context, include_stack;  // the student's line through which the next diagnostic came about
@@ -160,8 +166,8 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
                 include_stack = place;
             else if (!comes_after(line))
                 context = place;
-            else if (!found.empty() && found.back().file != shown)
-                move_to(found.back(), place);
+            else if (Diagnostic* error = last_error(found); error && error->file != shown)
+                move_to(*error, place);
         }
     }
     return found;

@@ -24,6 +24,9 @@ std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::st
 /// Turns columns of the rewriter's output into columns of the source; 0 where there is no telling.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
+/// A line of the text, counted from 1; "" when it has fewer.
+std::string source_line(const std::string& source, int number);
+
 /// The first `most` of them, with the source's line and a caret below the column.
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most);
 
