@@ -1,0 +1,144 @@
+"""The real judge, as built, on awkward machines: a copy of this checkout and of what was built in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.layout.tree import ROOT, committed_files
+from tests.setup.machine import Machine
+
+BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
+LAB = min((manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json")), default="")
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
+
+
+def copy_project(folder: Path) -> None:
+    """With the times of all files kept, so that nothing is built anew."""
+    for file in committed_files():
+        if file.parts[0] not in ("tests", "handouts"):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / file, folder / file)
+
+
+def copy_build(folder: Path) -> None:
+    shutil.copytree(BUILD, folder, ignore=shutil.ignore_patterns("tests*", "report", "bench", "lock", "pytest*"))
+    shutil.rmtree(folder / "objects/tests", ignore_errors=True)
+
+
+@pytest.fixture
+def everyone():
+    """A folder that other users may look into."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def real_machine(everyone):
+    """Where compilers and headers are the system's own."""
+    machine = Machine(everyone / "machine")
+    for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64"):
+        machine.without(program)
+        if real := shutil.which(program):
+            (machine.bin / program).symlink_to(real)
+    return lambda *words, **more: machine.run(*words, WARPLAB_TEST_ROOT="", **more), machine
+
+
+def test_a_path_with_spaces(everyone, real_machine):
+    run, _ = real_machine
+    folder = everyone / "my own 'labs' (copy)"
+    copy_project(folder)
+    copy_build(folder / "build")
+    said = run("make", "start", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", cwd=folder)
+    assert said.status == 2  # make's own; the judge's was 1: the starter fails
+    assert said.has("work", "failed", "Cause:")
+    said = run("make", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", "TREE=solutions", cwd=folder)
+    assert said.status == 0, said.out
+    assert said.has("passed", "backend: cpu")
+    assert "  compile" not in said.out
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+def test_a_read_only_checkout(everyone, real_machine):
+    run, _ = real_machine
+    folder = everyone / "checkout"
+    copy_project(folder)
+    mine = everyone / "mine"
+    copy_build(mine / "build")
+    for path in [mine, *mine.rglob("*")]:
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    words = [f"LAB={LAB}", "STAGE=1", "BACKEND=cpu"]
+    said = run("make", "check", *words, cwd=folder, prefix=NOBODY)
+    assert said.status == 2
+    assert said.has("read-only", "make BUILD=")
+    elsewhere = [f"BUILD={mine}/build", f"WORK={mine}/my work"]
+    said = run("make", "check", *words, *elsewhere, cwd=folder, prefix=NOBODY)
+    assert said.has("failed", "Cause:")
+    assert list((mine / "my work" / LAB).glob("01_*.cu"))
+    said = run("make", "check", *words, *elsewhere, "TREE=solutions", cwd=folder, prefix=NOBODY)
+    assert said.status == 0, said.out
+
+
+def judge(run, *words: str, work: Path, **more):
+    return run(BUILD / "warplab", *words, "--work", work, "--build", BUILD, cwd=ROOT, **more)
+
+
+def test_without_python_and_network_a_check_works(everyone, real_machine):
+    run, machine = real_machine
+    machine.without("python*")
+    machine.program("apt-get", "exit 100")
+    said = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
+    assert said.status == 0, said.out
+    assert said.has("passed")
+
+
+def test_without_nvcc_the_gpu_backend_says_so(everyone, real_machine):
+    run, machine = real_machine
+    machine.without("nvcc")
+    said = judge(run, "check", LAB, "1", "--backend", "cuda", "--tree", "solutions", work=everyone / "work")
+    assert said.status == 2
+    assert "Traceback" not in said.out
+    assert any(word in said.out for word in ("nvcc", "GPU")), said.out
+
+
+def test_without_a_compiler_the_judge_says_so(everyone, real_machine):
+    run, machine = real_machine
+    machine.without("g++*", "c++*", "x86_64-linux-gnu-g++*")
+    said = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
+    assert said.status == 2, said.out
+    assert said.has("g++")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["check"], "LAB"),
+        (["check", "no_such_lab"], LAB),
+        (["check", LAB, "99"], "01_"),
+        (["check", LAB, "1", "--backend", "abacus"], "cpu"),
+        (["check", LAB, "1", "--dataset", "nonesuch"], "dataset"),
+        (["dance"], "--help"),
+    ],
+    ids=lambda value: "_".join(value) if isinstance(value, list) else "",
+)
+def test_misuse_is_told_in_one_message(everyone, real_machine, words, told):
+    run, _ = real_machine
+    said = judge(run, *words, work=everyone / "work")
+    assert said.status == 2, said.out
+    assert said.has(told)
+    assert len(said.out.splitlines()) < 12, said.out
+
+
+@pytest.mark.parametrize("words", [["--source", "nowhere.cu"], ["--tree", "nowhere"]], ids=lambda words: words[0])
+def test_a_file_that_is_not_there_is_named(everyone, real_machine, words):
+    run, _ = real_machine
+    said = judge(run, "check", LAB, "1", *words, work=everyone / "work")
+    assert said.status in (1, 2)
+    assert said.has("nowhere")
