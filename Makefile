@@ -58,8 +58,11 @@ submit: lab-given
 new-lab: lab-given
 	@sh grader/setup.sh python "make new-lab" && $(python) -m grader.course.new_lab "$$LAB"
 
-starters docs peers soak:
+starters peers soak:
 	@sh grader/setup.sh python "make $@" && $(python) -m grader.course.$@
+
+docs: program
+	@sh grader/setup.sh python "make docs" && $(python) -m grader.course.tables --build "$(BUILD)"
 
 test: setup-test program $(VENV)/ready
 	@$(build) tests

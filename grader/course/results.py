@@ -1,0 +1,152 @@
+"""Makes handouts/results/<gpu>.json from reports of the reference solutions: the figures that the documents show.
+
+build/warplab grade --tree solutions --report-dir build/report    on a machine with the GPU, then
+python3 -m grader.course.results build/report/*.json [--peers PEERS.json]
+
+A results file, schema 1:
+
+    {"schema": 1, "gpu": the GPU's name, "driver": …, "cuda": …, "cpu": …, "cpu_cores": …,
+     "revision": version of the grader, "time": ISO 8601 in UTC,
+     "stages": {"<lab>/<stage>": {"source_hash": sha256 of solutions/<lab>/<stage>.cu,
+                                  "measurements": [as in the report]}},
+     "peers": {"<lab>": [{"name": "cublasSdot", "dataset": …, "median_s": …, "iterations": 1000}]}}
+
+Stages and peers that are measured anew replace the old ones; the rest of a file for the same GPU and driver stays.
+PEERS.json holds what "peers" does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.journal.console import UserError, read_json, run_command, write_atomically
+from grader.journal.report import Measurement, Report, from_json, read_report
+
+SCHEMA = 1
+
+
+@dataclass
+class StageResult:
+    """What was measured of one stage's solution, and of which text of it."""
+
+    source_hash: str = ""
+    measurements: list[Measurement] = field(default_factory=list)
+
+
+@dataclass
+class Peer:
+    """A library's time beside ours, in seconds for `iterations` iterations on one dataset."""
+
+    name: str = ""
+    dataset: str = ""
+    median_s: float = 0
+    iterations: int = 1000
+
+
+@dataclass
+class Results:
+    """All that was measured on one GPU."""
+
+    schema: int = SCHEMA
+    gpu: str = ""
+    driver: str = ""
+    cuda: str = ""
+    cpu: str = ""
+    cpu_cores: int = 0
+    revision: str = ""
+    time: str = ""
+    stages: dict[str, StageResult] = field(default_factory=dict)
+    peers: dict[str, list[Peer]] = field(default_factory=dict)
+
+
+def read_results(file: Path) -> Results:
+    """Reads a results file. Raises UserError naming the file and the place in it."""
+    content = read_json(file)
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise UserError(f"{file}: not a results file of schema {SCHEMA}. Make it again: see grader/course/results.py.")
+    try:
+        results: Results = from_json(Results, content, "")
+    except TypeError as error:
+        raise UserError(f"{file}: {error}") from None
+    return results
+
+
+def read_peers(file: Path) -> dict[str, list[Peer]]:
+    """Reads what `peers` of a results file holds. Raises UserError naming the file and the place in it."""
+    try:
+        peers: dict[str, list[Peer]] = from_json(dict[str, list[Peer]], read_json(file), "")
+        if any(peer.median_s <= 0 or peer.iterations <= 0 or not peer.name for lab in peers.values() for peer in lab):
+            raise TypeError("every peer has a name, median_s above 0 and iterations above 0.")
+    except TypeError as error:
+        raise UserError(f"{file}: {error}") from None
+    return peers
+
+
+def add_report(results: Results, report: Report, file: Path) -> list[str]:
+    """Puts a report's measurements in; returns the stages it took. Raises UserError when it cannot be a result."""
+    if report.backend != "cuda" or not report.machine.gpu:
+        raise UserError(f"{file}: measured without a GPU (backend {report.backend}); results are a GPU's.")
+    if report.tree != "solutions":
+        raise UserError(f"{file}: these are times of {report.tree}, not of solutions. Grade with TREE=solutions.")
+    machine = report.machine
+    if results.gpu and (results.gpu, results.driver) != (machine.gpu, machine.driver):
+        raise UserError(
+            f"{file}: measured on {machine.gpu} with driver {machine.driver}, the others on {results.gpu} with driver "
+            f"{results.driver}. One results file is one machine's: give its reports alone, or delete the old file."
+        )
+    results.gpu, results.driver, results.cuda = machine.gpu, machine.driver, machine.cuda
+    results.cpu, results.cpu_cores = machine.cpu, machine.cpu_cores
+    results.revision, results.time = report.warplab, max(results.time, report.time)
+    taken = []
+    for stage in report.stages:
+        if stage.verdict != "passed":
+            raise UserError(f"{file}: {report.lab}/{stage.stage} is {stage.verdict}; only what passed has results.")
+        if stage.measurements:
+            taken.append(f"{report.lab}/{stage.stage}")
+            results.stages[taken[-1]] = StageResult(stage.source_hash, stage.measurements)
+    return taken
+
+
+def name_file(gpu: str) -> str:
+    """The file's name for a GPU: nvidia-h200.json."""
+    return re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-") + ".json"
+
+
+def show_results(results: Results) -> str:
+    """The file's text: keys in order, one line a number list, so that a new measurement is a small diff."""
+    content: dict[str, Any] = asdict(results)
+    content["stages"] = dict(sorted(content["stages"].items()))
+    content["peers"] = dict(sorted(content["peers"].items()))
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    return re.sub(r"\[\s*([-+.\deE,\s]+?)\s*\]", lambda list_: f"[{' '.join(list_[1].split())}]", text) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 2 when a report cannot be a result; then nothing is written."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.course.results", description=__doc__.partition("\n")[0])
+    parser.add_argument("reports", nargs="+", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
+    parser.add_argument("--peers", type=Path, help="times of libraries, to show beside ours")
+    parser.add_argument("--folder", type=Path, default=Path("handouts/results"), help="where results are kept")
+    options = parser.parse_args(arguments)
+    reports = [(file, read_report(file)) for file in options.reports]
+    output: Path = options.folder / name_file(reports[0][1].machine.gpu)
+    results = read_results(output) if output.exists() else Results()
+    taken = [stage for file, report in reports for stage in add_report(results, report, file)]
+    if not taken:
+        raise UserError("None of the reports has a measurement; nothing was written.")
+    if options.peers:
+        results.peers |= read_peers(options.peers)
+    write_atomically(output, show_results(results))
+    print(f"{output}: {', '.join(taken)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

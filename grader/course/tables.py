@@ -1,0 +1,271 @@
+"""Writes the marked blocks in README.md and handouts/*.md anew, from what they are about.
+
+python3 -m grader.course.tables            writes the blocks that are stale
+python3 -m grader.course.tables --check    says which block, and which measured stage, is stale, and exits 1
+
+A block is all between its marker and the next `<!-- end -->`, each alone on its line:
+
+    <!-- table: labs -->             every lab: title, stages, points
+    <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
+    <!-- table: stages LAB -->       its stages, from the same
+    <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/course/results.py)
+    <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
+
+A measured stage is stale when its solution is no longer the one that was measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import hashlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.course.results import Peer, Results, read_results
+from grader.journal.console import (
+    UserError,
+    choose_labs,
+    find_labs,
+    read_json,
+    read_text,
+    run_command,
+    write_atomically,
+)
+from grader.journal.report import Measurement
+from grader.journal.units import NONE, show_bandwidth, show_factor, show_points, show_seconds, show_share
+
+END = "<!-- end -->"
+TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned", "uint8": "unsigned char"}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where what the blocks show comes from."""
+
+    root: Path
+    build: Path
+
+    def manifest(self, lab: str) -> dict[str, Any]:
+        """labs/LAB/lab.json. Raises UserError."""
+        choose_labs(self.root, [lab])
+        content: dict[str, Any] = read_json(self.root / "labs" / lab / "lab.json")
+        return content
+
+    def results(self) -> dict[Path, Results]:
+        """Every results file, by its path from the root. Raises UserError."""
+        files = sorted((self.root / "handouts/results").glob("*.json"))
+        return {file.relative_to(self.root): read_results(file) for file in files}
+
+
+def make_labs(sources: Sources) -> list[str]:
+    """A line for each lab."""
+    rows = []
+    for lab in find_labs(sources.root):
+        manifest = sources.manifest(lab)
+        points = show_points(manifest["points"])
+        rows.append([f"[{lab}](handouts/{lab}.md)", manifest["about"], str(len(manifest["stages"])), points])
+    return make_table(["Lab", "What it is about", "Stages>", "Points>"], rows)
+
+
+def make_contract(sources: Sources, lab: str) -> list[str]:
+    """A line for each buffer of a lab, in the order of its function's arguments."""
+    rows = []
+    for buffer in sources.manifest(lab)["buffers"]:
+        pointer = f"{'const ' if buffer['role'] == 'input' else ''}{TYPES.get(buffer['type'], buffer['type'])}*"
+        role = {"inout": "input and output"}.get(buffer["role"], buffer["role"])
+        rows.append([f"`{buffer['name']}`", f"`{pointer}`", role, buffer["about"]])
+    return make_table(["Buffer", "Type", "Role", "Holds"], rows)
+
+
+def make_stages(sources: Sources, lab: str) -> list[str]:
+    """A line for each stage of a lab."""
+    rows = []
+    for stage in sources.manifest(lab)["stages"]:
+        points = show_points(sum(stage["points"].values()))
+        rows.append([f"`{stage['id']}`", stage["title"], stage["idea"], points])
+    return make_table(["Stage", "Title", "Idea", "Points>"], rows)
+
+
+def make_results(sources: Sources, lab: str) -> list[str]:
+    """For each GPU a sentence and a table: a line for each stage and dataset, then the libraries."""
+    manifest = sources.manifest(lab)
+    iterations = int(manifest.get("benchmark", {}).get("iterations", 1000))
+    lines: list[str] = []
+    for results in sources.results().values():
+        rows = []
+        for stage in (stage["id"] for stage in manifest["stages"]):
+            result = results.stages.get(f"{lab}/{stage}")
+            rows += [measured_row(stage, measurement) for measurement in (result.measurements if result else [])]
+        if not rows:
+            continue
+        rows.sort(key=lambda row: row[1])  # by dataset; stable, so stages stay in order
+        rows += [peer_row(peer, iterations) for peer in results.peers.get(lab, [])]
+        names = ["Stage", "Dataset", "Time>", "GB/s>", "Of bound>", "vs 1 core>", "vs all cores>", "Limited by"]
+        lines += [describe_machine(results, iterations), "", *make_table(names, rows), ""]
+    return lines[:-1] if lines else ["Not measured yet."]
+
+
+def describe_machine(results: Results, iterations: int) -> str:
+    """The sentence above a results table."""
+    cpu = f"; CPU: {results.cpu}, {results.cpu_cores} cores" if results.cpu else ""
+    cuda = f", CUDA {results.cuda}" if results.cuda else ""
+    return (
+        f"{results.gpu}, driver {results.driver}{cuda}{cpu}; revision {results.revision}, {results.time[:10]}. "
+        f"Time: seconds for {iterations} iterations, kernels only. Of bound: share of what memory allows."
+    )
+
+
+def measured_row(stage: str, measurement: Measurement) -> list[str]:
+    """One measurement's line. Its GB/s are the bytes of the bound over the time taken."""
+    share = measurement.bound_fraction
+    return [
+        f"`{stage}`",
+        measurement.dataset,
+        show_seconds(measurement.median_s),
+        show_bandwidth(share * measurement.bandwidth_bytes_per_s).removesuffix("\N{NO-BREAK SPACE}GB/s"),
+        show_share(share),
+        show_factor(measurement.speedup_sequential),
+        show_factor(measurement.speedup_openmp),
+        measurement.limit or NONE,
+    ]
+
+
+def peer_row(peer: Peer, iterations: int) -> list[str]:
+    """A library's line, for as many iterations as ours."""
+    return [peer.name, peer.dataset, show_seconds(peer.median_s * iterations / peer.iterations), *[NONE] * 5]
+
+
+def make_help(sources: Sources, verb: str) -> list[str]:
+    """What the program says about a verb, as a code block. Raises UserError when it is not built or has no such."""
+    program = sources.build / "warplab"
+    arguments = [] if verb == "warplab" else [verb]
+    try:
+        done = subprocess.run(
+            [str(program.absolute()), *arguments, "--help"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        raise UserError(f"{program} cannot be run, and the documents quote its help. Build it: make program") from None
+    if done.returncode != 0:
+        raise UserError(f"{program} {verb} --help: {done.stderr.strip() or 'failed'}")
+    return ["```text", *(line.rstrip() for line in done.stdout.strip().splitlines()), "```"]
+
+
+def make_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A Markdown table; a name that ends in '>' is a column of numbers."""
+    rule = ["--:" if name.endswith(">") else "---" for name in names]
+    lines = [[name.removesuffix(">") for name in names], rule, *rows]
+    return [f"| {' | '.join(cell.replace('|', '&#124;').replace(chr(10), ' ') for cell in line)} |" for line in lines]
+
+
+TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
+    "contract": make_contract,
+    "stages": make_stages,
+    "results": make_results,
+}
+
+
+def make_block(sources: Sources, marker: str) -> list[str] | None:
+    """The lines that belong below a marker; None when the line is no marker. Raises UserError."""
+    words = marker.removeprefix("<!--").removesuffix("-->").split()
+    if not marker.startswith("<!--") or not marker.endswith("-->") or not words or words[0] not in ("table:", "help:"):
+        return None
+    if words[0] == "help:" and len(words) == 2:
+        return make_help(sources, words[1])
+    if words == ["table:", "labs"]:
+        return make_labs(sources)
+    if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:
+        return TABLES[words[1]](sources, words[2])
+    kinds = ", ".join(["labs", *(f"{kind} LAB" for kind in TABLES)])
+    raise UserError(f"'{marker}' is no block. There are 'table:' with {kinds}, and 'help: VERB'.")
+
+
+def renew(sources: Sources, text: str, file: Path) -> str:
+    """A document with its blocks written anew. Raises UserError with file and line."""
+    lines = text.split("\n")
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        kept.append(lines[at])
+        try:
+            block = make_block(sources, lines[at].strip())
+        except UserError as error:
+            raise UserError(f"{file}:{at + 1}: {error}") from None
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{file}:{at + 1}: the lab's lab.json lacks what this table shows: {error}") from None
+        if block is not None:
+            kept += block
+            at = find_end(lines, at, file)
+            kept.append(lines[at])
+        elif lines[at].strip() == END:
+            raise UserError(f"{file}:{at + 1}: '{END}' without a block before it.")
+        at += 1
+    return "\n".join(kept)
+
+
+def find_end(lines: Sequence[str], start: int, file: Path) -> int:
+    """The index of the line that ends a block. Raises UserError with file and line."""
+    for index in range(start + 1, len(lines)):
+        text = lines[index].strip()
+        if text == END:
+            return index
+        if text.startswith(("<!-- table:", "<!-- help:")):
+            break
+    raise UserError(f"{file}:{start + 1}: this block has no '{END}' after it.")
+
+
+def find_documents(root: Path) -> list[Path]:
+    """README.md and the handouts, relative to the root."""
+    found = [root / "README.md", *sorted((root / "handouts").glob("*.md"))]
+    return [file.relative_to(root) for file in found if file.is_file()]
+
+
+def find_stale_results(sources: Sources) -> Iterator[str]:
+    """A sentence for each measured stage of which the solution has changed or gone."""
+    for file, results in sources.results().items():
+        for name, result in results.stages.items():
+            solution = Path("solutions") / f"{name}.cu"
+            if not (sources.root / solution).is_file():
+                yield f"{file}: {name} was measured, but there is no {solution}."
+            elif hashlib.sha256((sources.root / solution).read_bytes()).hexdigest() != result.source_hash:
+                yield f"{file}: {solution} was changed since it was measured. Measure again: grader/course/results.py"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 1 when --check finds a stale block, and whenever a measured stage is stale."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.course.tables", description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; say what is stale and exit 1")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    parser.add_argument("--build", type=Path, help="where warplab is built (default: build in the project's folder)")
+    options = parser.parse_args(arguments)
+    sources = Sources(options.root, options.build or options.root / "build")
+    stale = list(find_stale_results(sources))
+    for sentence in stale:
+        print(sentence)
+    for file in find_documents(sources.root):
+        found = read_text(sources.root / file)
+        wanted = renew(sources, found, file)
+        if wanted == found:
+            continue
+        if options.check:
+            stale.append(str(file))
+            differences = difflib.unified_diff(found.splitlines(), wanted.splitlines(), f"{file} (found)", "(wanted)")
+            print(f"{file}: stale. Make it again: make docs", *differences, sep="\n")
+        else:
+            write_atomically(sources.root / file, wanted)
+            print(f"{file}: written")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

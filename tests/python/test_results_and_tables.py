@@ -1,0 +1,256 @@
+"""grader/course/results.py and tables.py: figures and tables come from files, and what is stale is named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.course.results import read_results
+from tests.python import samples
+from tests.python.support import ROOT, run_module
+
+RESULTS, TABLES = "grader.course.results", "grader.course.tables"
+SOURCE = "// a solution\n"
+HASH = hashlib.sha256(SOURCE.encode()).hexdigest()
+LAB = {
+    "title": "A lab",
+    "about": "Adds | and pipes.",
+    "points": 12.5,
+    "buffers": [
+        {"name": "a", "type": "float32", "role": "input", "about": "n elements"},
+        {"name": "heat", "type": "float64", "role": "inout", "about": "n elements, before and after"},
+        {"name": "bins", "type": "uint8", "role": "output", "about": "256 bins"},
+    ],
+    "stages": [
+        {
+            "id": "01_first",
+            "title": "First",
+            "idea": "As simple as can be.",
+            "points": {"correctness": 5, "speed": 2.5},
+        },
+        {"id": "02_second", "title": "Second", "idea": "Better.", "points": {"correctness": 5}},
+    ],
+}
+HANDOUT = """# A lab
+
+<!-- table: contract lab -->
+<!-- end -->
+
+Words between.
+
+<!-- table: stages lab -->
+old
+<!-- end -->
+
+<!-- table: results lab -->
+<!-- end -->
+"""
+WANTED = """# A lab
+
+<!-- table: contract lab -->
+| Buffer | Type | Role | Holds |
+| --- | --- | --- | --- |
+| `a` | `const float*` | input | n elements |
+| `heat` | `double*` | input and output | n elements, before and after |
+| `bins` | `unsigned char*` | output | 256 bins |
+<!-- end -->
+
+Words between.
+
+<!-- table: stages lab -->
+| Stage | Title | Idea | Points |
+| --- | --- | --- | --: |
+| `01_first` | First | As simple as can be. | 7.5 |
+| `02_second` | Second | Better. | 5 |
+<!-- end -->
+
+<!-- table: results lab -->
+{results}
+<!-- end -->
+"""
+MEASURED = """NVIDIA H200, driver 570.86.15, CUDA 13.0; CPU: AMD EPYC 9654, 16 cores; revision 0.1 (af92a6f), \
+2026-11-21. Time: seconds for 1000 iterations, kernels only. Of bound: share of what memory allows.
+
+| Stage | Dataset | Time | GB/s | Of bound | vs 1 core | vs all cores | Limited by |
+| --- | --- | --: | --: | --: | --: | --: | --- |
+| `01_first` | bench_2_24 | 0.1000 s | 1343 | 30% | 98.1× | 17.2× | barriers |
+| `02_second` | bench_2_24 | 0.03000 s | 4476 | 99% | 327× | 57.3× | device memory |
+| `01_first` | bench_2_28 | 1.000 s | 134 | 3% | 9.81× | 1.72× | barriers |
+| cublasSdot | bench_2_24 | 0.03100 s | – | – | – | – | – |"""
+
+
+def write(file: Path, content: Any) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    return file
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A project with one lab, its handout, and no results."""
+    write(tmp_path / "labs/lab/lab.json", LAB)
+    write(tmp_path / "handouts/lab.md", HANDOUT)
+    write(tmp_path / "README.md", "<!-- table: labs -->\n<!-- end -->\n")
+    for stage in ("01_first", "02_second"):
+        write(tmp_path / f"solutions/lab/{stage}.cu", SOURCE)
+    return tmp_path
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    first = [samples.measurement(0.1, "barriers"), samples.measurement(1.0, "barriers", dataset="bench_2_28")]
+    second = [samples.measurement(0.03)]
+    stages = [
+        samples.stage("01_first", "First", measurements=first, source_hash=HASH),
+        samples.stage("02_second", "Second", measurements=second, source_hash=HASH),
+    ]
+    return samples.report(lab="lab", tree="solutions", stages=stages) | changes
+
+
+def measure(course: Path, content: Any, *arguments: str | Path) -> Any:
+    return run_module(RESULTS, write(course / "report.json", content), *arguments, cwd=course)
+
+
+def test_tables_are_written_and_then_fresh(course: Path) -> None:
+    assert run_module(TABLES, "--check", cwd=course).returncode == 1
+    assert (course / "handouts/lab.md").read_text() == HANDOUT
+    result = run_module(TABLES, cwd=course)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "README.md: written\nhandouts/lab.md: written\n"
+    assert (course / "handouts/lab.md").read_text() == WANTED.format(results="Not measured yet.")
+    assert (course / "README.md").read_text() == (
+        "<!-- table: labs -->\n| Lab | What it is about | Stages | Points |\n| --- | --- | --: | --: |\n"
+        "| [lab](handouts/lab.md) | Adds &#124; and pipes. | 2 | 12.5 |\n<!-- end -->\n"
+    )
+    result = run_module(TABLES, "--check", cwd=course)
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_results_are_made_and_shown(course: Path) -> None:
+    peers = {"lab": [{"name": "cublasSdot", "dataset": "bench_2_24", "median_s": 0.0031, "iterations": 100}]}
+    result = measure(course, report(), "--peers", write(course / "peers.json", peers))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "handouts/results/nvidia-h200.json: lab/01_first, lab/02_second\n"
+    run_module(TABLES, cwd=course)
+    shown = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
+    assert shown == WANTED.format(results=MEASURED)
+    assert run_module(TABLES, "--check", cwd=course).returncode == 0
+
+
+def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: Path) -> None:
+    measure(course, report())
+    file = course / "handouts/results/nvidia-h200.json"
+    text = file.read_text()
+    assert max(map(len, text.splitlines())) < 400
+    newer = report(time="2026-12-01T00:00:00Z", stages=report()["stages"][1:])
+    newer["stages"][0]["measurements"][0]["median_s"] = 0.029
+    assert measure(course, newer).returncode == 0
+    results = read_results(file)
+    assert sorted(results.stages) == ["lab/01_first", "lab/02_second"]
+    assert results.stages["lab/02_second"].measurements[0].median_s == 0.029
+    assert (
+        results.stages["lab/01_first"].measurements[0].samples_s
+        == report()["stages"][0]["measurements"][0]["samples_s"]
+    )
+    assert results.time == "2026-12-01T00:00:00Z"
+    measure(course, report())
+    assert file.read_text().replace("2026-12-01T00:00:00Z", "2026-11-21T04:05:06Z") == text
+
+
+def test_a_changed_solution_makes_its_result_stale(course: Path) -> None:
+    measure(course, report())
+    run_module(TABLES, cwd=course)
+    write(course / "solutions/lab/01_first.cu", "// changed\n")
+    (course / "solutions/lab/02_second.cu").unlink()
+    result = run_module(TABLES, "--check", cwd=course)
+    assert result.returncode == 1
+    assert "nvidia-h200.json: solutions/lab/01_first.cu was changed since it was measured" in result.stdout
+    assert "nvidia-h200.json: lab/02_second was measured, but there is no solutions/lab/02_second.cu" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"backend": "cpu"}, "measured without a GPU"),
+        ({"tree": "work"}, "these are times of work, not of solutions"),
+        ({"stages": [samples.stage("01_first", "", verdict="failed")]}, "lab/01_first is failed"),
+        ({"stages": [samples.stage("01_first", "")]}, "None of the reports has a measurement"),
+        ({"schema": 3}, "schema 3"),
+    ],
+)
+def test_what_cannot_be_a_result(course: Path, changes: dict[str, Any], message: str) -> None:
+    result = measure(course, report(**changes))
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not (course / "handouts/results").exists()
+
+
+def test_two_machines_do_not_mix(course: Path) -> None:
+    measure(course, report())
+    other = report()
+    other["machine"] = {**other["machine"], "driver": "999.1"}
+    result = measure(course, other)
+    assert result.returncode == 2
+    assert "measured on NVIDIA H200 with driver 999.1, the others on NVIDIA H200 with driver 570.86.15" in result.stderr
+
+
+@pytest.mark.parametrize("peers", ['{"lab": [{"name": "x"}]}', '{"lab": 3}', "[]", "{"])
+def test_odd_peers(course: Path, peers: str) -> None:
+    result = measure(course, report(), "--peers", write(course / "peers.json", peers))
+    assert result.returncode == 2
+    assert "peers.json" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\n<!-- table: stages lab -->\n", "README.md:2: this block has no '<!-- end -->'"),
+        ("<!-- table: labs -->\n<!-- table: labs -->\n<!-- end -->\n", "README.md:1: this block has no"),
+        ("<!-- end -->\n", "README.md:1: '<!-- end -->' without a block"),
+        ("<!-- table: stagse lab -->\n<!-- end -->\n", "README.md:1: '<!-- table: stagse lab -->' is no block"),
+        ("<!-- table: stages lap -->\n<!-- end -->\n", "README.md:1: No lab is called 'lap'. Labs: lab."),
+        ("<!-- help: check -->\n<!-- end -->\n", "README.md:1: build/warplab cannot be run"),
+    ],
+)
+def test_wrong_markers_name_file_and_line(course: Path, text: str, message: str) -> None:
+    write(course / "README.md", text)
+    for arguments in ([], ["--check"]):
+        result = run_module(TABLES, *arguments, cwd=course)
+        assert result.returncode == 2
+        assert message in result.stderr
+        assert (course / "README.md").read_text() == text
+
+
+def test_a_manifest_that_lacks_something_is_one_message(course: Path) -> None:
+    write(course / "labs/lab/lab.json", '{"stages": [{}]}')
+    write(course / "README.md", "<!-- table: stages lab -->\n<!-- end -->\n")
+    result = run_module(TABLES, cwd=course)
+    assert result.returncode == 2
+    assert "README.md:1: the lab's lab.json lacks what this table shows: 'points'" in result.stderr
+
+
+def test_help_is_what_the_program_says(course: Path) -> None:
+    program = write(
+        course / "build/warplab", '#!/bin/sh\n[ "$1" = bad ] && { echo no >&2; exit 2; }\necho "args: $*  "\n'
+    )
+    program.chmod(0o755)
+    write(course / "README.md", "<!-- help: check -->\n<!-- end -->\n<!-- help: warplab -->\n<!-- end -->\n")
+    assert run_module(TABLES, cwd=course).returncode == 0
+    assert (course / "README.md").read_text() == (
+        "<!-- help: check -->\n```text\nargs: check --help\n```\n<!-- end -->\n"
+        "<!-- help: warplab -->\n```text\nargs: --help\n```\n<!-- end -->\n"
+    )
+    write(course / "README.md", "<!-- help: bad -->\n<!-- end -->\n")
+    assert "--help: no" in run_module(TABLES, cwd=course).stderr
+
+
+def test_the_projects_documents_are_fresh() -> None:
+    build = Path(os.environ.get("WARPLAB_BUILD", ROOT / "build"))
+    if not (build / "warplab").exists():
+        pytest.skip("warplab is not built")
+    result = run_module(TABLES, "--check", "--build", build)
+    assert result.returncode == 0, result.stdout + result.stderr
