@@ -45,8 +45,12 @@ demo: setup-demo program
 	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
 	    exit $$graded
 
-start check bench sweep profile sanitize: lab-given program
+start check bench profile sanitize: lab-given program
 	@$(warplab) $@ $(stage) $(options)
+
+sweep: lab-given program
+	@$(warplab) $@ $(stage) $(options); swept=$$?; [ $$swept -gt 1 ] || { sh grader/setup.sh python "the plot" && \
+	    $(python) -m grader.journal.sweep --plot-only "$${JSON:-$$BUILD/sweep}"; }; exit $$swept
 
 grade device: program
 	@$(warplab) $@ $(stage) $(options)

@@ -1,6 +1,7 @@
 """Shows which values of a stage's tunables are best: bars in the terminal, and a plot as SVG.
 
 python3 -m grader.journal.sweep build/sweep/LAB-STAGE.json    writes the plot beside it, as .svg
+python3 -m grader.journal.sweep build/sweep                   the same for the newest JSON there
 
 The JSON is what `build/warplab sweep` writes:
 
@@ -98,6 +99,14 @@ def read_sweep(file: Path) -> Sweep:
         if not point.failure and not 0 < point.low_s <= point.median_s <= point.high_s:
             raise UserError(f"{file}: /points/{number}: expected 0 < low_s <= median_s <= high_s, or a failure.")
     return sweep
+
+
+def find_newest(folder: Path) -> Path:
+    """The JSON written last into a folder. Raises UserError when there is none."""
+    file = max(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, default=None)
+    if file is None:
+        raise UserError(f"No sweep in {folder}. Make one: make sweep LAB=… STAGE=…")
+    return file
 
 
 def print_bars(sweep: Sweep, width: int, bar: str) -> str:
@@ -223,18 +232,20 @@ def choose_ticks(times: Sequence[float]) -> list[float]:
 def main(arguments: Sequence[str]) -> int:
     """Exit status 1 when no choice could be timed."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.journal.sweep", description=__doc__.partition("\n")[0])
-    parser.add_argument("file", type=Path, metavar="JSON", help="what build/warplab sweep wrote")
+    parser.add_argument("file", type=Path, metavar="JSON", help="what build/warplab sweep wrote, or the folder of it")
     parser.add_argument("--output", type=Path, metavar="SVG", help="the plot (default: beside the JSON)")
+    parser.add_argument("--plot-only", action="store_true", help="no bars: the times are on the terminal already")
     options = parser.parse_args(arguments)
-    sweep = read_sweep(options.file)
-    width = shutil.get_terminal_size((100, 24)).columns
-    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
-    bars = print_bars(sweep, width, "\N{FULL BLOCK}" if encoding == "utf8" else "#")
-    print(show_text(bars))
+    file = find_newest(options.file) if options.file.is_dir() else options.file
+    sweep = read_sweep(file)
+    if not options.plot_only:
+        width = shutil.get_terminal_size((100, 24)).columns
+        encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+        print(show_text(print_bars(sweep, width, "\N{FULL BLOCK}" if encoding == "utf8" else "#")))
     if not sweep.timed:
         print("No choice could be timed, so there is no plot.")
         return 1
-    output: Path = options.output or options.file.with_suffix(".svg")
+    output: Path = options.output or file.with_suffix(".svg")
     write_atomically(output, draw_plot(sweep) + "\n")
     print(f"Plot: {output}")
     return 0

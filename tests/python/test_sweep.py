@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,15 @@ def test_command_writes_the_plot_beside_the_json(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert f"Plot: {tmp_path / 'sweep.svg'}" in result.stdout
     ElementTree.parse(tmp_path / "sweep.svg")
+
+
+def test_a_folder_means_its_newest_sweep(tmp_path: Path) -> None:
+    assert "No sweep in" in run_module(MODULE, tmp_path).stderr
+    for name, age in (("a", 1), ("b", 3), ("c", 2)):
+        write(tmp_path, sweep(lab=name)).rename(tmp_path / f"{name}.json")
+        os.utime(tmp_path / f"{name}.json", (age, age))
+    result = run_module(MODULE, tmp_path, "--plot-only")
+    assert result.stdout == f"Plot: {tmp_path / 'b.svg'}\n"
 
 
 def test_a_terminal_without_unicode_gets_plain_bars(tmp_path: Path) -> None:
