@@ -156,17 +156,18 @@ class Explanation {
     }
 
     void try_output_not_cleared() {
+        // First, for a second call finds in out what the first one left: had out been at fault, that would have failed.
+        if (previous_ != 0 && fits(right_ + previous_))
+            explain("not_cleared",
+                    fmt::format("The answer is the right one, {}, plus {}, which was the answer of the call before.",
+                                as_int(right_), as_int(previous_)),
+                    "What the blocks add to is to be 0 at the beginning of every call, not only of the first.");
         if (before_ != 0 && fits(right_ + before_))
             explain(
                 "not_cleared",
                 fmt::format("The answer is the right one, {}, plus {}, which is what out held before the call.",
                             as_int(right_), as_int(before_)),
                 "out holds garbage before the call: set it to 0, in every call, before the first block adds to it.");
-        if (previous_ != 0 && fits(right_ + previous_))
-            explain("not_cleared",
-                    fmt::format("The answer is the right one, {}, plus {}, which was the answer of the call before.",
-                                as_int(right_), as_int(previous_)),
-                    "What the blocks add to is to be 0 at the beginning of every call, not only of the first.");
     }
 
     void try_stale_result() {
