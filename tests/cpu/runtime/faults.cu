@@ -1,0 +1,134 @@
+// Programs that must not go on: started with the name of one and the file of a status page.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grader/cpu/control.h"
+
+__global__ void overrun_kernel(int* out) { out[blockIdx.x * 64 + threadIdx.x + (blockIdx.x == 5 && threadIdx.x == 7 ? 100000 : 0)] = 1; }
+__global__ void null_kernel(int* out) {
+    __syncthreads();
+    if (threadIdx.x == 3) out[0] = 1;
+}
+__device__ __noinline__ int dive(int n, volatile char* above) {
+    volatile char here[1024];
+    here[n % 1024] = above[n % 1024] + 1;
+    return n > 100000000 ? here[0] : dive(n + 1, here) + here[1];
+}
+__global__ void dive_kernel(int* out) {
+    volatile char bottom[1024] = {};
+    *out = dive(0, bottom);
+}
+__global__ void dive_in_fiber_kernel(int* out) {
+    volatile char bottom[1024] = {};
+    __syncthreads();
+    if (threadIdx.x == 40) *out = dive(0, bottom);
+}
+__global__ void divide_kernel(int* out, int by) { out[threadIdx.x] = 100 / (by - int(threadIdx.x)); }
+__global__ void assert_kernel(int n) { assert(int(threadIdx.x) < n); }
+__global__ void trap_kernel() {
+    if (threadIdx.x == 9) __trap();
+}
+__global__ void half_barrier_kernel(int* out) {
+    if (threadIdx.x < 96) __syncthreads();
+    else if (threadIdx.x < 128) return;
+    else if (threadIdx.x % 32 != 5) __syncwarp();
+    else __syncthreads();
+}
+__global__ void lost_lane_kernel(int* out) {
+    if (threadIdx.x != 5) __shfl_sync(0xffffffff, 1, 0);
+    else
+        __syncthreads();
+}
+__global__ void foreign_mask_kernel(int* out) { *out = __shfl_sync(0x2, 1, 1); }
+__global__ void exit_kernel() {
+    if (threadIdx.x == 1) exit(3);
+}
+__global__ void throw_kernel() {
+    if (threadIdx.x == 1) throw std::string("no");
+}
+__global__ void plain_kernel(int* out) { *out = 1; }
+void launch_plain(int* out) { plain_kernel<<<1, 1>>>(out); }
+__global__ void nesting_kernel(int* out) { launch_plain(out); }
+void no_kernel(int*) {}
+__global__ void spin_kernel(int* out) {
+    __shared__ int flag;
+    flag = 0;
+    __syncthreads();
+    if (threadIdx.x < 10) while (atomicCAS(&flag, 1, 2) != 1) {}
+    __syncthreads();
+}
+
+static int* device(size_t count) {
+    int* memory = nullptr;
+    cudaMalloc(&memory, count * sizeof(int));
+    cudaMemset(memory, 0, count * sizeof(int));
+    return memory;
+}
+
+static const std::map<std::string, std::function<void()>> programs = {
+    {"overrun", [] { overrun_kernel<<<8, 64>>>(device(512)); }},
+    {"null", [] { null_kernel<<<2, 64>>>(nullptr); }},
+    {"host_null", [] { *static_cast<volatile int*>(nullptr) = 1; }},
+    {"host_reads_device", [] {
+        int* memory = device(64);
+        warplab::cpu::hide_device_memory(true);
+        memory[3] = 1;
+    }},
+    {"copy_into_null", [] {
+        void* volatile low = reinterpret_cast<void*>(16);
+        memset(low, 1, 1000);
+    }},
+    {"dive", [] { dive_kernel<<<1, 1>>>(device(1)); }},
+    {"dive_in_fiber", [] { dive_in_fiber_kernel<<<1, 64>>>(device(1)); }},
+    {"dive_on_host", [] { volatile char bottom[1024] = {}; exit(dive(0, bottom)); }},
+    {"divide", [] { divide_kernel<<<1, 32>>>(device(32), 4); }},
+    {"assert", [] { assert_kernel<<<1, 32>>>(20); }},
+    {"trap", [] { trap_kernel<<<1, 32>>>(); }},
+    {"abort", [] { abort(); }},
+    {"half_barrier", [] { half_barrier_kernel<<<1, 192>>>(device(1)); }},
+    {"lost_lane", [] { lost_lane_kernel<<<1, 32>>>(device(1)); }},
+    {"foreign_mask", [] { foreign_mask_kernel<<<1, 1>>>(device(1)); }},
+    {"exit", [] { exit(0); }},
+    {"exit_in_kernel", [] { exit_kernel<<<1, 32>>>(); }},
+    {"throw", [] { throw_kernel<<<1, 32>>>(); }},
+    {"nesting", [] { nesting_kernel<<<1, 1>>>(device(1)); }},
+    {"no_launch", [] { plain_kernel(device(1)); }},
+    {"no_kernel", [] { no_kernel<<<1, 1>>>(device(1)); }},
+    {"host_limit", [] {
+        int* memory = device(64);
+        std::vector<int> host(64);
+        warplab::cpu::set_host_limit(100);
+        for (int i = 0; i < 10; ++i) cudaMemcpy(host.data() + i * 5, memory, 20, cudaMemcpyDeviceToHost);
+    }},
+    {"managed_limit", [] {
+        int* memory = nullptr;
+        cudaMallocManaged(&memory, 4096);
+        warplab::cpu::hide_device_memory(true);
+        warplab::cpu::set_host_limit(100);
+        plain_kernel<<<1, 1>>>(memory);
+        exit(memory[0]);
+    }},
+    {"spin", [] { spin_kernel<<<1, 64>>>(device(1)); }},
+    {"ends", [] {}},
+};
+
+int main(int count, char** arguments) {
+    if (count != 3) return 64;
+    const int file = open(arguments[2], O_RDWR | O_CREAT, 0600);
+    if (ftruncate(file, sizeof(warplab::StatusPage)) != 0) return 65;
+    void* shared = mmap(nullptr, sizeof(warplab::StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    auto* page = static_cast<warplab::StatusPage*>(shared);
+    warplab::cpu::use_status_page(page);
+    page->phase = static_cast<std::uint32_t>(warplab::Phase::call);
+    programs.at(arguments[1])();
+    page->phase = static_cast<std::uint32_t>(warplab::Phase::idle);
+    return 0;
+}

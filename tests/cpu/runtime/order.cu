@@ -1,0 +1,31 @@
+// What a lost barrier does: prints a sum that depends on the order of threads, and one that does not.
+
+#include "checks.h"
+
+template <bool barrier>
+__global__ void rotate_kernel(int* out) {
+    __shared__ int values[256];
+    values[threadIdx.x] = threadIdx.x + 1;
+    if (barrier) __syncthreads();
+    const int neighbour = values[(threadIdx.x + 1) % blockDim.x];
+    if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = neighbour;
+}
+
+__global__ void last_writer_kernel(int* out) { *out = blockIdx.x * blockDim.x + threadIdx.x; }
+
+template <class Kernel>
+static unsigned digest(Kernel kernel) {
+    int* out = on_device(std::vector<int>(256));
+    kernel<<<4, 256>>>(out);
+    unsigned result = 0;
+    for (int value : from_device(out, 256)) result = result * 31 + unsigned(value);
+    return result;
+}
+
+int main(int count, char** arguments) {
+    use_arguments(count, arguments);
+    int* last = on_device(std::vector<int>{-1});
+    last_writer_kernel<<<1, 64>>>(last);
+    printf("right %u\nmissing %u\nlast %d\n", digest(rotate_kernel<true>), digest(rotate_kernel<false>), from_device(last));
+    return 0;
+}

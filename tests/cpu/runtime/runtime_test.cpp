@@ -1,0 +1,253 @@
+// Builds the CUDA programs beside this file (programs.mk) and runs them: what works prints nothing and leaves with 0;
+// what must not go on says why in its status page.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "grader/cpu/control.h"
+#include "tests/paths.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using warplab::Fault;
+using warplab::StatusPage;
+
+struct Ended {
+    int status = -1;
+    std::string output;
+};
+
+Ended run(const std::string& command) {
+    Ended ended;
+    FILE* pipe = popen(("cd '" + warplab::test::root_folder().string() + "' && " + command + " 2>&1").c_str(), "r");
+    if (!pipe) return ended;
+    char part[4096];
+    while (const size_t bytes = fread(part, 1, sizeof(part), pipe)) ended.output.append(part, bytes);
+    const int status = pclose(pipe);
+    ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return ended;
+}
+
+bool installed(const char* program) { return run(std::string("command -v ") + program).status == 0; }
+
+fs::path programs_folder() { return warplab::test::build_folder() / "cpu/runtime-tests"; }
+
+/// Builds what is out of date. Tests run in several processes, so one at a time.
+Ended build(const std::string& target) {
+    fs::create_directories(programs_folder());
+    const auto root = warplab::test::root_folder();
+    const std::string folder = fs::relative(warplab::test::build_folder(), root).string();
+    const std::string lock = (programs_folder() / "lock").string();
+    return run("flock '" + lock + "' env -u MAKEFLAGS -u MAKELEVEL make -s -j2 -f tests/cpu/runtime/programs.mk BUILD='" +
+               folder + "' " + target);
+}
+
+class CpuRuntime : public testing::Test {
+  protected:
+    static void SetUpTestSuite() { native_ = build("native"); }
+    void SetUp() override { ASSERT_EQ(native_.status, 0) << native_.output; }
+
+    static std::string native(const std::string& program) {
+        return "'" + (programs_folder() / "native" / program).string() + "'";
+    }
+
+    static Ended native_;
+};
+Ended CpuRuntime::native_;
+
+/// One program under both orders and several pool sizes.
+void expect_right(const std::string& program) {
+    for (const char* threads : {"1", "2", "7"})
+        for (const char* order : {"forward", "backward"}) {
+            const Ended ended = run(std::string("WARPLAB_THREADS=") + threads + " " + program + " " + order);
+            EXPECT_EQ(ended.status, 0) << threads << " threads, " << order << "\n" << ended.output.substr(0, 2000);
+            EXPECT_EQ(ended.output, "");
+        }
+}
+
+TEST_F(CpuRuntime, RunsKernels) { expect_right(native("kernels")); }
+TEST_F(CpuRuntime, HasTheHostsSide) { expect_right(native("host")); }
+TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
+
+TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
+    const auto words = [](const std::string& text) {
+        std::istringstream in(text);
+        std::string name, right, missing, last;
+        in >> name >> right >> name >> missing >> name >> last;
+        return std::vector<std::string>{right, missing, last};
+    };
+    const auto forward = words(run(native("order") + " forward").output);
+    const auto backward = words(run(native("order") + " backward").output);
+    EXPECT_NE(forward[0], "");
+    EXPECT_EQ(forward[0], backward[0]);
+    EXPECT_NE(forward[1], backward[1]);
+    EXPECT_NE(forward[0], forward[1]);
+    EXPECT_EQ(forward[2], "63");
+    EXPECT_EQ(backward[2], "0");
+}
+
+// What must not go on
+
+struct Case {
+    const char* program;
+    Fault fault;
+    const char* kernel;   // "" on the host
+    int thread;           // -1: any
+    const char* detail;   // part of it
+    bool in_kernel = true;
+    const char* place = "";  // part of the line of the program counter
+};
+
+const Case cases[] = {
+    {"overrun", Fault::segmentation, "overrun_kernel", 7, "", true, "overrun_kernel(int* out)"},
+    {"null", Fault::segmentation, "null_kernel", 3, "null pointer", true, "out[0] = 1"},
+    {"host_null", Fault::segmentation, "", -1, "null pointer", false, "host_null"},
+    {"host_reads_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
+     "memory[3] = 1"},
+    {"copy_into_null", Fault::segmentation, "", -1, "null pointer", false, "memset"},
+    {"dive", Fault::stack_overflow, "dive_kernel", 0, "stack", true},
+    {"dive_in_fiber", Fault::stack_overflow, "dive_in_fiber_kernel", 40, "stack", true},
+    {"dive_on_host", Fault::stack_overflow, "", -1, "stack", false},
+#if defined(__x86_64__)
+    {"divide", Fault::arithmetic, "divide_kernel", 4, "divided by zero", true, "divide_kernel(int* out"},
+#endif
+    {"assert", Fault::aborted, "assert_kernel", 20, "assertion `int(threadIdx.x) < n' failed at faults.cu:"},
+    {"trap", Fault::aborted, "trap_kernel", 9, "__trap()"},
+    {"abort", Fault::aborted, "", -1, "abort() was called", false},
+    {"half_barrier", Fault::deadlock, "half_barrier_kernel", -1, "32 returned"},
+    {"lost_lane", Fault::deadlock, "lost_lane_kernel", -1, "31 of 32 threads wait at line "},
+    {"foreign_mask", Fault::aborted, "foreign_mask_kernel", 0, "a mask without itself"},
+    {"exit", Fault::exited, "", -1, "exit() was called", false},
+    {"exit_in_kernel", Fault::exited, "exit_kernel", 1, "exit() was called"},
+    {"throw", Fault::aborted, "throw_kernel", 1, "abort() was called"},
+    {"nesting", Fault::aborted, "nesting_kernel", 0, "launched from a kernel"},
+    {"no_launch", Fault::aborted, "", -1, "plain_kernel was called without <<<grid, block>>>", false},
+    {"no_kernel", Fault::aborted, "", -1, "no_kernel is launched with <<< >>>, but is no __global__", false},
+    {"host_limit", Fault::host_limit, "", -1, "120 bytes came to the host in one call, 100 are allowed", false},
+    {"managed_limit", Fault::host_limit, "plain_kernel", -1, "4096 bytes came to the host", false},
+};
+
+std::string line_of(const std::string& program, std::uint64_t program_counter) {
+    char address[32];
+    snprintf(address, sizeof(address), "%#llx", static_cast<unsigned long long>(program_counter));
+    const std::string place = run("addr2line -e " + program + " " + address).output;  // …/faults.cu:15
+    const auto colon = place.rfind(':');
+    if (colon == std::string::npos || place.find("faults.cu:") == std::string::npos) return place;
+    std::ifstream source(warplab::test::root_folder() / "tests/cpu/runtime/faults.cu");
+    std::string line;
+    for (int left = std::atoi(place.c_str() + colon + 1); left > 0; --left) std::getline(source, line);
+    return line;
+}
+
+struct Reported {
+    Ended ended;
+    StatusPage page{};
+};
+
+Reported run_fault(const std::string& runner, const std::string& program, const char* name) {
+    const fs::path file = fs::path(testing::TempDir()) / ("warplab-page-" + std::to_string(getpid()));
+    fs::remove(file);
+    Reported reported;
+    reported.ended = run(runner + program + " " + name + " '" + file.string() + "'");
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&reported.page), sizeof(StatusPage));
+    fs::remove(file);
+    return reported;
+}
+
+void expect_fault(const Case& expected, const Reported& reported, const std::string& program) {
+    const StatusPage& page = reported.page;
+    EXPECT_EQ(reported.ended.status, warplab::cpu::fault_status + static_cast<int>(expected.fault));
+    EXPECT_EQ(page.fault, static_cast<std::uint32_t>(expected.fault));
+    EXPECT_STREQ(page.kernel, expected.kernel);
+    EXPECT_EQ(page.launch_line > 0, *expected.kernel != 0);
+    EXPECT_EQ(page.in_kernel != 0, expected.in_kernel);
+    if (expected.thread >= 0) EXPECT_EQ(page.thread[0], static_cast<std::uint32_t>(expected.thread));
+    EXPECT_NE(std::string(page.detail).find(expected.detail), std::string::npos) << page.detail;
+    if (*expected.place && installed("addr2line")) {
+        const std::string line = line_of(program, page.program_counter);
+        EXPECT_NE(line.find(expected.place), std::string::npos) << line;
+    }
+}
+
+class CpuRuntimeFault : public CpuRuntime, public testing::WithParamInterface<Case> {};
+
+TEST_P(CpuRuntimeFault, IsInTheStatusPage) {
+    expect_fault(GetParam(), run_fault("", native("faults"), GetParam().program), native("faults"));
+}
+INSTANTIATE_TEST_SUITE_P(All, CpuRuntimeFault, testing::ValuesIn(cases),
+                         [](const auto& info) { return std::string(info.param.program); });
+
+TEST_F(CpuRuntime, TheFaultsBlockIsInTheStatusPage) {
+    EXPECT_EQ(run_fault("", native("faults"), "overrun").page.block[0], 5u);
+}
+
+TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
+    const std::string detail = run_fault("", native("faults"), "half_barrier").page.detail;
+    int first = 0, second = 0, third = 0;
+    const int read = sscanf(detail.c_str(),
+                            "96 of 192 threads wait at line %d, 62 wait at line %d, 2 wait at line %d, 32 returned",
+                            &first, &second, &third);
+    EXPECT_EQ(read, 3) << detail;
+    EXPECT_EQ(second, first + 2);
+    EXPECT_EQ(third, first + 3);
+}
+
+TEST_F(CpuRuntime, SaysWhoSpinsBeforeTimeRunsOut) {
+    const Reported reported = run_fault("timeout 2 ", native("faults"), "spin");
+    EXPECT_EQ(reported.ended.status, 124);
+    EXPECT_EQ(reported.page.fault, 0u);
+    EXPECT_NE(std::string(reported.page.detail).find("10 of 64 threads try an atomic again and again"),
+              std::string::npos)
+        << reported.page.detail;
+}
+
+TEST_F(CpuRuntime, LeavesAGoodProgramAlone) {
+    const Reported reported = run_fault("", native("faults"), "ends");
+    EXPECT_EQ(reported.ended.status, 0);
+    EXPECT_EQ(reported.page.fault, 0u);
+}
+
+// The same on aarch64, whose thread-local storage lies on the other side of the thread pointer
+
+class CpuRuntimeOnArm : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        if (ready()) cross_ = build("cross");
+    }
+    void SetUp() override {
+        if (!ready()) GTEST_SKIP() << "needs the packages g++-aarch64-linux-gnu and qemu-user";
+        ASSERT_EQ(cross_.status, 0) << cross_.output;
+    }
+    static bool ready() { return installed("aarch64-linux-gnu-g++") && installed("qemu-aarch64"); }
+    static std::string cross(const std::string& program) {
+        return "'" + (programs_folder() / "cross" / program).string() + "'";
+    }
+
+    static Ended cross_;
+};
+Ended CpuRuntimeOnArm::cross_;
+
+TEST_F(CpuRuntimeOnArm, RunsKernels) {
+    for (const char* program : {"kernels", "host", "arithmetic"})
+        for (const char* order : {"forward", "backward"}) {
+            const Ended ended = run("WARPLAB_THREADS=2 qemu-aarch64 " + cross(program) + " " + order);
+            EXPECT_EQ(ended.status, 0) << program << " " << order << "\n" << ended.output.substr(0, 2000);
+        }
+}
+
+TEST_F(CpuRuntimeOnArm, ReportsFaults) {
+    for (const Case& expected : cases) {
+        if (expected.fault == Fault::arithmetic) continue;  // an integer divided by zero is 0 there
+        SCOPED_TRACE(expected.program);
+        expect_fault(expected, run_fault("qemu-aarch64 ", cross("faults"), expected.program), cross("faults"));
+    }
+}
+
+}  // namespace
