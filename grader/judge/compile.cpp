@@ -56,7 +56,6 @@ struct Job {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
     fs::path cache() const { return build / "cache"; }
-    fs::path rewriter() const { return build / "cpu" / "rewrite"; }
 };
 
 /// How one step, or all of them, went.
@@ -206,9 +205,9 @@ class Compiler {
                 return broken(
                     cause::sandbox,
                     fmt::format("the folder {} is closed to other users, so the sandbox's user cannot "
-                                "compile below it",
+                                "compile below it.",
                                 closed.string()),
-                    fmt::format("Type: chmod o+x {}  (or keep the build folder elsewhere).", closed.string()));
+                    fmt::format("Type: chmod o+x \"{}\"  (or keep the build folder elsewhere).", closed.string()));
         return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object();
     }
 
@@ -219,6 +218,11 @@ class Compiler {
 
     Ended run(const Words& command, const Policy& policy) const {
         return run_to_end(command, policy, {"TMPDIR=" + work_.path().string()}, work_.path());
+    }
+
+    void write_student_file(const std::string& text) const {
+        std::ofstream(in_work("student.cu"), std::ios::binary) << text;
+        chmod(in_work("student.cu").c_str(), 0644);
     }
 
     /// What any step may die of; nothing when it ended by itself.
@@ -285,10 +289,9 @@ class Compiler {
     }
 
     Outcome rewrite() {
-        std::ofstream(in_work("student.cu"), std::ios::binary) << text_;
-        Policy policy = policy_;
-        policy.readable.push_back(job_.rewriter());
-        const Ended ended = run({job_.rewriter().string(), "student.cu", "student.cpp", "--name", job_.shown}, policy);
+        write_student_file(text_);
+        const Ended ended =
+            run({harness_.rewriter.string(), "student.cu", "student.cpp", "--name", job_.shown}, policy_);
         if (auto end = explain_end(ended)) return *end;
         if (ended.status == 0) return {};
         const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
@@ -303,7 +306,7 @@ class Compiler {
     Outcome make_cuda_object() {
         std::string name;
         for (char c : job_.shown) name += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-        std::ofstream(in_work("student.cu"), std::ios::binary) << "#line 1 \"" << name << "\"\n" << text_;
+        write_student_file("#line 1 \"" + name + "\"\n" + text_);
         Words command = {find_nvcc().string()};
         add(command, student_cuda_flags(job_.for_tools));
         add(command, job_.defines);
@@ -381,7 +384,8 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     add(link_flags(job.backend));
     all += compiler_identity("/proc/self/exe") + '\0';  // the judge's own words
     all += compiler_identity(find_cxx()) + '\0';
-    all += job.backend == Backend::cpu ? sha256_file(job.rewriter()) : compiler_identity(find_nvcc());
+    all += job.backend == Backend::cpu ? harness.rewriter.parent_path().filename().string()
+                                       : compiler_identity(find_nvcc());
     return sha256(all);
 }
 
@@ -419,10 +423,6 @@ Compiled compile_job(const Job& job) {
     const HandIn hand_in = read_hand_in(job.source);
     if (hand_in.failure) return finish(failed(*hand_in.failure), {}, false);
     const Harness harness = harness_for(job.root, job.build, job.backend, job.lab);
-    std::error_code error;
-    if (job.backend == Backend::cpu && !fs::exists(job.rewriter(), error))
-        throw std::runtime_error(fmt::format("{} is missing: type make program", job.rewriter().string()));
-
     const std::string key = cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key))
         if (const auto outcome = read_outcome(*folder)) return finish(*outcome, *folder, true);

@@ -252,6 +252,18 @@ fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend
     return work.publish(name);
 }
 
+/// A copy that every user may run, whatever the umask was when it was built.
+fs::path rewriter_for(const fs::path& build, const fs::path& cache) {
+    const fs::path built = build / "cpu" / "rewrite";
+    if (!fs::exists(built)) throw std::runtime_error(fmt::format("{} is missing: type make program", built.string()));
+    const std::string name = "rewriter-" + sha256_file(built).substr(0, 16);
+    if (const auto found = find_cached(cache, name)) return *found / "rewrite";
+    WorkFolder work(cache, false);
+    fs::copy_file(built, work.path() / "rewrite");
+    chmod((work.path() / "rewrite").c_str(), 0755);
+    return work.publish(name) / "rewrite";
+}
+
 }  // namespace
 
 Harness harness_for(const fs::path& root, const fs::path& build, Backend backend, const std::string& lab) {
@@ -271,6 +283,10 @@ Harness harness_for(const fs::path& root, const fs::path& build, Backend backend
     harness.folders = {base.folder, folder};
     harness.includes = {"-I" + (base.folder / "include").string(), "-I" + (folder / "include").string(),
                         "-I" + (folder / "include/labs" / lab).string()};
+    if (backend == Backend::cpu) {
+        harness.rewriter = rewriter_for(fs::absolute(build), cache);
+        harness.folders.push_back(harness.rewriter.parent_path());
+    }
     harness.link = {folder / "driver.o"};
     for (const auto& object : base.objects) harness.link.push_back(base.folder / object);
     return harness;
