@@ -10,7 +10,7 @@ V :=
 Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
-CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -fPIC -pthread -I. -MMD -MP
+CXXFLAGS := -std=c++20 -O1 -Wall -Wextra -fPIC -pthread -I. -MMD -MP
 ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -Wall -Wextra -I. -MMD -MP
 TEST_FLAGS := -O0
 LIBRARIES := -lfmt -lcrypto -lgomp -ldl -pthread
