@@ -154,11 +154,7 @@ def make_stage(report: Report, stage: StageReport) -> Html:
     if stage.compilation.failure:
         ours = stage.compilation.verdict == "error"
         failures.append(make_failure("Compiling", stage.compilation.failure, ours))
-    failures += [
-        make_failure(f"Dataset {check.dataset}", check.failure, ours=check.verdict == "error")
-        for check in stage.checks
-        if check.failure
-    ]
+    failures += make_check_failures(stage.checks)
     return tag(
         "article",
         heading,
@@ -174,8 +170,21 @@ def make_stage(report: Report, stage: StageReport) -> Html:
     )
 
 
-def make_failure(where: str, failure: Failure, ours: bool) -> Html:
-    """What happened, where, and what to try; `ours` when it is not the student's doing."""
+def make_check_failures(checks: Sequence[Check]) -> list[Html]:
+    """The first failure of each cause in full, with the names of the other datasets that failed for it."""
+    by_cause: dict[tuple[str, str], list[tuple[str, Failure]]] = {}
+    for check in checks:
+        if check.failure:
+            by_cause.setdefault((check.verdict, check.failure.cause), []).append((check.dataset, check.failure))
+    boxes = []
+    for (verdict, _), ((dataset, failure), *others) in by_cause.items():
+        also = ", ".join(name for name, _ in others)
+        boxes.append(make_failure(f"Dataset {dataset}", failure, ours=verdict == "error", also=also))
+    return boxes
+
+
+def make_failure(where: str, failure: Failure, ours: bool, also: str = "") -> Html:
+    """What happened, where, and what to try; `ours` when it is not the student's doing, `also` where else."""
     place = failure.place
     found = None
     if place:
@@ -195,7 +204,8 @@ def make_failure(where: str, failure: Failure, ours: bool) -> Html:
     cause = tag("code", failure.cause, class_="cause") if failure.cause else None
     title = tag("p", tag("strong", where), " ", cause)
     message = tag("p", failure.message)
-    return tag("div", title, message, found, hint, class_="failure ours" if ours else "failure")
+    elsewhere = tag("p", f"The same cause: {also}", class_="also") if also else None
+    return tag("div", title, message, found, hint, elsewhere, class_="failure ours" if ours else "failure")
 
 
 def make_score(score: Score | None) -> Html | None:

@@ -151,6 +151,15 @@ def test_our_fault_does_not_look_like_the_students() -> None:
     assert page.count('class="failure"') == 1
 
 
+def test_one_cause_is_told_once() -> None:
+    report = samples.report()
+    failed = report["stages"][2]["checks"][1]
+    report["stages"][2]["checks"] += [failed | {"dataset": "later"}, failed | {"dataset": "last"}]
+    page = page_of(report)
+    assert page.count('class="failure"') == 1
+    assert "The same cause: later, last" in page
+
+
 def test_report_without_times_has_no_timing_columns() -> None:
     text = Reader(page_of(samples.cpu_report())).text
     assert "Nothing was timed" in text
