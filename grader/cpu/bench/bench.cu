@@ -14,7 +14,20 @@ __global__ void add_kernel(const float* a, const float* b, float* out, int n) {
     if (i < n) out[i] = a[i] + b[i];
 }
 
+// Every block counts a slice of the input; its threads read neighbouring bytes.
 __global__ void histogram_kernel(const unsigned char* in, unsigned* bins, int n) {
+    __shared__ unsigned block_bins[256];
+    block_bins[threadIdx.x] = 0;
+    __syncthreads();
+    const int slice = (n + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * slice, end = min(begin + slice, n);
+    for (int i = begin + threadIdx.x; i < end; i += blockDim.x) atomicAdd(&block_bins[in[i]], 1);
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x], block_bins[threadIdx.x]);
+}
+
+// The threads of the grid read neighbouring bytes. Here a thread runs from barrier to barrier on its own, and steps
+// that are powers of two fill few sets of the caches.
+__global__ void grid_stride_histogram_kernel(const unsigned char* in, unsigned* bins, int n) {
     __shared__ unsigned block_bins[256];
     block_bins[threadIdx.x] = 0;
     __syncthreads();
@@ -124,6 +137,14 @@ static void bench_histogram(int n) {
         });
     cudaMemcpy(got.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
     must(got == bins, "the histogram");
+    compare(
+        "the same, each thread striding over the grid", 0, [&] { histogram_sequential(in.data(), bins.data(), n); },
+        [&] {
+            cudaMemset(device_bins, 0, 256 * sizeof(unsigned));
+            grid_stride_histogram_kernel<<<32, 256>>>(device_in, device_bins, n);
+        });
+    cudaMemcpy(got.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
+    must(got == bins, "the histogram by strides");
     cudaFree(device_in), cudaFree(device_bins);
 }
 

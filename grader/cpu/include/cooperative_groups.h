@@ -105,9 +105,7 @@ class coalesced_group : public details::Lanes {
     unsigned meta_group_rank() const { return 0; }
     unsigned meta_group_size() const { return 1; }
 };
-inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
-    return coalesced_group(__activemask(line));
-}
+inline coalesced_group coalesced_threads(int line = __builtin_LINE()) { return coalesced_group(__activemask(line)); }
 
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public details::Lanes {

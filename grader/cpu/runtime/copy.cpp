@@ -46,8 +46,8 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
     if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why);
     if (!ends.to.fits || !ends.from.fits)
-        return refuse(function, line, std::string(ends.to.fits ? "the source" : "the destination") +
-                                          " is smaller than what is copied");
+        return refuse(function, line,
+                      std::string(ends.to.fits ? "the source" : "the destination") + " is smaller than what is copied");
     if (ends.from_device() && ends.to_host() && ends.to.side != Side::managed && kind != cudaMemcpyHostToHost)
         count_host_bytes(width * height, line);
     const Access to_access(to, to_bytes), from_access(from, from_bytes);

@@ -41,7 +41,8 @@ const ErrorText* text_of(cudaError_t error) {
 int attribute(cudaDeviceAttr wanted) {
     switch (wanted) {
 #define WARPLAB_CPU_ATTRIBUTE(name, number, value) \
-    case name: return value;
+    case name:                                     \
+        return value;
 #include "grader/cpu/include/warplab_cpu/attributes.inc"
 #undef WARPLAB_CPU_ATTRIBUTE
     }

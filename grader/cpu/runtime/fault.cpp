@@ -29,7 +29,7 @@ struct Range {
     uintptr_t begin = 0, end = 0;
     bool contains(uintptr_t address) const { return address >= begin && address < end; }
 };
-Range code;             // of the executable
+Range code;  // of the executable
 uintptr_t load_address = 0;
 thread_local Range below_stack;
 
@@ -118,13 +118,13 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     if (memory && hand_over(info->si_addr, kernel)) return;
     const Registers registers = registers_of(context);
     const bool overflow = memory && (hits_stack_guard(info->si_addr) || below_stack.contains(address));
-    const Fault fault = overflow            ? Fault::stack_overflow
-                        : memory            ? Fault::segmentation
-                        : signal == SIGFPE  ? Fault::arithmetic
-                                            : Fault::aborted;
-    const char* detail = overflow           ? "the stack is full: endless recursion, or arrays too large for it"
-                         : signal == SIGFPE ? "an integer was divided by zero"
-                         : signal == SIGILL ? "an illegal instruction was met"
+    const Fault fault = overflow           ? Fault::stack_overflow
+                        : memory           ? Fault::segmentation
+                        : signal == SIGFPE ? Fault::arithmetic
+                                           : Fault::aborted;
+    const char* detail = overflow            ? "the stack is full: endless recursion, or arrays too large for it"
+                         : signal == SIGFPE  ? "an integer was divided by zero"
+                         : signal == SIGILL  ? "an illegal instruction was met"
                          : signal == SIGABRT ? "abort() was called"
                                              : describe_address(info->si_addr, kernel);
     if (!record(fault, detail)) wait_for_the_end();

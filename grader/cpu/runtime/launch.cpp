@@ -100,8 +100,8 @@ void run_pending(const char* kernel, Grid& grid) {
     launch.used = true;
     if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
         note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + "<<<" +
-                    describe(launch.grid) + ", " + describe(launch.block) + ", " +
-                    std::to_string(launch.shared_bytes) + ">>>: " + cudaGetErrorString(error));
+                    describe(launch.grid) + ", " + describe(launch.block) + ", " + std::to_string(launch.shared_bytes) +
+                    ">>>: " + cudaGetErrorString(error));
         set_error(error);
         return;
     }
@@ -153,8 +153,8 @@ cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t
     const int warps = (block_threads + 31) / 32;
     const int by_threads = threads_per_multiprocessor / (warps * 32);
     const int by_registers = registers_per_multiprocessor / (warps * 32 * assumed_registers);
-    const int by_shared = static_cast<int>((most_shared_bytes + reserved_shared_bytes) /
-                                           (shared_bytes + reserved_shared_bytes));
+    const int by_shared =
+        static_cast<int>((most_shared_bytes + reserved_shared_bytes) / (shared_bytes + reserved_shared_bytes));
     *blocks = std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
     return cudaSuccess;
 }

@@ -23,7 +23,7 @@ struct Region {
     Side side;
     char* mapping = nullptr;  // what munmap gets; null for memory that is not ours
     size_t mapping_bytes = 0;
-    char* pages = nullptr;    // what is protected: whole pages, or null
+    char* pages = nullptr;  // what is protected: whole pages, or null
     size_t pages_bytes = 0;
 };
 
@@ -120,7 +120,8 @@ Place place_of(const void* address, size_t bytes) {
 Access::Access(const void* address, size_t bytes) {
     std::lock_guard lock(mutex);
     const auto found = find(address);
-    if (bytes == 0 || found == regions().end() || found->second.side != Side::device || !may_hide(found->second)) return;
+    if (bytes == 0 || found == regions().end() || found->second.side != Side::device || !may_hide(found->second))
+        return;
     const uintptr_t begin = number(address) / page_bytes * page_bytes;
     begin_ = reinterpret_cast<void*>(begin);
     bytes_ = round_up(number(address) + bytes - begin, page_bytes);
@@ -134,13 +135,15 @@ Access::~Access() {
 void show_to_kernels() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
-    for (const auto& [begin, region] : regions()) protect(region, region.side == Side::pinned ? PROT_READ : PROT_READ | PROT_WRITE);
+    for (const auto& [begin, region] : regions())
+        protect(region, region.side == Side::pinned ? PROT_READ : PROT_READ | PROT_WRITE);
 }
 
 void hide_from_host() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
-    for (const auto& [begin, region] : regions()) protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
+    for (const auto& [begin, region] : regions())
+        protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 bool hand_over(const void* address, bool in_kernel) {
@@ -227,8 +230,10 @@ void hide_device_memory(bool hide) {
     std::lock_guard lock(mutex);
     hiding = hide;
     for (const auto& [begin, region] : regions())
-        if (region.side == Side::device) protect(region, hide ? PROT_NONE : PROT_READ | PROT_WRITE);
-        else protect(region, PROT_READ | PROT_WRITE);
+        if (region.side == Side::device)
+            protect(region, hide ? PROT_NONE : PROT_READ | PROT_WRITE);
+        else
+            protect(region, PROT_READ | PROT_WRITE);
 }
 
 void set_host_limit(uint64_t bytes) {
@@ -289,10 +294,18 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     if (!attributes) return set_error(cudaErrorInvalidValue);
     void* here = const_cast<void*>(pointer);
     switch (place_of(pointer, 1).side) {
-        case Side::unknown: *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, here}; break;
-        case Side::pinned: *attributes = {cudaMemoryTypeHost, 0, here, here}; break;
-        case Side::device: *attributes = {cudaMemoryTypeDevice, 0, here, nullptr}; break;
-        case Side::managed: *attributes = {cudaMemoryTypeManaged, 0, here, here}; break;
+        case Side::unknown:
+            *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, here};
+            break;
+        case Side::pinned:
+            *attributes = {cudaMemoryTypeHost, 0, here, here};
+            break;
+        case Side::device:
+            *attributes = {cudaMemoryTypeDevice, 0, here, nullptr};
+            break;
+        case Side::managed:
+            *attributes = {cudaMemoryTypeManaged, 0, here, here};
+            break;
     }
     return cudaSuccess;
 }

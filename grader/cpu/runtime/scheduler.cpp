@@ -47,17 +47,17 @@ struct Worker {
     uint3 block;
     char* stacks;
     unsigned stack_count;
-    Extent shape;             // fibers' thread indices are those of this shape and order
+    Extent shape;  // fibers' thread indices are those of this shape and order
     bool backward;
     bool early_exit_noted;
     unsigned votes;           // true predicates at the block's barrier so far
     unsigned vote_result[2];  // of the last two generations
     unsigned vote_total[2];
-    uint64_t happened;        // counts what shows that the block goes on
+    uint64_t happened;  // counts what shows that the block goes on
     uint64_t seen_happened;
     unsigned seen_generation, seen_arrived;
-    unsigned idle;            // turns in vain since then
-    bool spun;                // some of them were of threads that try an atomic again and again
+    unsigned idle;  // turns in vain since then
+    bool spun;      // some of them were of threads that try an atomic again and again
     unsigned rounds_spun;
     unsigned spin_thread, spins;
 };
@@ -88,8 +88,8 @@ void find_thread_locals() {
 
 Worker& this_worker() {
     if (worker) return *worker;
-    worker = static_cast<Worker*>(
-        mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    worker =
+        static_cast<Worker*>(mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (worker == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads of a block");
     find_thread_locals();
     prepare_thread_for_faults();
@@ -460,15 +460,14 @@ unsigned warp_match_any(unsigned mask, uint64_t word, int line) {
 }
 
 unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line) {
-    const auto result =
-        static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
-            const uint64_t first = warp.given[__builtin_ctz(lanes)];
-            bool same = true;
-            for (unsigned i = 0; i < lanes_per_warp; ++i)
-                if (lanes >> i & 1) same = same && warp.given[i] == first;
-            for (unsigned i = 0; i < lanes_per_warp; ++i)
-                if (lanes >> i & 1) warp.result[i] = same ? lanes : 0;
-        }));
+    const auto result = static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
+        const uint64_t first = warp.given[__builtin_ctz(lanes)];
+        bool same = true;
+        for (unsigned i = 0; i < lanes_per_warp; ++i)
+            if (lanes >> i & 1) same = same && warp.given[i] == first;
+        for (unsigned i = 0; i < lanes_per_warp; ++i)
+            if (lanes >> i & 1) warp.result[i] = same ? lanes : 0;
+    }));
     *all = result != 0;
     return result;
 }
@@ -480,14 +479,30 @@ unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line
             const auto value = static_cast<unsigned>(warp.given[__builtin_ctz(left)]);
             const int a = static_cast<int>(total), b = static_cast<int>(value);
             switch (reduction) {
-                case Reduction::add: total += value; break;
-                case Reduction::minimum: total = std::min(total, value); break;
-                case Reduction::maximum: total = std::max(total, value); break;
-                case Reduction::minimum_signed: total = static_cast<unsigned>(std::min(a, b)); break;
-                case Reduction::maximum_signed: total = static_cast<unsigned>(std::max(a, b)); break;
-                case Reduction::bit_and: total &= value; break;
-                case Reduction::bit_or: total |= value; break;
-                case Reduction::bit_xor: total ^= value; break;
+                case Reduction::add:
+                    total += value;
+                    break;
+                case Reduction::minimum:
+                    total = std::min(total, value);
+                    break;
+                case Reduction::maximum:
+                    total = std::max(total, value);
+                    break;
+                case Reduction::minimum_signed:
+                    total = static_cast<unsigned>(std::min(a, b));
+                    break;
+                case Reduction::maximum_signed:
+                    total = static_cast<unsigned>(std::max(a, b));
+                    break;
+                case Reduction::bit_and:
+                    total &= value;
+                    break;
+                case Reduction::bit_or:
+                    total |= value;
+                    break;
+                case Reduction::bit_xor:
+                    total ^= value;
+                    break;
             }
         }
         for (unsigned i = 0; i < lanes_per_warp; ++i)

@@ -12,21 +12,21 @@
 
 inline int wrong_checks = 0;
 
-#define CHECK(condition)                                                      \
-    do {                                                                      \
-        if (condition) break;                                                 \
+#define CHECK(condition)                                                             \
+    do {                                                                             \
+        if (condition) break;                                                        \
         printf("%s:%d: %s\n", strrchr("/" __FILE__, '/') + 1, __LINE__, #condition); \
-        ++wrong_checks;                                                       \
+        ++wrong_checks;                                                              \
     } while (0)
 
-#define CHECK_EQUAL(actual, expected)                                                                        \
-    do {                                                                                                     \
-        const auto actual_value = (actual);                                                                  \
-        const decltype(actual_value) expected_value = (expected);                                            \
-        if (actual_value == expected_value) break;                                                           \
-        printf("%s:%d: %s is %.9g, not %.9g\n", strrchr("/" __FILE__, '/') + 1, __LINE__, #actual, double(actual_value), \
-               double(expected_value));                                                                      \
-        ++wrong_checks;                                                                                      \
+#define CHECK_EQUAL(actual, expected)                                                              \
+    do {                                                                                           \
+        const auto actual_value = (actual);                                                        \
+        const decltype(actual_value) expected_value = (expected);                                  \
+        if (actual_value == expected_value) break;                                                 \
+        printf("%s:%d: %s is %.9g, not %.9g\n", strrchr("/" __FILE__, '/') + 1, __LINE__, #actual, \
+               double(actual_value), double(expected_value));                                      \
+        ++wrong_checks;                                                                            \
     } while (0)
 
 inline void use_arguments(int count, char** arguments) {

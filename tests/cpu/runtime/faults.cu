@@ -12,7 +12,10 @@
 
 #include "grader/cpu/control.h"
 
-__global__ void overrun_kernel(int* out) { out[blockIdx.x * 64 + threadIdx.x + (blockIdx.x == 5 && threadIdx.x == 7 ? 100000 : 0)] = 1; }
+__global__ void overrun_kernel(int* out) {
+    const int beyond = blockIdx.x == 5 && threadIdx.x == 7 ? 512 : 0;
+    out[blockIdx.x * 64 + threadIdx.x + beyond] = 1;
+}
 __global__ void null_kernel(int* out) {
     __syncthreads();
     if (threadIdx.x == 3) out[0] = 1;
@@ -85,6 +88,7 @@ static const std::map<std::string, std::function<void()>> programs = {
     {"copy_into_null", [] {
         void* volatile low = reinterpret_cast<void*>(16);
         memset(low, 1, 1000);
+        device(1);  // no tail call: the fault's caller is this line's
     }},
     {"dive", [] { dive_kernel<<<1, 1>>>(device(1)); }},
     {"dive_in_fiber", [] { dive_in_fiber_kernel<<<1, 64>>>(device(1)); }},

@@ -20,7 +20,7 @@ runtime := $(patsubst grader/cpu/runtime/%.cpp,%.o,$(wildcard grader/cpu/runtime
 native: $(programs:%=$(out)/native/%)
 cross: $(programs:%=$(out)/cross/%)
 compiler_native := g++
-compiler_cross := aarch64-linux-gnu-g++ -static
+compiler_cross := aarch64-linux-gnu-g++
 
 $(out)/%.cpp: $(here)/%.cu $(BUILD)/cpu/rewrite
 	@mkdir -p $(@D)

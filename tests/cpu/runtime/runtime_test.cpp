@@ -45,8 +45,9 @@ Ended build(const std::string& target) {
     const auto root = warplab::test::root_folder();
     const std::string folder = fs::relative(warplab::test::build_folder(), root).string();
     const std::string lock = (programs_folder() / "lock").string();
-    return run("flock '" + lock + "' env -u MAKEFLAGS -u MAKELEVEL make -s -j2 -f tests/cpu/runtime/programs.mk BUILD='" +
-               folder + "' " + target);
+    return run("flock '" + lock +
+               "' env -u MAKEFLAGS -u MAKELEVEL make -s -j2 -f tests/cpu/runtime/programs.mk BUILD='" + folder + "' " +
+               target);
 }
 
 class CpuRuntime : public testing::Test {
@@ -98,15 +99,16 @@ TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
 struct Case {
     const char* program;
     Fault fault;
-    const char* kernel;   // "" on the host
-    int thread;           // -1: any
-    const char* detail;   // part of it
+    const char* kernel;  // "" on the host
+    int thread;          // -1: any
+    const char* detail;  // part of it
     bool in_kernel = true;
     const char* place = "";  // part of the line of the program counter
 };
 
 const Case cases[] = {
-    {"overrun", Fault::segmentation, "overrun_kernel", 7, "", true, "overrun_kernel(int* out)"},
+    {"overrun", Fault::segmentation, "overrun_kernel", 7, "just past the end of memory from cudaMalloc", true,
+     "+ beyond] = 1"},
     {"null", Fault::segmentation, "null_kernel", 3, "null pointer", true, "out[0] = 1"},
     {"host_null", Fault::segmentation, "", -1, "null pointer", false, "host_null"},
     {"host_reads_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
@@ -191,9 +193,9 @@ TEST_F(CpuRuntime, TheFaultsBlockIsInTheStatusPage) {
 TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
     const std::string detail = run_fault("", native("faults"), "half_barrier").page.detail;
     int first = 0, second = 0, third = 0;
-    const int read = sscanf(detail.c_str(),
-                            "96 of 192 threads wait at line %d, 62 wait at line %d, 2 wait at line %d, 32 returned",
-                            &first, &second, &third);
+    const int read =
+        sscanf(detail.c_str(), "96 of 192 threads wait at line %d, 62 wait at line %d, 2 wait at line %d, 32 returned",
+               &first, &second, &third);
     EXPECT_EQ(read, 3) << detail;
     EXPECT_EQ(second, first + 2);
     EXPECT_EQ(third, first + 3);
@@ -230,6 +232,7 @@ class CpuRuntimeOnArm : public testing::Test {
         return "'" + (programs_folder() / "cross" / program).string() + "'";
     }
 
+    static constexpr const char* qemu = "qemu-aarch64 -L /usr/aarch64-linux-gnu ";
     static Ended cross_;
 };
 Ended CpuRuntimeOnArm::cross_;
@@ -237,7 +240,7 @@ Ended CpuRuntimeOnArm::cross_;
 TEST_F(CpuRuntimeOnArm, RunsKernels) {
     for (const char* program : {"kernels", "host", "arithmetic"})
         for (const char* order : {"forward", "backward"}) {
-            const Ended ended = run("WARPLAB_THREADS=2 qemu-aarch64 " + cross(program) + " " + order);
+            const Ended ended = run("WARPLAB_THREADS=2 " + std::string(qemu) + cross(program) + " " + order);
             EXPECT_EQ(ended.status, 0) << program << " " << order << "\n" << ended.output.substr(0, 2000);
         }
 }
@@ -246,7 +249,7 @@ TEST_F(CpuRuntimeOnArm, ReportsFaults) {
     for (const Case& expected : cases) {
         if (expected.fault == Fault::arithmetic) continue;  // an integer divided by zero is 0 there
         SCOPED_TRACE(expected.program);
-        expect_fault(expected, run_fault("qemu-aarch64 ", cross("faults"), expected.program), cross("faults"));
+        expect_fault(expected, run_fault(qemu, cross("faults"), expected.program), cross("faults"));
     }
 }
 

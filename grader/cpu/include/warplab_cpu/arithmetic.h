@@ -9,8 +9,8 @@
 
 #include "types.h"
 
-#define WARPLAB_CPU_MIN_MAX(a, b, result)                                              \
-    inline constexpr result min(a x, b y) { return static_cast<result>(x) < static_cast<result>(y) ? x : y; }   \
+#define WARPLAB_CPU_MIN_MAX(a, b, result)                                                                     \
+    inline constexpr result min(a x, b y) { return static_cast<result>(x) < static_cast<result>(y) ? x : y; } \
     inline constexpr result max(a x, b y) { return static_cast<result>(y) < static_cast<result>(x) ? x : y; }
 WARPLAB_CPU_MIN_MAX(int, int, int)
 WARPLAB_CPU_MIN_MAX(unsigned, unsigned, unsigned)
@@ -90,7 +90,9 @@ inline unsigned __fns(unsigned mask, unsigned base, int offset) {
 
 // Integers
 
-inline int __mul24(int x, int y) { return int(uint32_t(int32_t(uint32_t(x) << 8) >> 8) * uint32_t(int32_t(uint32_t(y) << 8) >> 8)); }
+inline int __mul24(int x, int y) {
+    return int(uint32_t(int32_t(uint32_t(x) << 8) >> 8) * uint32_t(int32_t(uint32_t(y) << 8) >> 8));
+}
 inline unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffu) * (y & 0xffffffu); }
 inline int __mulhi(int x, int y) { return int(int64_t(x) * y >> 32); }
 inline unsigned __umulhi(unsigned x, unsigned y) { return unsigned(uint64_t(x) * y >> 32); }
@@ -98,7 +100,9 @@ inline long long __mul64hi(long long x, long long y) { return (long long)((__int
 inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
     return (unsigned long long)((unsigned __int128)x * y >> 64);
 }
-inline unsigned __sad(int x, int y, unsigned z) { return z + (x > y ? unsigned(x) - unsigned(y) : unsigned(y) - unsigned(x)); }
+inline unsigned __sad(int x, int y, unsigned z) {
+    return z + (x > y ? unsigned(x) - unsigned(y) : unsigned(y) - unsigned(x));
+}
 inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return z + (x > y ? x - y : y - x); }
 inline int __hadd(int x, int y) { return int((int64_t(x) + y) >> 1); }
 inline int __rhadd(int x, int y) { return int((int64_t(x) + y + 1) >> 1); }
@@ -125,43 +129,43 @@ WARPLAB_CPU_INLINE unsigned by_parts(unsigned x, unsigned y, Function function) 
 }
 WARPLAB_CPU_INLINE int clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
 }  // namespace warplab_cpu
-#define WARPLAB_CPU_PARTS(name, bits, part, expression) \
-    inline unsigned name(unsigned a, unsigned b) {      \
+#define WARPLAB_CPU_PARTS(name, bits, part, expression)                                                 \
+    inline unsigned name(unsigned a, unsigned b) {                                                      \
         return warplab_cpu::by_parts<bits, part>(a, b, [](int x, int y) -> int { return expression; }); \
     }
-#define WARPLAB_CPU_SIMD(suffix, bits, sign, unsign, low, high, top)                          \
-    WARPLAB_CPU_PARTS(__vadd##suffix, bits, unsign, x + y)                                    \
-    WARPLAB_CPU_PARTS(__vsub##suffix, bits, unsign, x - y)                                    \
-    WARPLAB_CPU_PARTS(__vaddss##suffix, bits, sign, warplab_cpu::clamp(x + y, low, high))     \
-    WARPLAB_CPU_PARTS(__vaddus##suffix, bits, unsign, warplab_cpu::clamp(x + y, 0, top))      \
-    WARPLAB_CPU_PARTS(__vsubss##suffix, bits, sign, warplab_cpu::clamp(x - y, low, high))     \
-    WARPLAB_CPU_PARTS(__vsubus##suffix, bits, unsign, warplab_cpu::clamp(x - y, 0, top))      \
-    WARPLAB_CPU_PARTS(__vabsdiffu##suffix, bits, unsign, x > y ? x - y : y - x)               \
-    WARPLAB_CPU_PARTS(__vabsdiffs##suffix, bits, sign, x > y ? x - y : y - x)                 \
-    WARPLAB_CPU_PARTS(__vavgu##suffix, bits, unsign, (x + y + 1) >> 1)                        \
-    WARPLAB_CPU_PARTS(__vavgs##suffix, bits, sign, (x + y + (x + y >= 0)) >> 1)               \
-    WARPLAB_CPU_PARTS(__vhaddu##suffix, bits, unsign, (x + y) >> 1)                           \
-    WARPLAB_CPU_PARTS(__vminu##suffix, bits, unsign, x < y ? x : y)                           \
-    WARPLAB_CPU_PARTS(__vmaxu##suffix, bits, unsign, x > y ? x : y)                           \
-    WARPLAB_CPU_PARTS(__vmins##suffix, bits, sign, x < y ? x : y)                             \
-    WARPLAB_CPU_PARTS(__vmaxs##suffix, bits, sign, x > y ? x : y)                             \
-    WARPLAB_CPU_PARTS(__vcmpeq##suffix, bits, unsign, x == y ? -1 : 0)                        \
-    WARPLAB_CPU_PARTS(__vcmpne##suffix, bits, unsign, x != y ? -1 : 0)                        \
-    WARPLAB_CPU_PARTS(__vcmpgeu##suffix, bits, unsign, x >= y ? -1 : 0)                       \
-    WARPLAB_CPU_PARTS(__vcmpgtu##suffix, bits, unsign, x > y ? -1 : 0)                        \
-    WARPLAB_CPU_PARTS(__vcmpleu##suffix, bits, unsign, x <= y ? -1 : 0)                       \
-    WARPLAB_CPU_PARTS(__vcmpltu##suffix, bits, unsign, x < y ? -1 : 0)                        \
-    WARPLAB_CPU_PARTS(__vcmpges##suffix, bits, sign, x >= y ? -1 : 0)                         \
-    WARPLAB_CPU_PARTS(__vcmpgts##suffix, bits, sign, x > y ? -1 : 0)                          \
-    WARPLAB_CPU_PARTS(__vcmples##suffix, bits, sign, x <= y ? -1 : 0)                         \
-    WARPLAB_CPU_PARTS(__vcmplts##suffix, bits, sign, x < y ? -1 : 0)                          \
-    WARPLAB_CPU_PARTS(__vseteq##suffix, bits, unsign, x == y)                                 \
-    WARPLAB_CPU_PARTS(__vsetne##suffix, bits, unsign, x != y)                                 \
-    WARPLAB_CPU_PARTS(__vsetgeu##suffix, bits, unsign, x >= y)                                \
-    WARPLAB_CPU_PARTS(__vsetgtu##suffix, bits, unsign, x > y)                                 \
-    WARPLAB_CPU_PARTS(__vsetleu##suffix, bits, unsign, x <= y)                                \
-    WARPLAB_CPU_PARTS(__vsetltu##suffix, bits, unsign, x < y)                                 \
-    inline unsigned __vneg##suffix(unsigned a) { return __vsub##suffix(0, a); }               \
+#define WARPLAB_CPU_SIMD(suffix, bits, sign, unsign, low, high, top)                      \
+    WARPLAB_CPU_PARTS(__vadd##suffix, bits, unsign, x + y)                                \
+    WARPLAB_CPU_PARTS(__vsub##suffix, bits, unsign, x - y)                                \
+    WARPLAB_CPU_PARTS(__vaddss##suffix, bits, sign, warplab_cpu::clamp(x + y, low, high)) \
+    WARPLAB_CPU_PARTS(__vaddus##suffix, bits, unsign, warplab_cpu::clamp(x + y, 0, top))  \
+    WARPLAB_CPU_PARTS(__vsubss##suffix, bits, sign, warplab_cpu::clamp(x - y, low, high)) \
+    WARPLAB_CPU_PARTS(__vsubus##suffix, bits, unsign, warplab_cpu::clamp(x - y, 0, top))  \
+    WARPLAB_CPU_PARTS(__vabsdiffu##suffix, bits, unsign, x > y ? x - y : y - x)           \
+    WARPLAB_CPU_PARTS(__vabsdiffs##suffix, bits, sign, x > y ? x - y : y - x)             \
+    WARPLAB_CPU_PARTS(__vavgu##suffix, bits, unsign, (x + y + 1) >> 1)                    \
+    WARPLAB_CPU_PARTS(__vavgs##suffix, bits, sign, (x + y + (x + y >= 0)) >> 1)           \
+    WARPLAB_CPU_PARTS(__vhaddu##suffix, bits, unsign, (x + y) >> 1)                       \
+    WARPLAB_CPU_PARTS(__vminu##suffix, bits, unsign, x < y ? x : y)                       \
+    WARPLAB_CPU_PARTS(__vmaxu##suffix, bits, unsign, x > y ? x : y)                       \
+    WARPLAB_CPU_PARTS(__vmins##suffix, bits, sign, x < y ? x : y)                         \
+    WARPLAB_CPU_PARTS(__vmaxs##suffix, bits, sign, x > y ? x : y)                         \
+    WARPLAB_CPU_PARTS(__vcmpeq##suffix, bits, unsign, x == y ? -1 : 0)                    \
+    WARPLAB_CPU_PARTS(__vcmpne##suffix, bits, unsign, x != y ? -1 : 0)                    \
+    WARPLAB_CPU_PARTS(__vcmpgeu##suffix, bits, unsign, x >= y ? -1 : 0)                   \
+    WARPLAB_CPU_PARTS(__vcmpgtu##suffix, bits, unsign, x > y ? -1 : 0)                    \
+    WARPLAB_CPU_PARTS(__vcmpleu##suffix, bits, unsign, x <= y ? -1 : 0)                   \
+    WARPLAB_CPU_PARTS(__vcmpltu##suffix, bits, unsign, x < y ? -1 : 0)                    \
+    WARPLAB_CPU_PARTS(__vcmpges##suffix, bits, sign, x >= y ? -1 : 0)                     \
+    WARPLAB_CPU_PARTS(__vcmpgts##suffix, bits, sign, x > y ? -1 : 0)                      \
+    WARPLAB_CPU_PARTS(__vcmples##suffix, bits, sign, x <= y ? -1 : 0)                     \
+    WARPLAB_CPU_PARTS(__vcmplts##suffix, bits, sign, x < y ? -1 : 0)                      \
+    WARPLAB_CPU_PARTS(__vseteq##suffix, bits, unsign, x == y)                             \
+    WARPLAB_CPU_PARTS(__vsetne##suffix, bits, unsign, x != y)                             \
+    WARPLAB_CPU_PARTS(__vsetgeu##suffix, bits, unsign, x >= y)                            \
+    WARPLAB_CPU_PARTS(__vsetgtu##suffix, bits, unsign, x > y)                             \
+    WARPLAB_CPU_PARTS(__vsetleu##suffix, bits, unsign, x <= y)                            \
+    WARPLAB_CPU_PARTS(__vsetltu##suffix, bits, unsign, x < y)                             \
+    inline unsigned __vneg##suffix(unsigned a) { return __vsub##suffix(0, a); }           \
     inline unsigned __vabs##suffix(unsigned a) { return __vabsdiffs##suffix(a, 0); }
 WARPLAB_CPU_SIMD(4, 8, int8_t, uint8_t, -128, 127, 255)
 WARPLAB_CPU_SIMD(2, 16, int16_t, uint16_t, -32768, 32767, 65535)
@@ -211,15 +215,15 @@ WARPLAB_CPU_INLINE To to_integer(From rounded) {
     return To(rounded);
 }
 }  // namespace warplab_cpu
-#define WARPLAB_CPU_TO_INTEGER(from, to, name, suffix)                                                      \
-    inline to __##from##2##name##_rn(from x) { return warplab_cpu::to_integer<to>(rint##suffix(x)); }       \
-    inline to __##from##2##name##_rz(from x) { return warplab_cpu::to_integer<to>(trunc##suffix(x)); }      \
-    inline to __##from##2##name##_ru(from x) { return warplab_cpu::to_integer<to>(ceil##suffix(x)); }       \
+#define WARPLAB_CPU_TO_INTEGER(from, to, name, suffix)                                                 \
+    inline to __##from##2##name##_rn(from x) { return warplab_cpu::to_integer<to>(rint##suffix(x)); }  \
+    inline to __##from##2##name##_rz(from x) { return warplab_cpu::to_integer<to>(trunc##suffix(x)); } \
+    inline to __##from##2##name##_ru(from x) { return warplab_cpu::to_integer<to>(ceil##suffix(x)); }  \
     inline to __##from##2##name##_rd(from x) { return warplab_cpu::to_integer<to>(floor##suffix(x)); }
-#define WARPLAB_CPU_TO_INTEGERS(from, suffix)                   \
-    WARPLAB_CPU_TO_INTEGER(from, int, int, suffix)              \
-    WARPLAB_CPU_TO_INTEGER(from, unsigned, uint, suffix)        \
-    WARPLAB_CPU_TO_INTEGER(from, long long, ll, suffix)         \
+#define WARPLAB_CPU_TO_INTEGERS(from, suffix)            \
+    WARPLAB_CPU_TO_INTEGER(from, int, int, suffix)       \
+    WARPLAB_CPU_TO_INTEGER(from, unsigned, uint, suffix) \
+    WARPLAB_CPU_TO_INTEGER(from, long long, ll, suffix)  \
     WARPLAB_CPU_TO_INTEGER(from, unsigned long long, ull, suffix)
 WARPLAB_CPU_TO_INTEGERS(float, f)
 WARPLAB_CPU_TO_INTEGERS(double, )
@@ -264,18 +268,18 @@ inline double __ddiv_rn(double x, double y) { return x / y; }
 inline double __drcp_rn(double x) { return 1.0 / x; }
 inline double __dsqrt_rn(double x) { return sqrt(x); }
 inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
-#define WARPLAB_CPU_ROUNDED(mode, towards)                                                                          \
-    inline float __fadd_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) + y, towards); }     \
-    inline float __fsub_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) - y, towards); }     \
-    inline float __fmul_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) * y, towards); }     \
-    inline float __fdiv_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) / y, towards); }     \
-    inline float __frcp_##mode(float x) { return warplab_cpu::rounded_float(1.0 / x, towards); }                    \
-    inline float __fsqrt_##mode(float x) { return warplab_cpu::rounded_float(sqrt(double(x)), towards); }           \
-    inline float __fmaf_##mode(float x, float y, float z) {                                                         \
-        return warplab_cpu::rounded_float(fma(double(x), double(y), double(z)), towards);                           \
-    }                                                                                                               \
-    inline float __double2float_##mode(double x) { return warplab_cpu::rounded_float(x, towards); }                 \
-    inline float __int2float_##mode(int x) { return warplab_cpu::rounded_float(double(x), towards); }               \
+#define WARPLAB_CPU_ROUNDED(mode, towards)                                                                      \
+    inline float __fadd_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) + y, towards); } \
+    inline float __fsub_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) - y, towards); } \
+    inline float __fmul_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) * y, towards); } \
+    inline float __fdiv_##mode(float x, float y) { return warplab_cpu::rounded_float(double(x) / y, towards); } \
+    inline float __frcp_##mode(float x) { return warplab_cpu::rounded_float(1.0 / x, towards); }                \
+    inline float __fsqrt_##mode(float x) { return warplab_cpu::rounded_float(sqrt(double(x)), towards); }       \
+    inline float __fmaf_##mode(float x, float y, float z) {                                                     \
+        return warplab_cpu::rounded_float(fma(double(x), double(y), double(z)), towards);                       \
+    }                                                                                                           \
+    inline float __double2float_##mode(double x) { return warplab_cpu::rounded_float(x, towards); }             \
+    inline float __int2float_##mode(int x) { return warplab_cpu::rounded_float(double(x), towards); }           \
     inline float __uint2float_##mode(unsigned x) { return warplab_cpu::rounded_float(double(x), towards); }
 WARPLAB_CPU_ROUNDED(rz, warplab_cpu::Towards::zero)
 WARPLAB_CPU_ROUNDED(ru, warplab_cpu::Towards::up)
@@ -329,9 +333,11 @@ inline double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
 
 // Loads and stores with a hint about the cache
 
-#define WARPLAB_CPU_LOAD(name)               \
-    template <class T>                       \
-    WARPLAB_CPU_INLINE T name(const T* address) { return *address; }
+#define WARPLAB_CPU_LOAD(name)                    \
+    template <class T>                            \
+    WARPLAB_CPU_INLINE T name(const T* address) { \
+        return *address;                          \
+    }
 WARPLAB_CPU_LOAD(__ldg)
 WARPLAB_CPU_LOAD(__ldca)
 WARPLAB_CPU_LOAD(__ldcg)
@@ -345,9 +351,11 @@ struct Same {
     using type = T;
 };
 }  // namespace warplab_cpu
-#define WARPLAB_CPU_STORE(name) \
-    template <class T>          \
-    WARPLAB_CPU_INLINE void name(T* address, typename warplab_cpu::Same<T>::type value) { *address = value; }
+#define WARPLAB_CPU_STORE(name)                                                           \
+    template <class T>                                                                    \
+    WARPLAB_CPU_INLINE void name(T* address, typename warplab_cpu::Same<T>::type value) { \
+        *address = value;                                                                 \
+    }
 WARPLAB_CPU_STORE(__stwb)
 WARPLAB_CPU_STORE(__stcg)
 WARPLAB_CPU_STORE(__stcs)

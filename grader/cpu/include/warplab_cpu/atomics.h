@@ -3,6 +3,7 @@
 // barriers, so shared memory needs no locked instruction.
 
 #include <string.h>
+
 #include <type_traits>
 
 #include "scheduler.h"
@@ -121,9 +122,9 @@ WARPLAB_CPU_ADD(double)
 WARPLAB_CPU_ATOMIC(int, atomicSub, warplab_cpu::add(address, int(0u - unsigned(value))))
 WARPLAB_CPU_ATOMIC(unsigned int, atomicSub, warplab_cpu::add(address, 0u - value))
 
-#define WARPLAB_CPU_BITWISE(type)                                                                              \
-    WARPLAB_CPU_ATOMIC(type, atomicMin, warplab_cpu::minimum(address, value))                                  \
-    WARPLAB_CPU_ATOMIC(type, atomicMax, warplab_cpu::maximum(address, value))                                  \
+#define WARPLAB_CPU_BITWISE(type)                                                                                \
+    WARPLAB_CPU_ATOMIC(type, atomicMin, warplab_cpu::minimum(address, value))                                    \
+    WARPLAB_CPU_ATOMIC(type, atomicMax, warplab_cpu::maximum(address, value))                                    \
     WARPLAB_CPU_ATOMIC(type, atomicAnd, warplab_cpu::update(address, [value](type old) { return old & value; })) \
     WARPLAB_CPU_ATOMIC(type, atomicOr, warplab_cpu::update(address, [value](type old) { return old | value; }))  \
     WARPLAB_CPU_ATOMIC(type, atomicXor, warplab_cpu::update(address, [value](type old) { return old ^ value; }))
@@ -144,11 +145,13 @@ WARPLAB_CPU_ATOMIC(unsigned int, atomicDec, warplab_cpu::update(address, [value]
                        return old == 0 || old > value ? value : old - 1;
                    }))
 
-#define WARPLAB_CPU_CAS(type)                                                                                    \
-    inline type atomicCAS(type* address, type compare, type value) {                                             \
-        return warplab_cpu::compare_and_swap(address, compare, value);                                           \
-    }                                                                                                            \
-    inline type atomicCAS_block(type* address, type compare, type value) { return atomicCAS(address, compare, value); } \
+#define WARPLAB_CPU_CAS(type)                                              \
+    inline type atomicCAS(type* address, type compare, type value) {       \
+        return warplab_cpu::compare_and_swap(address, compare, value);     \
+    }                                                                      \
+    inline type atomicCAS_block(type* address, type compare, type value) { \
+        return atomicCAS(address, compare, value);                         \
+    }                                                                      \
     inline type atomicCAS_system(type* address, type compare, type value) { return atomicCAS(address, compare, value); }
 WARPLAB_CPU_CAS(int)
 WARPLAB_CPU_CAS(unsigned int)

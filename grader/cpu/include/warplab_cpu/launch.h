@@ -14,7 +14,7 @@ struct Grid {
     Extent blocks, threads;
     size_t shared_bytes;
     const void* closure;
-    void (*run_block)(const Grid&, uint3 block);         // the threads of a block as a plain loop
+    void (*run_block)(const Grid&, uint3 block);          // the threads of a block as a plain loop
     void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the block that runs
     bool backward;
 };
@@ -124,12 +124,11 @@ struct Symbol {
 }  // namespace warplab_cpu
 
 #define WARPLAB_CPU_NAME(...) #__VA_ARGS__
-#define WARPLAB_CPU_KERNEL(name) \
-    ::warplab_cpu::Kernel{name}->*[=]() mutable __attribute__((always_inline))->void
+#define WARPLAB_CPU_KERNEL(name) ::warplab_cpu::Kernel{name}->*[=]() mutable __attribute__((always_inline))->void
 #define WARPLAB_CPU_SHARED static thread_local __attribute__((tls_model("local-exec")))
 #define WARPLAB_CPU_FILE_SHARED static thread_local
 #define WARPLAB_CPU_JOIN_(a, b) a##b
 #define WARPLAB_CPU_JOIN(a, b) WARPLAB_CPU_JOIN_(a, b)
-#define WARPLAB_CPU_SYMBOL(name, kind)                                             \
+#define WARPLAB_CPU_SYMBOL(name, kind)                                              \
     static ::warplab_cpu::Symbol WARPLAB_CPU_JOIN(warplab_cpu_symbol_, __COUNTER__) \
-        __attribute__((unused))(&name, sizeof(name), #name, ::warplab_cpu::SymbolKind::kind)
+        __attribute__((unused)) (&name, sizeof(name), #name, ::warplab_cpu::SymbolKind::kind)

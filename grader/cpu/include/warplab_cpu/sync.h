@@ -2,6 +2,7 @@
 // Barriers, warp functions and fences. Every one takes the line it is called from, for the report of a deadlock.
 
 #include <string.h>
+
 #include <type_traits>
 
 #include "scheduler.h"
@@ -147,12 +148,12 @@ inline unsigned __match_all_sync(unsigned mask, T value, int* all, int line = __
     return lanes;
 }
 
-#define WARPLAB_CPU_REDUCE(type, function, reduction)                                                                \
-    inline type function(unsigned mask, type value, int line = __builtin_LINE()) {                                   \
-        const unsigned result =                                                                                      \
-            warplab_cpu::warp_reduce(mask, unsigned(value), warplab_cpu::Reduction::reduction, line);                \
-        warplab_cpu::restore_thread();                                                                               \
-        return type(result);                                                                                         \
+#define WARPLAB_CPU_REDUCE(type, function, reduction)                                                 \
+    inline type function(unsigned mask, type value, int line = __builtin_LINE()) {                    \
+        const unsigned result =                                                                       \
+            warplab_cpu::warp_reduce(mask, unsigned(value), warplab_cpu::Reduction::reduction, line); \
+        warplab_cpu::restore_thread();                                                                \
+        return type(result);                                                                          \
     }
 WARPLAB_CPU_REDUCE(unsigned, __reduce_add_sync, add)
 WARPLAB_CPU_REDUCE(unsigned, __reduce_min_sync, minimum)
