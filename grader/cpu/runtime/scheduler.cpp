@@ -344,7 +344,7 @@ void fill_poison(void* begin, size_t bytes) {
 bool promote() {
     Worker& w = *worker;
     Block& block = block_state;
-    const unsigned here = block.linear, count = w.grid->backward ? here + 1 : block.threads - here;
+    const unsigned here = linear_thread(), count = w.grid->backward ? here + 1 : block.threads - here;
     block.alive = count;
     if (count == 1) {
         w.warps[here / lanes_per_warp].returned = ~(1u << here % lanes_per_warp);

@@ -52,17 +52,16 @@ void run_block(const Grid& grid, uint3 block) {
     blockIdx = block;
     blockDim = grid.threads;
     gridDim = grid.blocks;
-    const unsigned columns = grid.threads.x, rows = grid.threads.y, layers = grid.threads.z;
+    const Extent threads = grid.threads;
     const unsigned step = grid.backward ? -1u : 1u;
-    unsigned linear = grid.backward ? columns * rows * layers - 1 : 0;
-    unsigned z = grid.backward ? layers - 1 : 0;
-    for (unsigned layer = 0; layer < layers; ++layer, z += step) {
-        unsigned y = grid.backward ? rows - 1 : 0;
-        for (unsigned row = 0; row < rows; ++row, y += step) {
-            unsigned x = grid.backward ? columns - 1 : 0;
-            for (unsigned column = 0; column < columns; ++column, x += step, linear += step) {
+    const Extent first = grid.backward ? Extent{threads.x - 1, threads.y - 1, threads.z - 1} : Extent{0, 0, 0};
+    const Extent end = grid.backward ? Extent{-1u, -1u, -1u} : threads;
+    for (unsigned z = first.z; z != end.z; z += step) {
+        for (unsigned y = first.y; y != end.y; y += step) {
+            state.row = (z * threads.y + y) * threads.x;
+            for (unsigned x = first.x; x != end.x; x += step) {
+                *static_cast<volatile unsigned*>(&state.column) = x;  // a fault's handler reads it
                 threadIdx = {x, y, z};
-                *static_cast<volatile unsigned*>(&state.linear) = linear;  // a fault's handler reads it
                 Body mine = body;
                 mine();
                 if (__builtin_expect(state.current != nullptr, 0)) {

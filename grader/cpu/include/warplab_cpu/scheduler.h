@@ -25,9 +25,9 @@ struct alignas(64) Fiber {
 struct Block {
     Fiber* current;
     unsigned threads, alive, arrived, generation;
-    unsigned linear;      // the thread that runs, in a plain loop
-    unsigned epoch;       // of the block, never 0
-    uintptr_t tls_begin;  // shared memory lies in this OS thread's static thread-local storage
+    unsigned row, column;  // in a plain loop, their sum is the thread that runs
+    unsigned epoch;        // of the block, never 0
+    uintptr_t tls_begin;   // shared memory lies in this OS thread's static thread-local storage
     uintptr_t tls_bytes;
 };
 extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));
@@ -100,7 +100,7 @@ WARPLAB_CPU_INLINE void restore_thread() {
 }
 
 WARPLAB_CPU_INLINE unsigned linear_thread() {
-    return block_state.current ? block_state.current->linear : block_state.linear;
+    return block_state.current ? block_state.current->linear : block_state.row + block_state.column;
 }
 
 WARPLAB_CPU_INLINE bool is_shared(const void* address) {
