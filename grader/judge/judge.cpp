@@ -29,6 +29,13 @@ bool wanted(const Dataset& dataset, const Stage& stage, const Task& task) {
     return dataset.uses.check || (dataset.uses.hidden && task.hidden);
 }
 
+/// One endless loop is enough: every other dataset would make a person wait for the same words.
+Check not_run(const Dataset& dataset) {
+    Check check{dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", std::nullopt, 0};
+    check.failure = Failure{cause::timeout, "Not run, because the code did not end on a dataset before.", "", {}};
+    return check;
+}
+
 bool settle_verdict(StageReport& report) {
     report.verdict = Verdict::passed;
     for (const Check& check : report.checks) {
@@ -46,11 +53,7 @@ Judge::~Judge() = default;
 
 const Lab& Judge::lab(const std::string& name) {
     const auto known = labs_.find(name);
-    if (known != labs_.end()) return known->second;
-    const std::vector<std::string> names = find_labs(folders_.root);
-    if (std::find(names.begin(), names.end(), name) == names.end())
-        throw UsageError(fmt::format("There is no lab \"{}\". The labs are: {}.", name, fmt::join(names, ", ")));
-    return labs_.emplace(name, load_lab(folders_.root, name)).first->second;
+    return known != labs_.end() ? known->second : labs_.emplace(name, load_lab(folders_.root, name)).first->second;
 }
 
 Lab& Judge::lab_for_grading(const std::string& name) {
@@ -177,16 +180,14 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
 }
 
 void Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
+    bool endless = false;
     for (const Dataset& dataset : run.lab.datasets) {
         if (!wanted(dataset, run.stage, task)) continue;
         listener.doing("checking " + dataset.name);
-        report.checks.push_back(check_dataset(run, dataset));
+        report.checks.push_back(endless ? not_run(dataset) : check_dataset(run, dataset));
         listener.checked(report.checks.back());
-        // One endless loop is enough: the others would make a person wait for the same words.
-        if (report.checks.back().failure && report.checks.back().failure->cause == cause::timeout) {
-            report.notes.push_back("The datasets after this one were not run: the code does not end.");
-            return;
-        }
+        const auto& failure = report.checks.back().failure;
+        endless = endless || (failure && failure->cause == cause::timeout);
     }
 }
 
@@ -204,18 +205,24 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         if (!reference.run)
             report.notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
     }
+    const auto timed = [&](const Dataset& dataset) {
+        return dataset.uses.bench && dataset.applies_to(run.stage) && !(on_cpu && dataset.uses.cuda_only) &&
+               (task.dataset.empty() || dataset.name == task.dataset);
+    };
+    const auto count = std::count_if(run.lab.datasets.begin(), run.lab.datasets.end(), timed);
+    Effort effort = on_cpu ? forced_effort : Effort{};
+    effort.total_s /= static_cast<double>(std::max<long>(count, 1));
     for (const Dataset& dataset : run.lab.datasets) {
-        if (!dataset.uses.bench || !dataset.applies_to(run.stage) || (on_cpu && dataset.uses.cuda_only)) continue;
-        if (!task.dataset.empty() && dataset.name != task.dataset) continue;
+        if (!timed(dataset)) continue;
         const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset.name, what)); };
-        Measured measured =
-            measure(run, reference.run.get(), dataset, bandwidth(), on_cpu ? forced_effort : Effort{}, say);
+        Measured measured = measure(run, reference.run.get(), dataset, bandwidth(), effort, say);
         run.end_session();
         if (reference.run) reference.run->end_session();
         if (measured.failure) {
             report.verdict = Verdict::failed;
+            constexpr double no_points = 0;  // the dataset's own check has them
             report.checks.push_back(
-                {dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", measured.failure, 0});
+                {dataset.name, dataset.uses.hidden, no_points, Verdict::failed, false, "", measured.failure, 0});
             return;
         }
         if (measured.error) {

@@ -118,9 +118,11 @@ class Contestant {
         return run_.runner_session().ask(request, {}, time_limit_s(run_, shape_) + 60);
     }
 
+    /// What a command costs beside its calls: the conversation, and the GPU's turn from the judge to the runner.
     void measure_empty_command() {
         std::vector<double> waits;
         for (int i = 0; i < 20 && !failure; ++i) {
+            move_inputs(1);
             const Session::Reply reply = command(0);
             failure = reply.failure;
             waits.push_back(reply.wall_s);
@@ -150,6 +152,10 @@ class Contestant {
             failure =
                 Failure{cause::host_work, "While timed, more was copied to the host than the stage allows.", "", {}};
         const double wall_s = reply.wall_s * (1 - wall_allowance_share) - empty_s_ - wall_allowance_s;
+        if (getenv("WARPLAB_TRACE"))
+            fmt::print(stderr, "command {} calls: event {:.3f} ms wall {:.3f} ms runner wall {:.3f} empty {:.3f} ms\n",
+                       calls, reply.answer.event_s * 1e3, reply.wall_s * 1e3, reply.answer.wall_s * 1e3,
+                       empty_s_ * 1e3);
         return std::max(reply.answer.event_s, wall_s);
     }
 

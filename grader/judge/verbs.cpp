@@ -177,6 +177,7 @@ int bench(const Options& options) {
     Task task;
     task.measure = true;
     task.forced_timing = options.force;
+    task.dataset = options.dataset;
     const Report report =
         judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, options, true);
     if (judge.backend() == Backend::cpu)
