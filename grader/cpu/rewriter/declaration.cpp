@@ -51,7 +51,7 @@ class DeclarationReader {
 
     bool read_specifiers() {
         bool has_type = false;
-        while (stream_.has(at_)) {
+        while (stream_.has(at_) && at_ < result_.begin + longest_search) {
             if (const unsigned words = qualifiers_.of(stream_, at_)) {
                 result_.words |= words;
                 result_.word_tokens.push_back(at_++);
@@ -132,7 +132,7 @@ class DeclarationReader {
         while (true) {
             if (!read_declarator()) return false;
             if (text() == ";" || (stream_.is_macro && !stream_.has(at_))) return true;
-            if (text() != ",") return false;
+            if (text() != "," || result_.declarators.size() > longest_search) return false;
             ++at_;
         }
     }

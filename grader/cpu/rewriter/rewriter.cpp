@@ -7,7 +7,7 @@
 namespace warplab::rewriter {
 namespace {
 
-constexpr std::size_t largest_source = 4 << 20;
+constexpr std::size_t largest_source = 1 << 20;
 
 std::string normalise(std::string_view source) {
     if (source.substr(0, 3) == "\xEF\xBB\xBF") source.remove_prefix(3);
@@ -22,7 +22,7 @@ std::string normalise(std::string_view source) {
 
 /// Why the bytes are no source text at all; nothing when they are.
 std::vector<Problem> check_text(std::string_view source) {
-    if (source.size() > largest_source) return {{0, "the file is larger than 4 MB; hand in source code only", false}};
+    if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only", false}};
     const auto start = source.substr(0, 2);
     if (start == "\xFF\xFE" || start == "\xFE\xFF") return {{0, "the file is UTF-16; save it as UTF-8", false}};
     if (const auto zero = source.find('\0'); zero != std::string_view::npos) {

@@ -88,7 +88,7 @@ class SharedRewriter {
 
     /// Names of the parameters of the function around `i`.
     std::unordered_set<std::string_view> parameters_around(int i) const {
-        constexpr int most = 64;
+        constexpr int most = 64, longest_list = 512;
         int body = stream_.block[i];
         for (int steps = 0; steps < most && body >= 0 && stream_.block[body] >= 0 && !stream_.at_namespace[body];
              ++steps) {
@@ -96,7 +96,8 @@ class SharedRewriter {
         }
         std::unordered_set<std::string_view> names;
         if (stream_[body - 1] != ")" || stream_.match[body - 1] < 0) return names;
-        for (int p = stream_.match[body - 1] + 1; p < body && static_cast<int>(names.size()) < most; ++p) {
+        const int open = stream_.match[body - 1];
+        for (int p = open + 1; p < body && p < open + longest_list; ++p) {
             const auto after = stream_[p + 1];
             const bool last_word = after == "," || after == ")" || after == "=" || after == "[";
             if (last_word && stream_.is_identifier(p) && stream_[p - 1] != "(" && stream_[p - 1] != ",") {

@@ -126,7 +126,7 @@ TEST(Malformed, BytesThatAreNoTextAreShownHarmlessly) {
               "a.cu:2:6: error: the file is not text (it has a zero byte here); save it as UTF-8\n"
               "    2 | ?[31m?b\n"
               "      |      ^\n");
-    EXPECT_THAT(refusal_of(std::string(5 << 20, 'x')), HasSubstr("larger than 4 MB"));
+    EXPECT_THAT(refusal_of(std::string(2 << 20, 'x')), HasSubstr("larger than 1 MB"));
 }
 
 TEST(Malformed, ManyProblemsAreCutShort) {

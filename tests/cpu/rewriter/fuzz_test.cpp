@@ -1,0 +1,86 @@
+#include "tests/cpu/rewriter/fuzz.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/cpu/rewriter/samples.h"
+#include "tests/paths.h"
+
+namespace warplab::rewriter::test {
+namespace {
+
+TEST(Fuzz, MutatedFilesKeepThePromises) {
+    std::vector<std::string> seeds;
+    for (const auto& path : sample_paths()) seeds.push_back(read_file(path));
+    Mutator mutator(seeds, 1);
+    for (int i = 0; i < 2000; ++i) {
+        const auto source = mutator.next();
+        ASSERT_NO_THROW(check_promises(source)) << "input " << i << ":\n" << source;
+    }
+}
+
+TEST(Fuzz, EveryPrefixOfAFileKeepsThePromises) {
+    const auto source = read_file(samples_folder() / "shared_kinds.cu");
+    for (std::size_t length = 0; length < source.size(); ++length) {
+        ASSERT_NO_THROW(check_promises(source.substr(0, length))) << length;
+    }
+}
+
+std::string repeated(const std::string& text, std::size_t bytes = 300'000) {
+    std::string all;
+    while (all.size() < bytes) all += text;
+    return all;
+}
+
+/// Each would take minutes or the whole stack if some step looked back or ahead without a bound.
+TEST(Fuzz, FilesMadeToBeSlowAreNot) {
+    for (const std::string& source : {
+             repeated("k<<<"),
+             repeated("k<<<1,1>>>();"),
+             repeated("a<"),
+             repeated(">") + "<<<1,1>>>()",
+             repeated("("),
+             repeated("{\n#if A\n"),
+             repeated("#if A\n{\n#else\n{\n#endif\n"),
+             repeated("__shared__ "),
+             repeated("__shared__ int a = 1;"),
+             "void f() { __shared__ int " + repeated("a,") + "b; }",
+             "__global__ void k(" + repeated("int a,") + "int b) {" + repeated("__shared__ int s[q];") + "}",
+             "void f() { __shared__ int s; " + repeated("[=](){ s; "),
+             repeated("__device__ "),
+             repeated("__device__ int a = b "),
+             repeated("__device__ __host__ "),
+             repeated("__global__ void k() {"),
+             repeated("R\"("),
+             repeated("R\"abc"),
+             repeated("/*"),
+             "#if " + repeated("!"),
+             repeated("#define A __global__\n"),
+             repeated("[[a]] ") + "__shared__ int a;",
+         }) {
+        ASSERT_NO_THROW(check_promises(source)) << source.substr(0, 60);
+    }
+}
+
+TEST(Fuzz, SanitizersFindNothing) {
+    const auto root = warplab::test::root_folder(), sources = root / "grader" / "cpu" / "rewriter";
+    const std::filesystem::path program = std::filesystem::path(testing::TempDir()) / "warplab-rewriter-fuzz";
+    std::string build = "c++ -std=c++20 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all -I " + quoted(root) +
+                        " -o " + quoted(program) + " " + quoted(root / "tests" / "cpu" / "rewriter" / "fuzz_main.cpp");
+    for (const auto& file : std::filesystem::directory_iterator(sources)) {
+        const bool is_part = file.path().extension() == ".cpp" && file.path().filename() != "main.cpp";
+        if (is_part) build += " " + quoted(file.path());
+    }
+    ASSERT_EQ(std::system(build.c_str()), 0) << build;
+    std::string command = quoted(program) + " 500 7";
+    for (const auto& path : sample_paths()) command += " " + quoted(path);
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    std::filesystem::remove(program);
+}
+
+}  // namespace
+}  // namespace warplab::rewriter::test
