@@ -24,7 +24,8 @@ void set_thread_order(ThreadOrder order);
 
 /// While hidden, host code that touches device memory faults, as on a GPU; kernels and copies may. Managed memory that
 /// the host touches after a kernel, and pinned memory that a kernel writes, count as copied to the host, in pieces of
-/// 64 KB. Off at the start.
+/// 64 KB. Allocations and registered memory of more than 4 MB stay visible: hiding costs time at every launch. Off at
+/// the start.
 void hide_device_memory(bool hide);
 
 /// A device-to-host copy beyond `bytes` since the last call of this ends the process with Fault::host_limit.

@@ -16,6 +16,7 @@ namespace warplab_cpu {
 namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
+constexpr size_t most_hidden_bytes = size_t{4} << 20;  // each launch pays for every page that is hidden
 constexpr size_t most_poisoned_bytes = size_t{256} << 20;
 
 struct Region {
@@ -52,10 +53,10 @@ Regions::iterator find(const void* address) {
     return number(address) < after->first + after->second.bytes ? after : regions().end();
 }
 
-bool may_hide(const Region& region) { return hiding && region.pages; }
+bool can_hide(const Region& region) { return region.pages && region.pages_bytes <= most_hidden_bytes; }
 
 void protect(const Region& region, int protection) {
-    if (region.pages) mprotect(region.pages, region.pages_bytes, protection);
+    if (can_hide(region)) mprotect(region.pages, region.pages_bytes, protection);
 }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -120,7 +121,8 @@ Place place_of(const void* address, size_t bytes) {
 Access::Access(const void* address, size_t bytes) {
     std::lock_guard lock(mutex);
     const auto found = find(address);
-    if (bytes == 0 || found == regions().end() || found->second.side != Side::device || !may_hide(found->second))
+    if (bytes == 0 || found == regions().end() || found->second.side != Side::device || !hiding ||
+        !can_hide(found->second))
         return;
     const uintptr_t begin = number(address) / page_bytes * page_bytes;
     begin_ = reinterpret_cast<void*>(begin);
@@ -215,14 +217,14 @@ void register_device_memory(void* begin, size_t bytes) {
     }
     std::lock_guard lock(mutex);
     regions()[number(begin)] = region;
-    if (may_hide(region)) protect(region, PROT_NONE);
+    if (hiding) protect(region, PROT_NONE);
 }
 
 void unregister_device_memory(void* begin) {
     std::lock_guard lock(mutex);
     const auto found = regions().find(number(begin));
     if (found == regions().end()) return;
-    if (may_hide(found->second)) protect(found->second, PROT_READ | PROT_WRITE);
+    if (hiding) protect(found->second, PROT_READ | PROT_WRITE);
     regions().erase(found);
 }
 
@@ -230,10 +232,7 @@ void hide_device_memory(bool hide) {
     std::lock_guard lock(mutex);
     hiding = hide;
     for (const auto& [begin, region] : regions())
-        if (region.side == Side::device)
-            protect(region, hide ? PROT_NONE : PROT_READ | PROT_WRITE);
-        else
-            protect(region, PROT_READ | PROT_WRITE);
+        protect(region, hide && region.side == Side::device ? PROT_NONE : PROT_READ | PROT_WRITE);
 }
 
 void set_host_limit(uint64_t bytes) {

@@ -42,7 +42,6 @@ const char* describe_address(const void* address, bool in_kernel);
 /// Counts a copy to the host; ends the process when it is more than allowed. `line` 0 when unknown.
 void count_host_bytes(std::size_t bytes, int line);
 
-bool is_symbol(const void* address);
 void add_symbol(const void* address, std::size_t bytes);
 
 std::int64_t allocated_bytes();

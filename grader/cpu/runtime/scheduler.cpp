@@ -14,6 +14,7 @@
 #include <mutex>
 #include <semaphore>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "grader/cpu/include/warplab_cpu/sync.h"
@@ -586,8 +587,11 @@ unsigned pool_size() {
 class Pool {
   public:
     Pool() {
-        for (unsigned i = 1, n = pool_size(); i < n; ++i) std::thread([this] { help(); }).detach();
-        helpers_ = pool_size() - 1;
+        try {
+            for (const unsigned wanted = pool_size() - 1; helpers_ < wanted; ++helpers_)
+                std::thread([this] { help(); }).detach();
+        } catch (const std::system_error&) {  // no more threads are allowed: go on with fewer
+        }
     }
 
     void run(const Grid& grid) {
@@ -595,7 +599,8 @@ class Pool {
         job.grid = &grid;
         job.blocks = uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
         job.chunk = std::clamp<uint64_t>(job.blocks / ((helpers_ + 1) * 16), 1, 64);
-        const uint64_t wanted = std::min<uint64_t>(helpers_, job.blocks - 1);
+        const bool small = job.blocks * thread_count(grid.threads) <= 512;  // waking helpers would take longer
+        const uint64_t wanted = small ? 0 : std::min<uint64_t>(helpers_, job.blocks - 1);
         if (wanted) open(job, static_cast<std::ptrdiff_t>(wanted));
         run_blocks(job);
         if (wanted) close();

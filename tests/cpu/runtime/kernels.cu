@@ -192,6 +192,12 @@ __global__ void early_return_kernel(int* out, int count) {
     out[threadIdx.x] = seen;
 }
 
+__global__ void leave_waiting_kernel(int* out, int count) {
+    if (threadIdx.x >= unsigned(count)) return;
+    __syncthreads();
+    out[threadIdx.x] = 7;
+}
+
 __global__ void late_first_kernel(int* out) {  // the barrier's first threads are not the block's first
     __shared__ int order[4];
     if (threadIdx.x % 2) __syncwarp(0xaaaaaaaa);
@@ -224,6 +230,9 @@ void test_barriers() {
     early_return_kernel<<<3, 256>>>(out, 256);
     CHECK_EQUAL(from_device(out), 256);
     CHECK_EQUAL(warplab::cpu::counters().early_exits, before + 4);
+    leave_waiting_kernel<<<2, 64>>>(out, 63);
+    CHECK_EQUAL(from_device(out), 7);
+    CHECK_EQUAL(warplab::cpu::counters().early_exits, before + 6);
     late_first_kernel<<<2, 64>>>(out);
     for (int value : from_device(out, 64)) CHECK_EQUAL(value, 4);
 }

@@ -13,6 +13,8 @@ __global__ void rotate_kernel(int* out) {
 
 __global__ void last_writer_kernel(int* out) { *out = blockIdx.x * blockDim.x + threadIdx.x; }
 
+__global__ void first_block_kernel(int* first) { atomicCAS(first, -1, int(blockIdx.x)); }
+
 template <class Kernel>
 static unsigned digest(Kernel kernel) {
     int* out = on_device(std::vector<int>(256));
@@ -26,6 +28,9 @@ int main(int count, char** arguments) {
     use_arguments(count, arguments);
     int* last = on_device(std::vector<int>{-1});
     last_writer_kernel<<<1, 64>>>(last);
-    printf("right %u\nmissing %u\nlast %d\n", digest(rotate_kernel<true>), digest(rotate_kernel<false>), from_device(last));
+    int* first = on_device(std::vector<int>{-1});
+    first_block_kernel<<<100, 1>>>(first);
+    printf("right %u\nmissing %u\nlast %d\nfirst %d\n", digest(rotate_kernel<true>), digest(rotate_kernel<false>), from_device(last),
+           from_device(first));
     return 0;
 }

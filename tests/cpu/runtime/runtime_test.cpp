@@ -80,18 +80,20 @@ TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
 TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
     const auto words = [](const std::string& text) {
         std::istringstream in(text);
-        std::string name, right, missing, last;
-        in >> name >> right >> name >> missing >> name >> last;
-        return std::vector<std::string>{right, missing, last};
+        std::string name, right, missing, last, first;
+        in >> name >> right >> name >> missing >> name >> last >> name >> first;
+        return std::vector<std::string>{right, missing, last, first};
     };
-    const auto forward = words(run(native("order") + " forward").output);
-    const auto backward = words(run(native("order") + " backward").output);
+    const auto forward = words(run("WARPLAB_THREADS=1 " + native("order") + " forward").output);
+    const auto backward = words(run("WARPLAB_THREADS=1 " + native("order") + " backward").output);
     EXPECT_NE(forward[0], "");
     EXPECT_EQ(forward[0], backward[0]);
     EXPECT_NE(forward[1], backward[1]);
     EXPECT_NE(forward[0], forward[1]);
     EXPECT_EQ(forward[2], "63");
     EXPECT_EQ(backward[2], "0");
+    EXPECT_EQ(forward[3], "0");
+    EXPECT_EQ(backward[3], "99");
 }
 
 // What must not go on
