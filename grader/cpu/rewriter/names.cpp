@@ -7,8 +7,8 @@ namespace {
 
 bool is_keyword(std::string_view word) {
     static const std::unordered_set<std::string_view> words = {
-        "return", "else", "do",  "case",   "throw",  "goto",   "if",     "while",
-        "for",    "new",  "not", "switch", "delete", "sizeof", "typeid", "operator"};
+        "return", "else",   "do",  "case", "throw",  "goto",   "if",        "while",  "for",      "new",
+        "not",    "switch", "and", "or",   "delete", "sizeof", "constexpr", "typeid", "operator", "co_return"};
     return words.count(word) != 0;
 }
 
