@@ -35,7 +35,7 @@ options = $(backend) $${DATASET:+--dataset "$$DATASET"} $${TREE:+--tree "$$TREE"
 warplab = "$(BUILD)/warplab"
 
 .PHONY: help demo test start check bench grade sweep device profile sanitize submit new-lab bench-backend peers soak \
-    starters docs setup clean program lab-given
+    starters docs results setup clean program lab-given
 
 help:
 	@sh grader/help.sh
