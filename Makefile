@@ -65,6 +65,11 @@ new-lab: lab-given
 starters peers soak:
 	@sh grader/setup.sh python "make $@" && $(python) -m grader.course.$@
 
+# What build/report measured on a GPU (and build/peers.json of libraries) becomes handouts/results/<gpu>.json.
+results:
+	@sh grader/setup.sh python "make results" && $(python) -m grader.course.results "$(BUILD)"/report/*.json \
+	    $(if $(wildcard $(BUILD)/peers.json),--peers "$(BUILD)/peers.json")
+
 docs: program
 	@sh grader/setup.sh python "make docs" && $(python) -m grader.course.tables --build "$(BUILD)"
 
