@@ -64,13 +64,23 @@ Registers registers_of(void* context) {
 #endif
 }
 
+/// Whether an address in the executable is where a call returns to.
+bool follows_call([[maybe_unused]] uintptr_t address) {
+#if defined(__x86_64__)
+    const auto* before = reinterpret_cast<const unsigned char*>(address);
+    return before[-5] == 0xE8 || before[-2] == 0xFF || before[-3] == 0xFF || before[-6] == 0xFF;
+#else
+    return true;
+#endif
+}
+
 /// The place in the executable, also when the fault was in a library it called (memcpy).
 uintptr_t place_in_executable(const Registers& registers, bool stack_readable) {
     if (code.contains(registers.program_counter)) return registers.program_counter - load_address;
     if (code.contains(registers.link)) return registers.link - 1 - load_address;
     const auto* words = reinterpret_cast<const uintptr_t*>(registers.stack);
-    for (int i = 0; stack_readable && i < 48; ++i)
-        if (code.contains(words[i])) return words[i] - 1 - load_address;
+    for (int i = 0; stack_readable && i < 64; ++i)
+        if (code.contains(words[i]) && follows_call(words[i])) return words[i] - 1 - load_address;
     return 0;
 }
 
@@ -110,6 +120,9 @@ void say(const char* text) { [[maybe_unused]] auto written = write(STDERR_FILENO
     for (;;) pause();
 }
 
+// A stack in use is there; what faults this close to its top ran over its end.
+constexpr uintptr_t near_bytes = 16 * 1024;
+
 void on_signal(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
     const bool memory = signal == SIGSEGV || signal == SIGBUS;
@@ -117,7 +130,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const bool kernel = running_thread(block, thread);
     if (memory && hand_over(info->si_addr, kernel)) return;
     const Registers registers = registers_of(context);
-    const bool overflow = memory && (hits_stack_guard(info->si_addr) || below_stack.contains(address));
+    const bool near_top = address + near_bytes >= registers.stack && address < registers.stack + near_bytes;
+    const bool overflow = memory && (near_top || hits_stack_guard(info->si_addr) || below_stack.contains(address));
     const Fault fault = overflow           ? Fault::stack_overflow
                         : memory           ? Fault::segmentation
                         : signal == SIGFPE ? Fault::arithmetic
@@ -129,7 +143,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
                                              : describe_address(info->si_addr, kernel);
     if (!record(fault, detail)) wait_for_the_end();
     page->address = memory ? address : 0;
-    page->program_counter = place_in_executable(registers, !overflow);
+    page->program_counter = signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // too far from abort()
     leave(fault);
 }
 

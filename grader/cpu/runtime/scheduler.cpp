@@ -36,7 +36,8 @@ struct Warp {
     unsigned converging;  // lanes that wait in warp_converged
     uint64_t given[lanes_per_warp], result[lanes_per_warp];
     uint8_t source[lanes_per_warp];
-    int line[lanes_per_warp];  // of warp_converged
+    unsigned mask[lanes_per_warp];  // that a pending lane waits for
+    int line[lanes_per_warp];       // of warp_converged
 };
 
 /// What an OS thread needs to run blocks.
@@ -48,9 +49,10 @@ struct Worker {
     uint3 block;
     char* stacks;
     unsigned stack_count;
-    Extent shape;  // fibers' thread indices are those of this shape and order
+    dim3 shape;  // fibers' thread indices are those of this shape and order
     bool backward;
     bool early_exit_noted;
+    size_t static_shared;     // bytes of the block's __shared__ variables so far
     unsigned votes;           // true predicates at the block's barrier so far
     unsigned vote_result[2];  // of the last two generations
     unsigned vote_total[2];
@@ -67,7 +69,7 @@ WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")))
 warplab::cpu::ThreadOrder thread_order = warplab::cpu::ThreadOrder::forward;
 std::atomic<uint64_t> early_exit_blocks{0};
 
-unsigned thread_count(const Extent& extent) { return extent.x * extent.y * extent.z; }
+unsigned thread_count(const dim3& extent) { return extent.x * extent.y * extent.z; }
 
 void find_thread_locals() {
     struct Found {
@@ -155,7 +157,7 @@ void retire(Worker& w) {
 
 /// Thread indices of all fibers, kept from block to block.
 void number_fibers(Worker& w, const Grid& grid) {
-    const Extent& shape = grid.threads;
+    const dim3& shape = grid.threads;
     if (w.shape.x == shape.x && w.shape.y == shape.y && w.shape.z == shape.z) return;
     w.shape = shape;
     unsigned linear = 0;
@@ -274,6 +276,15 @@ Fiber* missing_lane(Worker& w, const Fiber& here, unsigned missing) {
     return &w.fibers[first + pick];
 }
 
+/// Whether all present lanes of the mask wait, and wait for this mask: a lane may be at an earlier warp function, among
+/// other lanes.
+bool all_are_there(const Warp& warp, unsigned mask, unsigned present) {
+    if ((warp.pending & present) != present) return false;
+    unsigned elsewhere = 0;
+    for (unsigned i = 0; i < lanes_per_warp; ++i) elsewhere |= unsigned{warp.mask[i] != mask} << i;
+    return !(elsewhere & present);
+}
+
 /// Runs a warp function: the lane's part is in `given` and `source`; whoever comes last runs compute(warp, lanes),
 /// which writes every lane's `result`.
 template <class Compute>
@@ -295,14 +306,16 @@ WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, uns
     }
     unsigned present = mask & ~warp.returned;
     warp.pending |= bit;
-    if ((warp.pending & present) != present) {
+    warp.mask[lane] = mask;
+    if (!all_are_there(warp, mask, present)) {
         ++w.happened;
         Fiber& here = *block.current;
         here.line = line;
-        switch_to(missing_lane(w, here, present & ~warp.pending));
+        const unsigned missing = present & ~warp.pending;
+        switch_to(missing ? missing_lane(w, here, missing) : here.next);
         while (warp.pending & bit) {
             present = mask & ~warp.returned;
-            if ((warp.pending & present) == present) break;
+            if (all_are_there(warp, mask, present)) break;
             take_turn(w);
         }
         if (!(warp.pending & bit)) return warp.result[lane];
@@ -323,7 +336,7 @@ bool in_kernel() { return worker && worker->grid; }
 bool running_thread(uint3& block, uint3& thread) {
     if (!in_kernel()) return false;
     block = worker->block;
-    const Extent& shape = worker->grid->threads;
+    const dim3& shape = worker->grid->threads;
     const unsigned linear = linear_thread();
     thread = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
     return true;
@@ -340,6 +353,15 @@ void fill_poison(void* begin, size_t bytes) {
     const size_t count = bytes / sizeof(unsigned);
     for (size_t i = 0; i < count; ++i) words[i] = poison_word;
     memcpy(words + count, &poison_word, bytes % sizeof(unsigned));
+}
+
+void begin_shared(void* begin, size_t bytes) {
+    constexpr size_t most = 48 * 1024;
+    fill_poison(begin, bytes);
+    if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
+    end_with_fault(warplab::Fault::aborted,
+                   "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
+                       std::to_string(most) + " are allowed; nvcc would refuse it (extern __shared__ may have more)");
 }
 
 bool promote() {
@@ -566,6 +588,7 @@ void run_blocks(Job& job) {
             w.block = {static_cast<unsigned>(at % grid.blocks.x), static_cast<unsigned>(row % grid.blocks.y),
                        static_cast<unsigned>(row / grid.blocks.y)};
             w.early_exit_noted = false;
+            w.static_shared = 0;
             if (++state.epoch == 0) ++state.epoch;
             if (grid.shared_bytes) fill_poison(&dynamic_shared_memory, grid.shared_bytes);
             grid.run_block(grid, w.block);

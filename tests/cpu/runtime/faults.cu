@@ -57,6 +57,15 @@ __global__ void exit_kernel() {
 __global__ void throw_kernel() {
     if (threadIdx.x == 1) throw std::string("no");
 }
+__device__ float* half_of_shared() {
+    __shared__ float half[6 * 1024];
+    return half;
+}
+__global__ void much_shared_kernel(int* out) {
+    __shared__ float first[4 * 1024], second[2 * 1024 + 1];
+    first[0] = second[1] = half_of_shared()[2] = 0;
+    *out = 1;
+}
 __global__ void plain_kernel(int* out) { *out = 1; }
 void launch_plain(int* out) { plain_kernel<<<1, 1>>>(out); }
 __global__ void nesting_kernel(int* out) { launch_plain(out); }
@@ -103,6 +112,7 @@ static const std::map<std::string, std::function<void()>> programs = {
     {"exit", [] { exit(0); }},
     {"exit_in_kernel", [] { exit_kernel<<<1, 32>>>(); }},
     {"throw", [] { throw_kernel<<<1, 32>>>(); }},
+    {"much_shared", [] { much_shared_kernel<<<1, 1>>>(device(1)); }},
     {"nesting", [] { nesting_kernel<<<1, 1>>>(device(1)); }},
     {"no_launch", [] { plain_kernel(device(1)); }},
     {"no_kernel", [] { no_kernel<<<1, 1>>>(device(1)); }},

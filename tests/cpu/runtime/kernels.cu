@@ -320,6 +320,68 @@ __global__ void ragged_warp_kernel(unsigned* out) {  // the last warp has 16 lan
     out[threadIdx.x] = votes != mask || (lane < 16 && threadIdx.x >= 32 ? strange == 0 : strange != 0);
 }
 
+// Lanes go separate ways in every step, decided by a hash that all of them know: some groups shuffle, some vote, some
+// do nothing; now and then the whole block meets, and some threads leave for good.
+
+__host__ __device__ unsigned hash(unsigned a, unsigned b) {
+    unsigned x = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
+    x ^= x >> 15;
+    x *= 0x2c1b3c6du;
+    return x ^ x >> 12;
+}
+__host__ __device__ unsigned last_step(unsigned thread, unsigned seed) {
+    return hash(thread, seed) % 4 == 0 ? hash(thread, seed + 1) % 40 : 1000;
+}
+__host__ __device__ unsigned way(unsigned thread, unsigned step, unsigned seed) {
+    return hash(hash(thread, step), seed + 2) % 4;
+}
+
+__global__ void random_ways_kernel(int* wrong, unsigned seed) {
+    const unsigned t = threadIdx.x, lane = t % 32, first = t - lane;
+    for (unsigned step = 0; step < 40; ++step) {
+        if (last_step(t, seed) == step) return;
+        unsigned mask = 0, together = 0;
+        for (unsigned i = 0; i < 32 && first + i < blockDim.x; ++i)
+            if (last_step(first + i, seed) > step && way(first + i, step, seed) == way(t, step, seed)) mask |= 1u << i;
+        const unsigned next = (mask >> lane) > 1 ? lane + __ffs(mask >> (lane + 1)) : __ffs(mask) - 1;
+        switch (way(t, step, seed)) {
+            case 0:
+                for (unsigned round = 0; round < 3; ++round)
+                    atomicAdd(wrong, __shfl_sync(mask, 64 * t + round, next) != 64 * (first + next) + round);
+                break;
+            case 1:
+                atomicAdd(wrong, __ballot_sync(mask, hash(t, step) & 1) != __ballot_sync(mask, hash(t, step) & 1));
+                atomicAdd(wrong, __ballot_sync(mask, 1) != mask);
+                break;
+            case 2:
+                atomicAdd(wrong, __reduce_add_sync(mask, 1u) != unsigned(__popc(mask)));
+                __syncwarp(mask);
+                break;
+            default: together = 1;
+        }
+        if (hash(step, seed) % 3 == 0) {
+            unsigned alive = 0, expected = 0;
+            for (unsigned i = 0; i < blockDim.x; ++i) {
+                alive += last_step(i, seed) > step;
+                expected += last_step(i, seed) > step && way(i, step, seed) == 3;
+            }
+            atomicAdd(wrong, __syncthreads_count(together) != int(expected));
+            atomicAdd(wrong, __syncthreads_count(1) != int(alive));
+            atomicAdd(wrong, __syncthreads_and(1) != 1);
+            __syncthreads();
+        }
+    }
+}
+
+void test_random_ways() {
+    int* wrong = on_device(std::vector<int>{0});
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        const int blocks[] = {32, 50, 64, 96, 130};
+        random_ways_kernel<<<3, blocks[seed % 5]>>>(wrong, seed);
+    }
+    CHECK_EQUAL(from_device(wrong), 0);
+}
+
 void test_warp_functions() {
     int* out = on_device(std::vector<int>(1024, -1));
     for (int block : {32, 64, 256, 1024}) {
@@ -541,6 +603,7 @@ int main(int count, char** arguments) {
     test_shared_memory();
     test_barriers();
     test_warp_functions();
+    test_random_ways();
     test_atomics();
     test_groups();
     return wrong_checks != 0;

@@ -131,6 +131,7 @@ const Case cases[] = {
     {"exit", Fault::exited, "", -1, "exit() was called", false},
     {"exit_in_kernel", Fault::exited, "exit_kernel", 1, "exit() was called"},
     {"throw", Fault::aborted, "throw_kernel", 1, "abort() was called"},
+    {"much_shared", Fault::aborted, "much_shared_kernel", 0, "take 49156 bytes, 49152 are allowed"},
     {"nesting", Fault::aborted, "nesting_kernel", 0, "launched from a kernel"},
     {"no_launch", Fault::aborted, "", -1, "plain_kernel was called without <<<grid, block>>>", false},
     {"no_kernel", Fault::aborted, "", -1, "no_kernel is launched with <<< >>>, but is no __global__", false},

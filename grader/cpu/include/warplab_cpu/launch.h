@@ -11,7 +11,7 @@ namespace warplab_cpu {
 struct Grid {
     const char* kernel;
     int line;
-    Extent blocks, threads;
+    dim3 blocks, threads;
     size_t shared_bytes;
     const void* closure;
     void (*run_block)(const Grid&, uint3 block);          // the threads of a block as a plain loop
@@ -52,10 +52,10 @@ void run_block(const Grid& grid, uint3 block) {
     blockIdx = block;
     blockDim = grid.threads;
     gridDim = grid.blocks;
-    const Extent threads = grid.threads;
+    const dim3 threads = grid.threads;
     const unsigned step = grid.backward ? -1u : 1u;
-    const Extent first = grid.backward ? Extent{threads.x - 1, threads.y - 1, threads.z - 1} : Extent{0, 0, 0};
-    const Extent end = grid.backward ? Extent{-1u, -1u, -1u} : threads;
+    const dim3 first = grid.backward ? dim3{threads.x - 1, threads.y - 1, threads.z - 1} : dim3{0, 0, 0};
+    const dim3 end = grid.backward ? dim3{-1u, -1u, -1u} : threads;
     for (unsigned z = first.z; z != end.z; z += step) {
         for (unsigned y = first.y; y != end.y; y += step) {
             state.row = (z * threads.y + y) * threads.x;
@@ -100,7 +100,7 @@ struct Shared {
 
     WARPLAB_CPU_COLD void poison() {
         epoch = block_state.epoch;
-        fill_poison(storage, sizeof(T));
+        begin_shared(storage, sizeof(T));
     }
 };
 

@@ -63,13 +63,6 @@ struct dim3 {
 // a kernel's pointer does not change them; what switches between threads sets them anew.
 static WARPLAB_CPU_THREAD_LOCAL uint3 threadIdx __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL uint3 blockIdx __attribute__((unused));
-namespace warplab_cpu {
-struct Extent {
-    unsigned int x, y, z;
-    operator dim3() const { return {x, y, z}; }
-    operator uint3() const { return {x, y, z}; }
-};
-}  // namespace warplab_cpu
-static WARPLAB_CPU_THREAD_LOCAL warplab_cpu::Extent blockDim __attribute__((unused));
-static WARPLAB_CPU_THREAD_LOCAL warplab_cpu::Extent gridDim __attribute__((unused));
+static WARPLAB_CPU_THREAD_LOCAL dim3 blockDim __attribute__((unused));
+static WARPLAB_CPU_THREAD_LOCAL dim3 gridDim __attribute__((unused));
 static constexpr int warpSize = 32;
