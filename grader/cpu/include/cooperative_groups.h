@@ -109,9 +109,6 @@ inline coalesced_group coalesced_threads(int line = __builtin_LINE()) { return c
 
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public details::Lanes {
-    static_assert(Size > 0 && (Size & (Size - 1)) == 0, "a tile's size is a power of two");
-    static_assert(Size <= 32, "the CPU backend has tiles of at most a warp (32 threads)");
-
   public:
     thread_block_tile() : Lanes(own_lanes()) {}
     unsigned thread_rank() const { return warplab_cpu::lane() % Size; }
@@ -148,8 +145,11 @@ class thread_block_tile : public details::Lanes {
     }
 };
 
+/// Tiles of a power of two up to a warp; a larger one is an error at the caller's line.
 template <unsigned Size, class Parent>
-thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+std::enable_if_t<(Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32),
+                 thread_block_tile<Size, Parent>>
+tiled_partition(const Parent&) {
     return {};
 }
 

@@ -89,7 +89,6 @@ struct Kernel {
 /// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration.
 template <class T>
 struct Shared {
-    static_assert(sizeof(T) <= 48 * 1024, "a block has at most 48 KB of static shared memory");
     alignas(128) unsigned char storage[sizeof(T)];
     unsigned epoch;
 

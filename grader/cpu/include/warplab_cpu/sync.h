@@ -27,10 +27,12 @@ unsigned warp_converged(int line);
 
 WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
 
+/// The types a warp function takes; others are an error at the caller's line.
+template <class T, class Result = T>
+using IfWord = std::enable_if_t<std::is_arithmetic_v<T> && sizeof(T) <= 8, Result>;
+
 template <class T>
 WARPLAB_CPU_INLINE uint64_t to_word(T value) {
-    static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
-                  "warp functions take int, unsigned, long, long long, float and double");
     uint64_t word = 0;
     memcpy(&word, &value, sizeof(value));
     return word;
@@ -113,36 +115,41 @@ inline int __uni_sync(unsigned mask, int predicate, int line = __builtin_LINE())
 }
 
 template <class T>
-inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, int line = __builtin_LINE()) {
+inline warplab_cpu::IfWord<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
+                                          int line = __builtin_LINE()) {
     const unsigned here = warplab_cpu::lane(), first = here & ~(unsigned(width) - 1);
     return warplab_cpu::shuffle(mask, value, first + (unsigned(source) & (unsigned(width) - 1)), line);
 }
 template <class T>
-inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
+inline warplab_cpu::IfWord<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                                             int line = __builtin_LINE()) {
     const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
     return warplab_cpu::shuffle(mask, value, inside >= delta ? here - delta : here, line);
 }
 template <class T>
-inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
+inline warplab_cpu::IfWord<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                                               int line = __builtin_LINE()) {
     const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
     const bool stays = delta >= unsigned(width) - inside;
     return warplab_cpu::shuffle(mask, value, stays ? here : here + delta, line);
 }
 template <class T>
-inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, int line = __builtin_LINE()) {
+inline warplab_cpu::IfWord<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
+                                              int line = __builtin_LINE()) {
     const unsigned here = warplab_cpu::lane(), source = (here ^ unsigned(bits)) % 32;
     const bool stays = source / unsigned(width) > here / unsigned(width);
     return warplab_cpu::shuffle(mask, value, stays ? here : source, line);
 }
 
 template <class T>
-inline unsigned __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
+inline warplab_cpu::IfWord<T, unsigned> __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
     const unsigned lanes = warplab_cpu::warp_match_any(mask, warplab_cpu::to_word(value), line);
     warplab_cpu::restore_thread();
     return lanes;
 }
 template <class T>
-inline unsigned __match_all_sync(unsigned mask, T value, int* all, int line = __builtin_LINE()) {
+inline warplab_cpu::IfWord<T, unsigned> __match_all_sync(unsigned mask, T value, int* all,
+                                                         int line = __builtin_LINE()) {
     const unsigned lanes = warplab_cpu::warp_match_all(mask, warplab_cpu::to_word(value), all, line);
     warplab_cpu::restore_thread();
     return lanes;
