@@ -62,7 +62,10 @@ submit: lab-given
 new-lab: lab-given
 	@sh grader/setup.sh python "make new-lab" && $(python) -m grader.course.new_lab "$$LAB"
 
-starters peers soak:
+peers: program
+	@$(warplab) peers $(stage) --json "$(BUILD)/peers.json" $(folders)
+
+starters soak:
 	@sh grader/setup.sh python "make $@" && $(python) -m grader.course.$@
 
 # What build/report measured on a GPU (and build/peers.json of libraries) becomes handouts/results/<gpu>.json.

@@ -231,9 +231,23 @@ void require_points_add_up(const JsonNode& points, const std::vector<Stage>& sta
             fmt::format("the lab has {} points, but its stages' points add up to {}; correct one of them", total, sum));
 }
 
+Peer read_peer(const JsonNode& node, const std::vector<Stage>& stages) {
+    node.require_only({"name", "title", "stage", "about", "libraries"});
+    Peer peer;
+    peer.name = read_name(node.at("name"));
+    peer.title = node.at("title").filled_text();
+    peer.stage = node.at("stage").text();
+    if (std::none_of(stages.begin(), stages.end(), [&](const Stage& stage) { return stage.id == peer.stage; }))
+        node.at("stage").fail(fmt::format("no stage has the id \"{}\"; name one of this lab's", peer.stage));
+    peer.about = node.at("about").filled_text();
+    if (const auto libraries = node.find("libraries"))
+        for (const auto& item : libraries->items()) peer.libraries.push_back(read_name(item));
+    return peer;
+}
+
 Lab read_lab(const JsonNode& document, std::string_view folder_name) {
-    document.require_only(
-        {"$schema", "schema", "lab", "title", "about", "points", "sizes", "reals", "buffers", "benchmark", "stages"});
+    document.require_only({"$schema", "schema", "lab", "title", "about", "points", "sizes", "reals", "buffers",
+                           "benchmark", "stages", "peers"});
     require_schema_1(document);
     Lab lab;
     const auto name = document.at("lab");
@@ -250,6 +264,8 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     lab.buffers = read_buffers(document.at("buffers"), names);
     if (const auto benchmark = document.find("benchmark")) lab.benchmark = read_benchmark(*benchmark);
     lab.stages = read_stages(document.at("stages"));
+    if (const auto peers = document.find("peers"))
+        for (const auto& item : peers->items()) lab.peers.push_back(read_peer(item, lab.stages));
     require_points_add_up(document.at("points"), lab.stages);
     return lab;
 }

@@ -78,6 +78,16 @@ struct Benchmark {
     int iterations_per_call = 1;  // heat: one call does all 1000
 };
 
+/// A library's function measured beside a stage: labs/<lab>/peers/<name>.cu defines the contract function by calling
+/// it. It is timed and never checked (it may answer another type's question of the same size).
+struct Peer {
+    std::string name;   // the file's, without .cu
+    std::string title;  // "cublasSdot"
+    std::string stage;  // id of the stage it is measured beside
+    std::string about;
+    std::vector<std::string> libraries;  // to link: "cublas"
+};
+
 struct Lab {
     std::string name;
     std::string title;
@@ -88,6 +98,7 @@ struct Lab {
     std::vector<BufferSpec> buffers;
     std::vector<Stage> stages;
     std::vector<Dataset> datasets;
+    std::vector<Peer> peers;
     Benchmark benchmark;
 
     std::filesystem::path folder() const { return root / "labs" / name; }

@@ -303,6 +303,7 @@ Session& StageRun::runner_session() {
 
 void StageRun::end_session() {
     if (!session) return;
+    if (tool.empty()) session->kill();  // tools write their words at the end
     session->finish();
     output += session->output();
     session.reset();

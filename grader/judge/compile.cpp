@@ -43,6 +43,7 @@ struct Job {
     Words defines;
     SandboxLevel level;
     bool for_tools;
+    Words libraries;
 
     explicit Job(const CompileRequest& request)
         : root(fs::absolute(request.lab.root)),
@@ -52,7 +53,8 @@ struct Job {
           shown(request.source.string()),
           backend(request.backend),
           level(request.level),
-          for_tools(request.for_tools) {
+          for_tools(request.for_tools),
+          libraries(request.libraries) {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
     fs::path cache() const { return build / "cache"; }
@@ -331,6 +333,7 @@ class Compiler {
         Words command = {find_cxx().string(), "-o", "runner", "student.o"};
         for (const auto& part : harness_.link) command.push_back(part.string());
         add(command, link_flags(job_.backend));
+        add(command, library_flags(job_.libraries));
         Policy policy = policy_;
         if (job_.backend == Backend::cuda) policy.readable.push_back(cuda_library());
         const Ended ended = run(command, policy);
@@ -382,6 +385,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     add(job.backend == Backend::cpu ? student_cpu_flags() : student_cuda_flags(job.for_tools));
     add(job.defines);
     add(link_flags(job.backend));
+    add(job.libraries);
     all += compiler_identity("/proc/self/exe") + '\0';  // the judge's own words
     all += compiler_identity(find_cxx()) + '\0';
     all += job.backend == Backend::cpu ? harness.rewriter.parent_path().filename().string()

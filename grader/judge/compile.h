@@ -20,8 +20,9 @@ struct CompileRequest {
     Backend backend;
     std::vector<std::string> defines;  // BLOCK=256
     SandboxLevel level = SandboxLevel::none;
-    std::filesystem::path build;  // build folder; what was compiled is kept in its cache
-    bool for_tools = false;       // line numbers for compute-sanitizer and ncu
+    std::filesystem::path build;              // build folder; what was compiled is kept in its cache
+    bool for_tools = false;                   // line numbers for compute-sanitizer and ncu
+    std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
 };
 
 struct Compiled {

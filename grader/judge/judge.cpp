@@ -123,7 +123,7 @@ Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& 
 
 CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                       const Task& task) const {
-    return {lab, stage, source, backend_, task.defines, task.sandbox, folders_.build, task.for_tools};
+    return {lab, stage, source, backend_, task.defines, task.sandbox, folders_.build, task.for_tools, task.libraries};
 }
 
 Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source,

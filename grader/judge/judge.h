@@ -32,8 +32,9 @@ struct Task {
     bool all_compilers = false;  // nvcc as well, where it is
     std::string dataset;         // this one only; shows the student's own output
     SandboxLevel sandbox = SandboxLevel::none;
-    std::vector<std::string> defines;  // BLOCK=256 … of a sweep
-    bool for_tools = false;            // compiled for compute-sanitizer and ncu
+    std::vector<std::string> defines;    // BLOCK=256 … of a sweep
+    bool for_tools = false;              // compiled for compute-sanitizer and ncu
+    std::vector<std::string> libraries;  // of a peer
 };
 
 /// Told as things happen; each may be empty.

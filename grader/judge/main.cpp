@@ -40,6 +40,8 @@ const std::vector<Entry>& entries() {
          true},
         {"sanitize", "Run a stage under compute-sanitizer's memcheck, racecheck, initcheck and synccheck.",
          warplab::sanitize, true, true, true},
+        {"peers", "Time library functions beside the reference solutions, on the GPU.", warplab::peers, true, false,
+         false},
         {"prepare", "Compile ahead what every check links: the runner and the backend.", warplab::prepare_harness,
          false, false, false},
     };

@@ -327,7 +327,8 @@ void Process::State::interpret(int status, const rusage& usage) {
     result.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
     result.how = WIFSIGNALED(status) ? End::signaled : End::exited;
     result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    if (level == SandboxLevel::namespaces && result.how == End::exited) {
+    const bool ran_out = memory && memory->ran_out();  // whoever the kernel chose to end, bubblewrap included
+    if (level == SandboxLevel::namespaces && result.how == End::exited && !ran_out) {
         char report[4096];
         const ssize_t got = read(status_end.get(), report, sizeof report);
         if (!sandbox::bubblewrap_started(std::string(report, static_cast<std::size_t>(std::max<ssize_t>(got, 0))))) {
@@ -346,8 +347,7 @@ void Process::State::interpret(int status, const rusage& usage) {
     }
     const bool well = result.how == End::exited && result.status == 0;
     const bool full = result.peak_rss_bytes > limits.memory_bytes / 8 * 7;
-    if ((memory && memory->ran_out()) || (!well && (full || says_out_of_memory(result.output))))
-        result.how = End::out_of_memory;
+    if (ran_out || (!well && (full || says_out_of_memory(result.output)))) result.how = End::out_of_memory;
 }
 
 void Process::State::sleep_until(Clock::time_point until, int readable_fd) const {

@@ -55,7 +55,7 @@ struct Ended {
     std::string why;                // not_started: what failed
 };
 
-/// A running child. The destructor kills it and everything it started.
+/// A running child. The destructor kills it and everything it started; so does the end of the thread that started it.
 class Process {
   public:
     /// `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are closed.

@@ -145,6 +145,7 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
     process_.restart_clock(limit_s);
+    if (has_unasked_answer()) return lied("The program answered before it was asked.");
     if (!protocol::send_packet(channel_.get(), request, descriptors.data(), static_cast<int>(descriptors.size())))
         return died(limit_s);
     for (;;) {
@@ -159,15 +160,8 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
             const protocol::Answer& answer = reply.answer;
             if (got == protocol::Received::malformed || answer.magic != protocol::magic ||
                 answer.version != protocol::version || answer.ask != request.ask || !std::isfinite(answer.event_s) ||
-                answer.event_s < 0) {
-                process_.kill();
-                alive_ = false;
-                reply.failure = Failure{cause::protocol,
-                                        "The program wrote to the grader's own channel.",
-                                        "Leave file descriptors 3 and 4 alone.",
-                                        {}};
-                return reply;
-            }
+                answer.event_s < 0)
+                return lied("The program wrote to the grader's own channel.");
             if (answer.ok) return reply;
             const std::string words = clean(answer.message, sizeof answer.message);
             reply.failure =
@@ -176,6 +170,23 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
         }
         if (event == Process::Event::ended || elapsed() >= limit_s) return died(limit_s);
     }
+}
+
+bool Session::has_unasked_answer() const {
+    char byte;
+    return recv(channel_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+Session::Reply Session::lied(const std::string& what) {
+    kill();
+    Reply reply;
+    reply.failure = Failure{cause::protocol, what, "Leave file descriptors 3 and 4 alone.", {}};
+    return reply;
+}
+
+void Session::kill() {
+    process_.kill();
+    alive_ = false;
 }
 
 Session::Reply Session::died(double limit_s) {

@@ -51,10 +51,14 @@ class Session {
     bool alive() const { return alive_; }
     StatusPage status() const;
     std::string output() const { return process_.output(); }
+    /// Ends the runner at once: it may have work queued that nobody wants any more.
+    void kill();
     /// Lets the runner end by itself (tools write their report then).
     Ended finish();
 
   private:
+    bool has_unasked_answer() const;
+    Reply lied(const std::string& what);
     Reply died(double limit_s);
     Failure explain_end(const Ended& ended, double limit_s) const;
     Failure explain_fault(const StatusPage& page, const Ended& ended) const;

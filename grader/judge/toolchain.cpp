@@ -80,7 +80,8 @@ std::string compiler_identity(const fs::path& compiler) {
     const fs::path real = fs::canonical(compiler, error);
     struct stat file {};
     if (error || stat(real.c_str(), &file) != 0) return "";
-    return real.string() + " " + std::to_string(file.st_size) + " " + std::to_string(file.st_mtim.tv_sec);
+    return real.string() + " " + std::to_string(file.st_size) + " " + std::to_string(file.st_mtim.tv_sec) + "." +
+           std::to_string(file.st_mtim.tv_nsec);
 }
 
 fs::path cuda_include() {
@@ -136,6 +137,13 @@ Flags link_flags(Backend backend) {
     if (backend == Backend::cpu) return flags;
     flags.insert(flags.begin(), {"-L" + cuda_library().string(), "-lcudart_static"});
     for (const char* function : wrapped_functions) flags.push_back(std::string("-Wl,--wrap=") + function);
+    return flags;
+}
+
+Flags library_flags(const std::vector<std::string>& libraries) {
+    Flags flags;
+    for (const std::string& library : libraries) flags.push_back("-l" + library);
+    if (!flags.empty()) flags.push_back("-Wl,-rpath," + cuda_library().string());
     return flags;
 }
 

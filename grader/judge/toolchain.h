@@ -11,9 +11,9 @@
 namespace warplab {
 
 /// Functions that the linker sends to runner/backend_cuda.cpp first (--wrap).
-inline constexpr std::array wrapped_functions = {
-    "cudaMemcpy", "cudaMemcpyAsync",  "cudaMemcpy2D",       "cudaMemcpyFromSymbol", "cudaMalloc",
-    "cudaFree",   "cudaLaunchKernel", "__cudaLaunchKernel", "exit"};
+inline constexpr std::array wrapped_functions = {"cudaMemcpy",           "cudaMemcpyAsync",    "cudaMemcpy2D",
+                                                 "cudaMemcpyFromSymbol", "cudaMalloc",         "cudaFree",
+                                                 "cudaLaunchKernel",     "__cudaLaunchKernel", "exit"};
 
 /// g++ (or $CXX) and nvcc ($NVCC, on the PATH, or in /usr/local/cuda/bin); empty when there is none.
 std::filesystem::path find_cxx();
@@ -43,5 +43,7 @@ Flags student_cuda_flags(bool for_tools);
 Flags harness_flags(Backend backend);
 /// g++ linking all of it.
 Flags link_flags(Backend backend);
+/// Libraries of the CUDA Toolkit, found again at run time: "cublas".
+Flags library_flags(const std::vector<std::string>& libraries);
 
 }  // namespace warplab

@@ -26,6 +26,7 @@ int sweep(const Options& options);
 int show_device(const Options& options);
 int profile(const Options& options);
 int sanitize(const Options& options);
+int peers(const Options& options);
 int prepare_harness(const Options& options);
 
 }  // namespace warplab

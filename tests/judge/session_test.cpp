@@ -1,6 +1,7 @@
 #include "grader/judge/session.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "grader/core/cause.h"
 
@@ -58,6 +59,17 @@ INSTANTIATE_TEST_SUITE_P(Session, Liar,
                                          "channel.send(answer(magic=1))", "channel.send(answer(version=2))",
                                          "channel.send(answer(ask=1))", "channel.send(answer(event_s=float('nan')))",
                                          "channel.send(answer(event_s=-1.0))"));
+
+TEST(Session, CatchesAnAnswerToNoQuestion) {
+    Session session = child(std::string(answer) +
+                            "channel.recv(99999); channel.send(answer()); channel.send(answer()); time.sleep(5)");
+    EXPECT_FALSE(ask_run(session).failure);
+    usleep(200000);
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::protocol);
+    EXPECT_FALSE(session.alive());
+}
 
 TEST(Session, TimesOutOnSilence) {
     Session session = child("time.sleep(60)");

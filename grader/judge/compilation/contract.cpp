@@ -128,7 +128,8 @@ std::optional<Failure> find_breach(const std::string& error, const std::string& 
     const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
     if (!says("conflicting declaration") && !says("ambiguating new declaration") && !says("and later ‘static’") &&
         !says("different kind of entity") && !says("redefinition of") && !says("distinguished by return type") &&
-        !says("incompatible with previous") && !says("incompatible with declaration"))
+        !says("incompatible with previous") && !says("incompatible with declaration") &&
+        !says("has already been defined"))
         return std::nullopt;
     std::string declared = first_quoted(error), linkage;
     if (declared.find('(') == std::string::npos) declared = line.substr(0, line.find('{'));  // nvcc tells less
