@@ -10,7 +10,10 @@
 
 namespace warplab::runner {
 
-void start(StatusPage* page) { cpu::use_status_page(page); }
+void start(StatusPage* page) {
+    cpu::use_status_page(page);
+    cpu::hide_device_memory(true);  // host code that uses a device pointer fails here as on a GPU
+}
 
 Mapping map_host(const protocol::Buffer& buffer, int descriptor) {
     Mapping mapping;
