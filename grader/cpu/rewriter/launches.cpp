@@ -114,15 +114,15 @@ class LaunchReader {
         if (stream_.is_macro || !stream_.has(before)) return true;
         const bool number = stream_.tokens[before].kind == Kind::number;
         const int begin = number ? before : callee_begin(stream_, before);
-        const bool cast_or_condition = stream_[before] == ")" && begin == stream_.match[before];
+        const bool cast_or_condition = stream_[begin] == "(";
         if (begin < 0 || cast_or_condition || may_be_macro(stream_[begin])) return true;
         return refuse(before, "expected ';' before '" + stream_.text(launch.callee, launch.open) + "'");
     }
 
     bool may_be_macro(std::string_view word) const {
-        const bool capitals = std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-        return (capitals && !(word[0] >= '0' && word[0] <= '9')) || context_.unit.macro_names.count(word) ||
-               context_.qualifiers.of(word);
+        const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+        const bool capitals = word[0] >= 'A' && word[0] <= 'Z' && std::none_of(word.begin(), word.end(), is_small);
+        return capitals || context_.unit.macro_names.count(word) || context_.qualifiers.of(word);
     }
 
     const Stream& stream_;

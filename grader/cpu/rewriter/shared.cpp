@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -130,11 +131,14 @@ class SharedRewriter {
         }
     }
 
-    /// A file may declare its dynamic shared memory again and again.
+    /// A file may declare its dynamic shared memory again and again; in another branch of an #if it is the first time.
     bool is_repeated(const Declaration& declaration, const Declarator& declarator) {
-        if (!stream_.at_namespace[declaration.begin]) return false;
-        const auto name = stream_.tokens[declarator.name_begin].text;
-        return !in_file_.insert({stream_.block[declaration.begin], name}).second && (declaration.words & q_extern);
+        const int at = declaration.begin;
+        if (!stream_.at_namespace[at] || !(declaration.words & q_extern)) return false;
+        auto& branches = in_file_[{stream_.block[at], stream_[declarator.name_begin]}];
+        if (branches.count(0) || branches.count(stream_.branch[at])) return true;
+        branches.insert(stream_.branch[at]);
+        return false;
     }
 
     void remember(const Declaration& declaration, const Declarator& declarator) {
@@ -146,7 +150,7 @@ class SharedRewriter {
     const Stream& stream_;
     Context& context_;
     std::vector<SharedName> names_;
-    std::set<std::pair<int, std::string_view>> in_file_;
+    std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // block and name, branches
 };
 
 class LambdaCapturer {

@@ -61,11 +61,13 @@ class BracketMatcher {
         const auto count = stream_.tokens.size();
         stream_.match.assign(count, -1);
         stream_.block.assign(count, -1);
+        stream_.branch.assign(count, 0);
         stream_.at_namespace.assign(count, 0);
         opens_ = {{-1, 0, -1, -1, !stream_.is_macro}};
         auto branch = branches_.begin();
         for (int i = 0; i < stream_.size(); ++i) {
             for (; branch != branches_.end() && branch->at <= i; ++branch) enter(branch->kind);
+            if (!conditionals_.empty()) stream_.branch[i] = conditionals_.back().branch;
             read(i);
         }
     }
@@ -80,16 +82,18 @@ class BracketMatcher {
     };
     struct Conditional {
         int top_before, top_of_first;
+        int branch;
     };
 
     void enter(Branch::Kind kind) {
         if (kind == Branch::opens) {
-            conditionals_.push_back({top_, -1});
+            conditionals_.push_back({top_, -1, ++count_of_branches_});
         } else if (!conditionals_.empty()) {
             auto& conditional = conditionals_.back();
             if (kind == Branch::alternative) {
                 if (conditional.top_of_first < 0) conditional.top_of_first = top_;
                 top_ = conditional.top_before;
+                conditional.branch = ++count_of_branches_;
             } else {
                 if (conditional.top_of_first >= 0) pair_branches(conditional.top_of_first, top_);
                 conditionals_.pop_back();
@@ -142,7 +146,7 @@ class BracketMatcher {
     const std::vector<Branch>& branches_;
     std::vector<Open> opens_;
     std::vector<Conditional> conditionals_;
-    int top_ = 0;
+    int top_ = 0, count_of_branches_ = 0;
 };
 
 class Reader {

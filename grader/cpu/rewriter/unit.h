@@ -18,6 +18,7 @@ class Stream {
     std::vector<int> match;          // of a bracket: the position of its partner; -1 without one
     std::vector<int> block;          // position of the innermost { around; -1 outside all
     std::vector<char> at_namespace;  // directly in the file, a namespace or extern "C" {}
+    std::vector<int> branch;         // of the #if around, a number for each; 0 outside all
     bool is_macro = false;
 
     int size() const { return static_cast<int>(tokens.size()); }

@@ -73,6 +73,8 @@ const Case launches[] = {
     {"AfterMacro", "void f() { CHECK(x) k<<<1,1>>>(p); for (;;) k<<<1,1>>>(p); }",
      "void f() { CHECK(x) " + launch("k", "1,1", "k", "(p)") + "; for (;;) " + launch("k", "1,1", "k", "(p)") + "; }"},
     {"AfterCast", "void f() { (void)k<<<1,1>>>(p); }", "void f() { (void)" + launch("k", "1,1", "k", "(p)") + "; }"},
+    {"InHostDeviceFunction", "__host__ __device__ void f() { k<<<1,1>>>(p); }",
+     "__host__ __device__ void f() { " + launch("k", "1,1", "k", "(p)") + "; }"},
     {"InComma", "void f() { k<<<1,1>>>(p), g(); }", "void f() { " + launch("k", "1,1", "k", "(p)") + ", g(); }"},
     {"InReturn", "void f() { return ::k<<<1,1>>>(p); }",
      "void f() { return " + launch("::k", "1,1", "::k", "(p)") + "; }"},
@@ -166,6 +168,13 @@ const Case shared[] = {
      "warplab_cpu_##more.use(WARPLAB_CPU_NAME(more), __LINE__)\n"},
     {"BehindMacro", "#define DYN extern __shared__\nvoid f() { DYN int s[]; }",
      "#define DYN extern __shared__\nvoid f() { typedef int warplab_cpu_type_s[]" + dynamic("s") + "; }"},
+    {"DynamicInBranches",
+     "#if A\nextern __shared__ int s[];\nextern __shared__ int s[];\n#else\nextern __shared__ char s[];\n#endif\n",
+     "#if A\n typedef int warplab_cpu_type_s[]" + dynamic("s", true) +
+         ";\n typedef int warplab_cpu_type_s[];\n#else\n typedef char warplab_cpu_type_s[]" + dynamic("s", true) +
+         ";\n#endif\n"},
+    {"AfterCase", "void f() { switch (x) { case 1: __shared__ int s; } }",
+     "void f() { switch (x) { case 1: typedef int warplab_cpu_type_s" + defined("s") + "; } }"},
     {"CapturedByValue", "void f() { __shared__ int s; auto g = [=](int i) { return s; }; }",
      "void f() { typedef int warplab_cpu_type_s" + defined("s") + "; auto g = [=, &s](int i) { return s; }; }"},
     {"CapturedByNothing", "void f() { __shared__ int s, t; h([] { return t + s + t; }); }",
