@@ -114,8 +114,14 @@ const std::vector<Wrong>& wrong_files() {
          cause::compile_error,
          {"not a text file"}},
         {"Utf16", std::string("\xff\xfe#\0i\0n\0", 8), cause::compile_error, {"UTF-16"}},
-        {"AbsoluteInclude", right_and("#include \"/etc/passwd\""), cause::compile_error, {"Line 11", "/etc/passwd"}},
-        {"IncludeAbove", right_and("#  include <labs/../../secret.h>"), cause::compile_error, {"Line 11", "one file"}},
+        {"AbsoluteInclude",
+         right_and("#include \"/etc/passwd\""),
+         cause::compile_error,
+         {"Line 11", "/etc/passwd", "outside the hand-in"}},
+        {"IncludeAbove",
+         right_and("#  include <labs/../../secret.h>"),
+         cause::compile_error,
+         {"Line 11", "outside the hand-in"}},
         {"IncludeHelper", right_and("#include \"helper.h\""), cause::compile_error, {":11", "helper.h", "one file"}},
         {"IncludeHarness", right_and("#include \"grader/runner/driver.h\""), cause::compile_error, {":11"}},
         {"Undeclared",
@@ -393,6 +399,11 @@ TEST(Diagnostics, ErrorsOfATemplateMoveToTheLineThatUsesIt) {
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_EQ(errors[0].line, 9);
     EXPECT_EQ(errors[0].column, 5);
+}
+
+TEST(Diagnostics, WhatIsSaidTwiceIsShownOnce) {
+    const Diagnostic error{"s.cu", 2, 9, "error", "bad"}, note{"s.cu", 1, 1, "note", "see here"};
+    EXPECT_EQ(compilation::select({error, note, error, note}, "s.cu", "error", true).size(), 2u);
 }
 
 TEST(Diagnostics, CaretStandsBelowItsCharacter) {

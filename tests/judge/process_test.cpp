@@ -86,7 +86,8 @@ std::string level_name(const testing::TestParamInfo<SandboxLevel>& info) {
 INSTANTIATE_TEST_SUITE_P(Process, EveryLevel,
                          testing::Values(SandboxLevel::none, SandboxLevel::uid, SandboxLevel::namespaces), level_name);
 
-/// A pipe whose other end the child and all it starts hold: closed = none of them lives.
+/// A pipe whose other end the child and all it starts hold: closed = none of them lives. Who ends by itself rather
+/// than being ended writes to it.
 struct Lifeline {
     int ends[2];
     Lifeline() { EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0); }
@@ -101,7 +102,7 @@ struct Lifeline {
     }
     bool all_dead() {
         pollfd entry{ends[0], POLLIN, 0};
-        return poll(&entry, 1, 3000) == 1 && (entry.revents & POLLHUP);
+        return poll(&entry, 1, 3000) == 1 && entry.revents == POLLHUP;
     }
 };
 
@@ -284,9 +285,10 @@ TEST_P(EveryLevel, ClosedChannelOfALivingChildIsReadable) {
 }
 
 TEST_P(EveryLevel, NoOtherDescriptorsAreInherited) {
-    const int secret = open("/etc/hostname", O_RDONLY);  // without O_CLOEXEC
-    Process process = begin({"descriptors"}, {secret});
+    const int passed = open("/etc/hostname", O_RDONLY), secret = dup2(passed, 50);  // without O_CLOEXEC
+    Process process = begin({"descriptors"}, {passed});
     EXPECT_EQ(process.finish().output, "0 1 2 3 ");
+    close(passed);
     close(secret);
 }
 
