@@ -53,8 +53,10 @@ fs::path find_program(const std::string& name) {
 std::vector<fs::path> tool_folders() {
     std::vector<fs::path> folders;
     for (const char* tool : {"nvcc", "/usr/local/cuda/bin/nvcc", "g++", "as", "ld"}) {
-        const fs::path prefix = prefix_of(find_program(tool));
-        if (!below_usr(prefix)) add_existing(folders, prefix);
+        const fs::path program = find_program(tool);
+        // Both: a link such as /opt/gcc/bin/g++ to /usr/bin/g++ must be there, too.
+        for (const fs::path& folder : {prefix_of(program), program.parent_path()})
+            if (!below_usr(folder) && folder != "/bin" && folder != "/sbin") add_existing(folders, folder);
     }
     return folders;
 }
