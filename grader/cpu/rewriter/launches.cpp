@@ -137,7 +137,7 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
         stream.tokens[launch.callee],
         before + "::warplab_cpu::Launch(" + name_literal(stream, launch.callee, launch.open) + ", __LINE__, ");
     for (int i = launch.callee + 1; i <= launch.open; ++i) context.edits.remove(stream.tokens[i]);
-    context.edits.replace(stream.tokens[launch.close], ")," + callee, &stream.tokens[launch.callee]);
+    context.edits.replace(stream.tokens[launch.close], ")," + callee);
     context.edits.remove(stream.tokens[launch.close + 1]);
     context.edits.remove(stream.tokens[launch.close + 2]);
     if (whole) context.edits.insert_after(stream.tokens[stream.match[launch.arguments]], "))");

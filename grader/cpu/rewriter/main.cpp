@@ -1,4 +1,4 @@
-// The command `rewrite`: see usage below.
+// The command `rewrite INPUT.cu OUTPUT.cpp [--name SHOWN_NAME]`.
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -30,7 +30,7 @@ void write_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    std::string input, output, shown_name, columns;
+    std::string input, output, shown_name;
     CLI::App app(
         "Rewrites CUDA C++ for the CPU backend.\n"
         "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or "
@@ -38,7 +38,6 @@ int main(int argc, char** argv) try {
     app.add_option("input", input, "the student's .cu file")->required();
     app.add_option("output", output, "the C++ file to write")->required();
     app.add_option("--name", shown_name, "the input's name in messages (its path, if not given)");
-    app.add_option("--columns", columns, "a file for where columns moved (rewriter.h, show_columns)");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -51,7 +50,6 @@ int main(int argc, char** argv) try {
         return exit_refused;
     }
     write_file(output, rewritten.text);
-    if (!columns.empty()) write_file(columns, warplab::rewriter::show_columns(rewritten));
     return exit_fine;
 } catch (const std::exception& problem) {
     std::cerr << "rewrite: " << problem.what() << "\n";

@@ -80,17 +80,6 @@ class Lines {
     std::vector<std::size_t> begins_ = {0};
 };
 
-std::vector<Column> find_columns(const Edited& edited, std::string_view source) {
-    const Lines output(edited.text), input(source);
-    std::vector<Column> columns;
-    for (const auto& place : edited.places) {
-        const int line = output.line(place.output);
-        const auto shown = input.line(place.shows) == line ? place.shows : place.source;
-        columns.push_back({line, output.column(place.output), input.column(shown), place.copied});
-    }
-    return columns;
-}
-
 }  // namespace
 
 Rewritten rewrite(std::string_view source, std::string_view shown_name) {
@@ -109,22 +98,11 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     for (const auto& macro : unit.macros) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }
-    const Edited edited = context.edits.apply(result.source);
-    result.text = "#line 1 " + quote(shown_name) + "\n" + edited.text;
-    result.columns = find_columns(edited, result.source);
+    result.text = "#line 1 " + quote(shown_name) + "\n" + context.edits.apply(result.source);
     result.problems = std::move(context.problems);
     std::stable_sort(result.problems.begin(), result.problems.end(),
                      [](const Problem& a, const Problem& b) { return a.at < b.at; });
     return result;
-}
-
-std::string show_columns(const Rewritten& rewritten) {
-    std::string shown;
-    for (const auto& column : rewritten.columns) {
-        shown += std::to_string(column.line) + " " + std::to_string(column.output) + " " +
-                 std::to_string(column.source) + (column.copied ? " 1\n" : " 0\n");
-    }
-    return shown;
 }
 
 std::string show_problems(const Rewritten& rewritten, std::string_view shown_name) {

@@ -118,15 +118,15 @@ class SharedRewriter {
         }
         for (const int i : declaration.attribute_tokens) edits.remove(stream_.tokens[i]);
         for (const auto& declarator : declaration.declarators) {
-            const Token* name = &stream_.tokens[declarator.name_begin];
-            edits.insert_before(*name, stream_.is_macro ? "warplab_cpu_type_##" : "warplab_cpu_type_");
+            const Token& name = stream_.tokens[declarator.name_begin];
+            edits.insert_before(name, stream_.is_macro ? "warplab_cpu_type_##" : "warplab_cpu_type_");
             remember(declaration, declarator);
             if (is_repeated(declaration, declarator)) continue;
             const auto definition = defining_text(stream_, declaration, declarator);
             if (stream_.has(declaration.end)) {
-                edits.insert_before(stream_.tokens[declaration.end], definition, name);
+                edits.insert_before(stream_.tokens[declaration.end], definition);
             } else {
-                edits.insert_after(stream_.tokens.back(), definition, name);
+                edits.insert_after(stream_.tokens.back(), definition);
             }
         }
     }

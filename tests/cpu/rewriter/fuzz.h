@@ -125,7 +125,8 @@ class Mutator {
 /// Throws when the rewriter breaks a promise for `source`; returns whether it was accepted.
 inline bool check_promises(const std::string& source) {
     const auto result = rewrite(source, "a.cu");
-    const auto shown = show_problems(result, "a.cu") + show_columns(result);
+    const auto shown = show_problems(result, "a.cu");
+    if (shown.empty() != result.problems.empty()) throw std::logic_error("a problem is not shown");
     if (!result.problems.empty()) {
         for (const auto& problem : result.problems) {
             if (problem.at > result.source.size()) throw std::logic_error("a problem lies outside the file");

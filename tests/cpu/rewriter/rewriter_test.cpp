@@ -242,29 +242,5 @@ TEST(Rewriter, QuotesTheShownName) {
     EXPECT_EQ(rewrite("", "a \"b\"\\c.cu").text, "#line 1 \"a \\\"b\\\"\\\\c.cu\"\n");
 }
 
-/// The student's column for a column of the output, as rewriter.h tells the reader of show_columns to find it.
-int source_column(const Rewritten& result, int line, int column) {
-    int found = column;
-    for (const auto& entry : result.columns) {
-        if (entry.line == line && entry.output <= column) found = entry.source + entry.copied * (column - entry.output);
-    }
-    return found;
-}
-
-TEST(Rewriter, SaysWhereColumnsMoved) {
-    const std::string source = "int a;\nvoid f() { k<<<1, 2>>>(wrong, n); int b; }\n";
-    const auto result = rewrite(source, "a.cu");
-    const auto line = result.text.substr(result.text.find("void f"));
-    const auto at = [&](std::string_view text) { return static_cast<int>(line.find(text)) + 1; };
-    EXPECT_EQ(source_column(result, 2, at("void f")), 1);
-    EXPECT_EQ(source_column(result, 2, at("1, 2")), 16);
-    EXPECT_EQ(source_column(result, 2, at("k(wrong")), 12) << "the kernel's name, moved behind the configuration";
-    EXPECT_EQ(source_column(result, 2, at("wrong")), 24);
-    EXPECT_EQ(source_column(result, 2, at("int b")), 35);
-    EXPECT_EQ(source_column(result, 1, 5), 5);
-    EXPECT_EQ(show_columns(rewrite("int a;\nint b;\n", "a.cu")), "");
-    EXPECT_EQ(show_columns(rewrite("\n__noinline__ f", "a.cu")), "2 1 1 0\n2 26 13 1\n");
-}
-
 }  // namespace
 }  // namespace warplab::rewriter
