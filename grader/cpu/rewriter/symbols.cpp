@@ -31,10 +31,11 @@ void register_symbols(const Stream& stream, Context& context) {
     }
 }
 
-/// A macro of this name would break libstdc++, so only the student's text is changed.
+/// A macro of this name would break libstdc++, so only the student's text is changed, and not inside an attribute.
 void rewrite_noinline(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
-        if (stream[i] != "__noinline__" || stream[i - 1] == "(" || stream[i - 1] == ",") continue;
+        const auto before = stream[i - 1];
+        if (stream[i] != "__noinline__" || before == "(" || before == "," || before == "::") continue;
         context.edits.replace(stream.tokens[i], "__attribute__((noinline))");
     }
 }

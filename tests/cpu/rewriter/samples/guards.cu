@@ -22,6 +22,7 @@ __device__ unsigned lane() { return threadIdx.x % 32; }
 
 #if !defined(__WARPLAB_CPU__) && __CUDACC_VER_MAJOR__ >= 12
 #include <cuda/barrier>
+#define HAS_BARRIER 1
 #elif defined(__WARPLAB_CPU__)
 #define HAS_BARRIER 0
 #endif
