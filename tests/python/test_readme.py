@@ -1,0 +1,49 @@
+"""What README.md shows of the terminal is what the program prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.python.support import ROOT
+
+PROGRAM = ROOT / (os.environ.get("BUILD") or "build") / "warplab"
+BLOCK = re.compile(r"^```console\n\$ (?P<command>.*)\n(?P<output>[^`]*)^```", re.MULTILINE)
+
+
+def shown(verb: str) -> tuple[str, str]:
+    """The command and the output of the README's block for a verb of make."""
+    for block in BLOCK.finditer((ROOT / "README.md").read_text()):
+        if block["command"].split()[1] == verb:
+            return block["command"], block["output"]
+    raise AssertionError(f"README.md shows no  make {verb}")
+
+
+def printed(*arguments: str | Path) -> str:
+    if not PROGRAM.exists():
+        pytest.skip(f"{PROGRAM} is not built")
+    command = [PROGRAM, *arguments, "--backend", "cpu", "--build", PROGRAM.parent]
+    return subprocess.run(
+        list(map(str, command)), cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    ).stdout
+
+
+def test_failing_check_is_shown_as_it_is():
+    command, output = shown("check")
+    variables = dict(word.split("=", 1) for word in command.split() if "=" in word)
+    got = printed("check", variables["LAB"], variables["STAGE"], "--source", variables["SOURCE"])
+    assert got.partition("\n01_")[2] == output.removeprefix("01_")  # above it: this machine's CPU
+
+
+def test_demo_table_is_shown_as_it_is(tmp_path):
+    _, output = shown("demo")
+    tables = printed("grade", "--tree", "solutions", "--report-dir", tmp_path).partition("\nstage ")[2]
+    tables = f"stage {tables}".partition("\nReports:")[0]
+    headings = re.compile(
+        r"^\w+, files: solutions.*?^(?=stage )", re.MULTILINE | re.DOTALL
+    )  # they name this machine's CPU
+    assert headings.sub("", tables).strip() == output.strip()
