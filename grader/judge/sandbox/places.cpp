@@ -52,7 +52,10 @@ fs::path find_program(const std::string& name) {
 
 std::vector<fs::path> tool_folders() {
     std::vector<fs::path> folders;
-    for (const char* tool : {"nvcc", "/usr/local/cuda/bin/nvcc", "g++", "as", "ld"}) {
+    std::vector<std::string> tools = {"nvcc", "/usr/local/cuda/bin/nvcc", "g++", "as", "ld"};
+    for (const char* variable : {"CXX", "NVCC"})
+        if (const char* chosen = std::getenv(variable)) tools.push_back(chosen);
+    for (const std::string& tool : tools) {
         const fs::path program = find_program(tool);
         // Both: a link such as /opt/gcc/bin/g++ to /usr/bin/g++ must be there, too.
         for (const fs::path& folder : {prefix_of(program), program.parent_path()})
