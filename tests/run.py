@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -145,6 +146,7 @@ def test_environment() -> dict[str, str]:
 
 def main() -> int:
     os.chdir(ROOT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored when started in the background; tests send it
     only = os.environ.get("ONLY", "")
     environment = test_environment()
     start = time.monotonic()
