@@ -37,19 +37,6 @@ void add_temporary(Words& command, const std::string& folder, std::uint64_t byte
     add(command, {"--tmpfs", folder});
 }
 
-void add_system(Words& command) {
-    add(command, {"--ro-bind", "/usr", "/usr"});
-    for (const auto& folder : system_folders()) {
-        std::error_code error;
-        if (fs::is_symlink(folder, error))
-            add(command, {"--symlink", fs::read_symlink(folder, error).string(), folder.string()});
-        else
-            add(command, {"--ro-bind", folder.string(), folder.string()});
-    }
-    for (const auto& path : etc_files()) add(command, {"--ro-bind", path.string(), path.string()});
-    for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
-}
-
 /// Folders in which a bound path lies. Bubblewrap would make them by itself, closed to everyone but root.
 void add_folders_above(Words& command, const std::vector<fs::path>& paths) {
     std::set<fs::path> folders;  // in order: each after the one it lies in
@@ -60,9 +47,24 @@ void add_folders_above(Words& command, const std::vector<fs::path>& paths) {
         if (!folder.string().starts_with("/usr")) add(command, {"--perms", "0755", "--dir", folder.string()});
 }
 
+void add_system(Words& command) {
+    add(command, {"--ro-bind", "/usr", "/usr"});
+    for (const auto& folder : system_folders()) {
+        std::error_code error;
+        if (fs::is_symlink(folder, error))
+            add(command, {"--symlink", fs::read_symlink(folder, error).string(), folder.string()});
+        else
+            add(command, {"--ro-bind", folder.string(), folder.string()});
+    }
+    for (const auto& path : etc_files()) add(command, {"--ro-bind", path.string(), path.string()});
+    add_folders_above(command, tool_folders());
+    for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
+}
+
 void add_gpu(Words& command) {
     for (const auto& node : gpu_devices()) add(command, {"--dev-bind", node.string(), node.string()});
     add(command, {"--ro-bind-try", "/sys", "/sys"});
+    add_folders_above(command, driver_folders());
     for (const auto& folder : driver_folders())
         if (!folder.string().starts_with("/usr/")) add(command, {"--ro-bind", folder.string(), folder.string()});
 }
