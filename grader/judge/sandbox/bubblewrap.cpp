@@ -56,6 +56,7 @@ void add_system(Words& command) {
         else
             add(command, {"--ro-bind", folder.string(), folder.string()});
     }
+    add_folders_above(command, etc_files());  // /usr/local/cuda may be a link into /etc/alternatives
     for (const auto& path : etc_files()) add(command, {"--ro-bind", path.string(), path.string()});
     add_folders_above(command, tool_folders());
     for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
