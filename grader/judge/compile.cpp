@@ -298,9 +298,11 @@ class Compiler {
         if (ended.status == 0) return {};
         const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
         if (refusals.empty()) return broken(cause::internal, "the rewriter failed: " + ended.output, "");
-        return failed({cause::refused_feature,
-                       fmt::format("Line {}: {}", refusals.front().line, refusals.front().message),
-                       "On a GPU it may compile (BACKEND=cuda); the stage can be solved without it.",
+        const Diagnostic& first = refusals.front();
+        const bool fine_on_gpu = contains(first.message, "cannot run on the CPU backend");
+        return failed({fine_on_gpu ? cause::refused_feature : cause::compile_error,
+                       fmt::format("Line {}: {}", first.line, first.message),
+                       fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda); the stage can be solved without it." : "",
                        {}},
                       render(refusals, text_, errors_shown));
     }

@@ -271,6 +271,19 @@ TEST_F(CompileTest, RefusedFeatureIsNamed) {
     EXPECT_EQ(result.failure->cause, cause::refused_feature);
     EXPECT_THAT(told(result), HasSubstr("Line 11"));
     EXPECT_THAT(result.log, HasSubstr("texture<float> picture;"));
+    EXPECT_THAT(result.failure->hint, HasSubstr("BACKEND=cuda"));
+}
+
+// The rewriter sees these, and no GPU would take them either.
+TEST_F(CompileTest, WhatIsNotCudaIsACompileError) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    for (const std::string& text : {right_but("add_kernel<<<", "add_kernel< <<"), right_but("(a, b, out, n);", ";"),
+                                    right_but("__global__ void", "__global__ int")}) {
+        const Compilation result = compile_text(text).result;
+        ASSERT_TRUE(result.failure) << text;
+        EXPECT_EQ(result.failure->cause, cause::compile_error) << told(result);
+        EXPECT_THAT(told(result), testing::AllOf(HasSubstr("Line "), Not(HasSubstr("GPU")))) << text;
+    }
 }
 
 TEST_F(CompileTest, MissingFileAndFolder) {
