@@ -111,6 +111,8 @@ std::vector<std::string> clean_environment(bool gpu, const std::vector<std::stri
     if (gpu)
         for (const auto& folder : driver_folders()) libraries += (libraries.empty() ? "" : ":") + folder.string();
     if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
+    if (const char* threads = std::getenv("WARPLAB_THREADS"))  // of the CPU backend, on a machine shared with others
+        environment.push_back(std::string("WARPLAB_THREADS=") + threads);
     environment.insert(environment.end(), more.begin(), more.end());
     return environment;
 }

@@ -1,0 +1,99 @@
+"""What takes too long for every run of the tests: `make soak` runs it and writes tests/soak.json.
+
+For SECONDS_EACH (60) the rewriter is fuzzed under sanitizers, with a new seed each round; as long, every solution
+is checked again and again, with 1, 2 and 7 threads on the CPU backend.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("BUILD") or "build")
+THREADS = (1, 2, 7)
+INPUTS_A_ROUND = 500
+MOST_SHOWN = 20
+
+
+def run(command: list, **environment: str) -> tuple[int, str]:
+    """Exit status and the last lines of what was said."""
+    done = subprocess.run(
+        list(map(str, command)),
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return done.returncode, (done.stdout + done.stderr)[-2000:]
+
+
+def build_fuzzer(folder: Path) -> Path:
+    """The rewriter and its fuzzer as one program."""
+    rewriter = [file for file in (ROOT / "grader/cpu/rewriter").glob("*.cpp") if file.name != "main.cpp"]
+    flags = ["-std=c++20", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I."]
+    program = folder / "fuzz"
+    status, said = run(["c++", *flags, "-o", program, "tests/cpu/rewriter/fuzz_main.cpp", *rewriter])
+    if status != 0:
+        sys.exit(f"The fuzzer does not compile:\n{said}")
+    return program
+
+
+def fuzz(program: Path, seconds: float) -> dict:
+    samples = sorted((ROOT / "tests/cpu/rewriter/samples").glob("*.cu"))
+    found, rounds = [], 0
+    end = time.monotonic() + seconds
+    for seed in count(1000):
+        if time.monotonic() >= end:
+            break
+        status, said = run([program, INPUTS_A_ROUND, seed, *samples])
+        rounds += 1
+        if status != 0:
+            found.append({"seed": seed, "status": status, "said": said})
+    return {"what": "rewriter, mutated files, sanitizers", "inputs": rounds * INPUTS_A_ROUND, "found": found}
+
+
+def check_solutions(seconds: float) -> dict:
+    labs = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
+    found, checks = [], 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for lab in labs:
+            for threads in THREADS:
+                command = [BUILD / "warplab", "check", lab, "--tree", "solutions", "--backend", "cpu", "--build", BUILD]
+                status, said = run(command, WARPLAB_THREADS=str(threads))
+                checks += 1
+                if status != 0:
+                    found.append({"lab": lab, "threads": threads, "status": status, "said": said})
+    what = "every stage of a lab's solutions, CPU backend"
+    return {"what": what, "threads": THREADS, "labs": labs, "checks": checks, "found": found}
+
+
+def main() -> int:
+    os.chdir(ROOT)
+    seconds = float(os.environ.get("SECONDS_EACH") or 60)
+    with tempfile.TemporaryDirectory() as folder:
+        print("Building the fuzzer", flush=True)
+        program = build_fuzzer(Path(folder))
+        print(f"Fuzzing the rewriter for {seconds:.0f} s", flush=True)
+        ran = [fuzz(program, seconds)]
+    print(f"Checking the solutions for {seconds:.0f} s", flush=True)
+    ran.append(check_solutions(seconds))
+    failures = sum(len(one["found"]) for one in ran)
+    for one in ran:
+        one["found"] = one["found"][:MOST_SHOWN]
+    report = {"seconds_each": seconds, "ran": ran, "failures": failures}
+    (ROOT / "tests/soak.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    print(f"{ran[0]['inputs']} fuzzed inputs, {ran[1]['checks']} checks, {failures} failures: tests/soak.json")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
