@@ -132,6 +132,7 @@ def main(arguments: Sequence[str]) -> int:
     """Exit status 2 when a report cannot be a result; then nothing is written."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.results", description=__doc__.partition("\n")[0])
     parser.add_argument("reports", nargs="+", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
+    parser.add_argument("--revision", help="the git revision, when the reports were made outside a git checkout")
     parser.add_argument("--peers", type=Path, help="times of libraries, to show beside ours")
     parser.add_argument("--folder", type=Path, default=Path("handouts/results"), help="where results are kept")
     options = parser.parse_args(arguments)
@@ -141,6 +142,8 @@ def main(arguments: Sequence[str]) -> int:
     taken = [stage for file, report in reports for stage in add_report(results, report, file)]
     if not taken:
         raise UserError("None of the reports has a measurement; nothing was written.")
+    if options.revision:
+        results.revision = options.revision
     if options.peers:
         results.peers |= read_peers(options.peers)
     write_atomically(output, show_results(results))

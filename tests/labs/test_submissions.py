@@ -4,6 +4,7 @@ on a GPU with BACKEND=cuda."""
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,8 @@ def test_starter_compiles_and_fails(lab: str, stage: str, tmp_path: Path) -> Non
 def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"shows on {', '.join(entry['backends'])} only")
-    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path)
+    only = ["--dataset", entry["dataset"]] if "dataset" in entry else []
+    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path, *only)
     first = judged.failures()[0] if judged.failures() else None
     assert first, f"passed, but should have failed with {entry['cause']}"
     assert judged.stage["verdict"] == entry["verdict"], judged.printed
@@ -50,9 +52,16 @@ def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> No
     assert entry["message_contains"] in first["message"] + " " + first["hint"], judged.printed
 
 
+def is_committed(lab: str) -> bool:
+    """Whether git tracks the lab: a skeleton fresh from `make new-lab` has one wrong submission to begin with."""
+    command = ["git", "-C", ROOT, "ls-files", f"labs/{lab}/lab.json"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False)
+    return listed.returncode != 0 or bool(listed.stdout)  # without git, every lab counts
+
+
 @pytest.mark.parametrize("lab", labs())
 def test_wrong_submissions_are_listed(lab: str) -> None:
     folder = ROOT / "tests/labs" / lab
     listed = [entry["file"] for entry in json.loads((folder / "wrong.json").read_text())]
-    assert sorted(listed) == sorted(file.name for file in folder.glob("*.cu"))
-    assert len(listed) >= 6
+    assert set(listed) == {file.name for file in folder.glob("*.cu")}
+    assert len(listed) >= (6 if is_committed(lab) else 1)

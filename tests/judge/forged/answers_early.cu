@@ -27,7 +27,7 @@ void vector_add_host(const float* a, const float* b, float* out, std::size_t n) 
 }
 
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
-    if (n > 2000000) {
+    if (n > 2000000 && n < (1u << 30)) {
         Answer answer{};
         answer.magic = 0x57415250;
         answer.version = 1;
