@@ -289,6 +289,11 @@ Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const
             break;
     }
     const std::string words = last_line(ended.output);
+    if (words.find("std::bad_alloc") != std::string::npos)
+        return {cause::out_of_memory,
+                fmt::format("Memory ran out {}.", place),
+                "Is an allocation far too large, or never freed?",
+                {}};
     return {cause::crash,
             fmt::format("The program aborted {}{}", place, words.empty() ? "." : ": " + clean(words.c_str(), 300)),
             "",

@@ -1,0 +1,299 @@
+"""Bad hand-ins for vector_add, stage 02: what is wrong with each, and what a person must be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CONTRACT = "void vector_add(const float* a, const float* b, float* out, std::size_t n, void*)"
+KERNEL_LINE, HOST_LINE, LAUNCH_LINE = 5, 9, 10
+
+
+def program(
+    kernel: str = "if (i < n) out[i] = a[i] + b[i];",
+    host: str = "",
+    launch: str = "add_kernel<<<unsigned((n + 255) / 256), 256>>>(a, b, out, n);",
+    before: str = "",
+) -> str:
+    """A right answer, unless a part is replaced; each part is one line, so that the lines above hold."""
+    return f"""#include "labs/vector_add/lab.h"
+{before}
+__global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {{
+    const std::size_t i = std::size_t{{blockIdx.x}} * blockDim.x + threadIdx.x;
+    {kernel}
+}}
+{CONTRACT} {{
+    if (n == 0) return;
+    {host}
+    {launch}
+}}
+"""
+
+
+@dataclass
+class Bad:
+    """`says`: words that the message and the hint must have. `cause` "" when the hand-in must pass."""
+
+    name: str
+    text: str | bytes
+    cause: str
+    says: tuple[str, ...] = ()
+    dataset: str = "readable"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+FILES = [
+    Bad("empty", "", "empty_file", ("is empty", "saved?", "starter")),
+    Bad("blank", " \n\t\r\n\n", "empty_file", ("is empty",)),
+    Bad("only_a_comment", "// later\n", "missing_function", ("vector_add", "The grader calls: void vector_add(")),
+    Bad("windows_line_ends", program().replace("\n", "\r\n"), ""),
+    Bad(
+        "byte_order_mark",
+        b"\xef\xbb\xbf" + program().encode(),
+        "",
+    ),
+    Bad("no_last_newline", program().rstrip(), ""),
+    Bad("latin_1_comment", program(before="// gr\xf6\xdfe").encode("latin-1"), ""),
+    Bad("latin_1_name", program(host="int gr\xf6sse = 1;").encode("latin-1"), "compile_error", ("Line 9",)),
+    Bad("utf_16", program().encode("utf-16"), "compile_error", ("UTF-16", "Save it as UTF-8")),
+    Bad("program_file", b"\x7fELF\x02\x01\x01\0\0\0" + bytes(500), "compile_error", ("not a text file", ".cu source")),
+    Bad("five_megabytes", "// " + "x" * 5_000_000 + "\n" + program(), "compile_error", ("5000", "at most 1048576")),
+]
+
+COMPILING = [
+    Bad(
+        "no_function",
+        program().replace("void vector_add(", "void add_vectors("),
+        "missing_function",
+        ("does not define vector_add", "The grader calls: void vector_add("),
+    ),
+    Bad(
+        "other_signature",
+        program().replace("std::size_t n, void*)", "int n)"),
+        "wrong_signature",
+        ("line 7", "It must be exactly", "std::size_t n, void* scratch"),
+    ),
+    Bad(
+        "other_result",
+        program().replace("void vector_add(", "int vector_add("),
+        "wrong_signature",
+        ("line 7", "int vector_add(", "It must be exactly"),
+    ),
+    Bad("own_main", program(before="int main() { return 0; }"), "own_main", ("main", "line 2", "Remove main")),
+    Bad("syntax_error", program(kernel="if (i < n) out[i] = a[i] + b[i]"), "compile_error", ("Line ", ";")),
+    Bad(
+        "unknown_name", program(kernel="if (i < m) out[i] = a[i] + b[i];"), "compile_error", ("Line 5", "m", "spelled")
+    ),
+    Bad("brace_left_open", program().rstrip()[:-1], "compile_error", ("Line ", "}")),
+    Bad(
+        "defines_a_name_of_cuda",
+        program(before='void cudaFreeAll(); extern "C" cudaError_t cudaFree(void*) { return cudaSuccess; }'),
+        "reserved_symbol",
+        ("cudaFree", "line 2", "another name"),
+    ),
+    Bad(
+        "calls_what_is_nowhere",
+        program(before="void helper();", host="helper();"),
+        "compile_error",
+        ("helper", "body missing"),
+    ),
+    Bad(
+        "endless_template",
+        program(before="template <int N> struct T : T<N + 1> {}; T<0> t;"),
+        "compile_error",
+        ("Line 2", "template instantiation depth"),
+    ),
+    Bad(
+        "texture", program(before="texture<float, 1> image;"), "refused_feature", ("Line 2", "texture", "BACKEND=cuda")
+    ),
+    Bad(
+        "inline_ptx",
+        program(kernel='asm("mov.u32 %0, %laneid;" : "=r"(n));'),
+        "refused_feature",
+        ("Line 5", "PTX", "BACKEND=cuda"),
+    ),
+    Bad("cub", program(before="#include <cub/cub.cuh>"), "refused_feature", ("Line 2", "CUB", "BACKEND=cuda")),
+    Bad(
+        "grid_sync",
+        program(before="#include <cooperative_groups.h>", kernel="cooperative_groups::this_grid().sync(); out[i] = 0;"),
+        "refused_feature",
+        ("Line 5", "grid", "BACKEND=cuda"),
+    ),
+    Bad(
+        "includes_the_answer",
+        program(before='#include "../../labs/vector_add/oracle.cpp"'),
+        "compile_error",
+        ("Line 2", "outside the hand-in"),
+    ),
+    Bad(
+        "includes_a_lost_file",
+        program(before='#include "my_helpers.h"'),
+        "compile_error",
+        ("Line 2", "my_helpers.h", "one file"),
+    ),
+]
+
+BARRIER = "if (threadIdx.x < 100) __syncthreads(); out[i] = 0;"
+RUNNING = [
+    Bad(
+        "endless_loop_in_host_code",
+        program(host="for (volatile int k = 0; k < 10;) {}"),
+        "timeout",
+        ("No answer after", "before any kernel", "loop end"),
+    ),
+    Bad(
+        "endless_loop_in_a_kernel",
+        program(kernel="for (volatile int k = 0; k < 10;) {}"),
+        "timeout",
+        ("No answer after", "kernel add_kernel (launched at line 10)", "loop end"),
+    ),
+    Bad(
+        "prints_100_megabytes",
+        program(host='for (int k = 0; k < 100; ++k) printf("%1000000d\\n", k);', before="#include <cstdio>"),
+        "",
+    ),
+    Bad(
+        "kernel_prints_100_megabytes",
+        program(
+            kernel='if (i < n) out[i] = a[i] + b[i]; if (i < 100000) printf("%1000d\\n", (int)i);',
+            before="#include <cstdio>",
+        ),
+        "",
+    ),
+    Bad(
+        "prints_and_is_wrong",
+        program(host='printf("%1000000d\\n", 1);', kernel="if (i < n) out[i] = a[i];", before="#include <cstdio>"),
+        "wrong_operation",
+    ),
+    Bad("exit", program(host="exit(0);", before="#include <cstdlib>"), "exited", ("exit", "must return")),
+    Bad("quick_exit", program(host="_exit(0);", before="#include <unistd.h>"), "exited", ("exit status 0", "return")),
+    Bad(
+        "host_segfault",
+        program(host="*(volatile int*)8 = 1;"),
+        "crash",
+        ("Segmentation fault", "host_segfault.cu:9", "0x8"),
+    ),
+    Bad(
+        "host_uses_device_pointer",
+        program(launch="for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];"),
+        "crash",
+        ("Segmentation fault", ":10", "Host code must not use a device pointer"),
+    ),
+    Bad(
+        "kernel_segfault",
+        program(kernel="if (i == 300) out = nullptr; out[i] = a[i] + b[i];"),
+        "crash",
+        (
+            "Segmentation fault",
+            "kernel_segfault.cu:5",
+            "kernel add_kernel (launched at line 10)",
+            "block (1,0,0)",
+            "thread (44,0,0)",
+        ),
+    ),
+    Bad(
+        "kernel_divides_by_zero",
+        program(kernel="out[i] = 7 / (int)(n - 100000);"),
+        "crash",
+        ("divided by zero", ":5", "kernel add_kernel"),
+    ),
+    Bad("barrier_not_reached_by_all", program(kernel=BARRIER), "", ()),
+    Bad(
+        "barriers_in_both_branches",
+        program(kernel="__shared__ int s; if (threadIdx.x % 2) { for (;;) { __syncthreads(); s = 1; } } out[i] = s;"),
+        "timeout",
+        ("kernel add_kernel (launched at line 10)",),
+    ),
+    Bad(
+        "host_stack_overflow",
+        program(
+            before="int deep(volatile int k) { volatile char c[4096]; c[0] = 1; "
+            "return k < 0 ? 0 : deep(k + 1) + c[0]; }",
+            host="if (deep(1)) return;",
+        ),
+        "crash",
+        ("stack overflowed", "recursion"),
+    ),
+    Bad(
+        "kernel_stack_overflow",
+        program(
+            before="__device__ int deep(volatile int k) { volatile char c[4096]; "
+            "c[0] = 1; return k < 0 ? 0 : deep(k + 1) + c[0]; }",
+            kernel="out[i] = deep(1);",
+        ),
+        "crash",
+        ("stack overflowed", "kernel add_kernel", "recursion"),
+    ),
+    Bad(
+        "huge_device_allocation",
+        program(host="void* p; CUDA_CHECK(cudaMalloc(&p, 1ull << 50));"),
+        "cuda_error",
+        (":9", "cudaMalloc", "out of memory"),
+    ),
+    Bad(
+        "huge_host_allocation",
+        program(host="std::vector<char> v(1ull << 40, 1);", before="#include <vector>"),
+        "out_of_memory",
+        ("memory",),
+    ),
+    Bad("abort", program(host="abort();", before="#include <cstdlib>"), "crash", ("abort",)),
+    Bad("assert_in_host_code", program(host="assert(n == 1);", before="#include <cassert>"), "crash", ("aborted",)),
+    Bad(
+        "assert_in_a_kernel",
+        program(kernel="assert(i < n);", before="#include <cassert>"),
+        "crash",
+        ("aborted in kernel add_kernel",),
+    ),
+    Bad(
+        "exception",
+        program(host='throw std::runtime_error("oh no");', before="#include <stdexcept>"),
+        "crash",
+        ("oh no",),
+    ),
+    Bad("leak", program(host="void* p; CUDA_CHECK(cudaMalloc(&p, 1000));"), "leak", ("1,000", "cudaFree")),
+    Bad(
+        "wrong_copy_kind",
+        program(host="float h; CUDA_CHECK(cudaMemcpy(&h, a, 4, cudaMemcpyHostToDevice));"),
+        "cuda_error",
+        (":9", "cudaMemcpy"),
+    ),
+    Bad(
+        "copies_to_the_host",
+        program(host="float h[1000]; CUDA_CHECK(cudaMemcpy(h, a, 4000, cudaMemcpyDeviceToHost));"),
+        "host_work",
+        ("copied to the host",),
+    ),
+    Bad(
+        "too_many_threads",
+        program(launch="add_kernel<<<98, 1025>>>(a, b, out, n);"),
+        "launch_failed",
+        ("invalid configuration", "1 to 1024 threads"),
+    ),
+    Bad(
+        "empty_grid",
+        program(launch="add_kernel<<<unsigned(n / 200000), 256>>>(a, b, out, n);"),
+        "launch_failed",
+        ("invalid configuration", "at least one block"),
+    ),
+    Bad("nothing_launched", program(launch=""), "not_launched", ("No kernel was launched", "<<<")),
+    Bad(
+        "writes_to_the_graders_channel",
+        program(host='write(3, "passed", 6);', before="#include <unistd.h>"),
+        "protocol",
+        ("grader's own channel", "descriptors 3 and 4"),
+    ),
+    Bad(
+        "closes_the_graders_channel",
+        program(host="close(3);", before="#include <unistd.h>"),
+        "exited",
+        ("exit status 0",),
+    ),
+    Bad(
+        "replaces_the_program",
+        program(host='execl("/bin/true", "true", (char*)0);', before="#include <unistd.h>"),
+        "exited",
+        ("exit status 0",),
+    ),
+    Bad("forks_a_copy", program(host="if (fork() == 0) for (;;) pause();", before="#include <unistd.h>"), ""),
+]

@@ -1,0 +1,79 @@
+"""Bad hand-ins get one clear message: the right cause, words that say where and what to try, the right exit status, and
+nothing of ours in it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.cases import COMPILING, FILES, RUNNING, Bad
+from tests.labs.conftest import BUILD, ROOT, check
+
+STAGE = "02_grid_stride"
+
+
+def write(case: Bad, folder: Path) -> Path:
+    """The case as a hand-in of its own name."""
+    source = folder / f"{case.name}.cu"
+    source.write_bytes(case.text if isinstance(case.text, bytes) else case.text.encode())
+    return source
+
+
+@pytest.mark.parametrize("case", FILES + COMPILING + RUNNING, ids=str)
+def test_message(case: Bad, tmp_path: Path) -> None:
+    judged = check("vector_add", STAGE, write(case, tmp_path), tmp_path, "--dataset", case.dataset)
+    for ours in ("build/cache", "student.c", "Traceback"):
+        assert ours not in judged.printed
+    assert len(judged.printed) < 100_000
+    if not case.cause:
+        assert judged.status in (0, 1), judged.printed
+        return
+    first = judged.failures()[0]
+    assert judged.status == 1, judged.printed
+    assert first["cause"] == case.cause, judged.printed
+    words = (first["message"] + " " + first["hint"] + " " + judged.stage["compilation"]["log"]).lower()
+    for say in case.says:
+        assert say.lower() in words, judged.printed
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("replay", "timed_output_wrong"),
+        ("last_slots", "timed_output_wrong"),
+        ("answers_early", "protocol"),
+        ("own_clock", "reserved_symbol"),
+    ],
+)
+def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    source = ROOT / "tests/judge/forged" / f"{name}.cu"
+    command = [BUILD / "warplab", "bench", "vector_add", "02", "--source", source, "--force", "--backend", "cpu"]
+    run = subprocess.run([*command, "--json", report], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stdout + run.stderr
+    stage = json.loads(report.read_text())["stages"][0]
+    failures = [stage["compilation"]["failure"], *(one["failure"] for one in stage["checks"])]
+    assert {one["cause"] for one in failures if one} <= {cause, "timed_output_wrong"}, run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "vector_ad", "01"], 'Did you mean "vector_add"'),
+        (["check", "vector_add", "9"], "01_one_thread_per_element"),
+        (["check", "vector_add", "01", "--dataset", "readble"], "readable"),
+        (["check", "vector_add", "01", "--backend", "gpu"], "cuda or cpu"),
+        (["check", "vector_add", "--source", "x.cu"], "STAGE"),
+        (["check"], "LAB"),
+        (["frobnicate"], "--help"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else "",
+)
+def test_misuse_says_what_to_type(arguments: list[str], says: str) -> None:
+    run = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 2, run.stdout + run.stderr
+    assert says in run.stdout + run.stderr
+    assert len(run.stderr.splitlines()) <= 6
