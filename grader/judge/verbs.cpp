@@ -110,6 +110,15 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
     return all;
 }
 
+/// A tree by name, or a folder that is there.
+void check_tree(const Options& options) {
+    if (options.tree.empty() || options.tree == "work" || is_ours(options) || fs::is_directory(options.tree)) return;
+    throw UsageError(
+        fmt::format("There is no folder {}. TREE is work, solutions, starter, or a folder that holds the stages' "
+                    "files (NN_slug.cu), or a folder of each lab's name with them.",
+                    options.tree));
+}
+
 void check_dataset_name(const Lab& lab, const Options& options) {
     if (!options.dataset.empty()) lab.dataset(options.dataset);  // throws with the names there are
 }
@@ -157,6 +166,7 @@ int start(const Options& options) {
 }
 
 int check(const Options& options) {
+    check_tree(options);
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     check_dataset_name(lab, options);
@@ -170,6 +180,7 @@ int check(const Options& options) {
 }
 
 int bench(const Options& options) {
+    check_tree(options);
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     check_dataset_name(lab, options);
@@ -194,6 +205,7 @@ int bench(const Options& options) {
 }
 
 int grade(const Options& options) {
+    check_tree(options);
     Judge judge(folders_of(options), choose_backend(options.backend));
     Task task;
     task.hidden = true;

@@ -68,6 +68,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
         (["check", "vector_add", "01", "--backend", "gpu"], "cuda or cpu"),
         (["check", "vector_add", "--source", "x.cu"], "STAGE"),
         (["check"], "LAB"),
+        (["grade", "vector_add", "--tree", "nowhere"], "There is no folder nowhere"),
         (["frobnicate"], "--help"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
