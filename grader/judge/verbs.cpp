@@ -135,6 +135,7 @@ std::string next_after_check(const Report& report, const Options& options) {
 
 int list_labs(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
+    if (!options.lab.empty()) judge.lab(options.lab);  // throws with the names there are
     std::string next;
     for (const std::string& name : find_labs(options.root)) {
         if (!options.lab.empty() && name != options.lab) continue;

@@ -68,6 +68,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
         (["check", "vector_add", "01", "--backend", "gpu"], "cuda or cpu"),
         (["check", "vector_add", "--source", "x.cu"], "STAGE"),
         (["check"], "LAB"),
+        (["list", "vector_ad"], 'Did you mean "vector_add"'),
         (["grade", "vector_add", "--tree", "nowhere"], "There is no folder nowhere"),
         (["frobnicate"], "--help"),
     ],
