@@ -12,12 +12,14 @@ TREE :=
 SOURCE :=
 FORCE :=
 UNSAFE :=
+IMAGE :=
+SET :=
 JSON :=
 V :=
 
 # What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
 # into a shell line.
-typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON
+typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET
 $(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
 export BUILD VENV $(typed)
 
@@ -34,7 +36,7 @@ options = $(backend) $${DATASET:+--dataset "$$DATASET"} $${TREE:+--tree "$$TREE"
     $${FORCE:+--force} $${UNSAFE:+--unsafe} $${JSON:+--json "$$JSON"} $(folders)
 warplab = "$(BUILD)/warplab"
 
-.PHONY: help demo test start check bench grade sweep device profile sanitize submit new-lab bench-backend peers soak \
+.PHONY: help demo test start check bench grade sweep show device profile sanitize submit new-lab bench-backend peers soak \
     starters docs results setup clean program lab-given
 
 help:
@@ -51,6 +53,13 @@ start check bench profile sanitize: lab-given program
 sweep: lab-given program
 	@$(warplab) $@ $(stage) $(options); swept=$$?; [ $$swept -gt 1 ] || { sh grader/setup.sh python "the plot" && \
 	    $(python) -m grader.journal.sweep --plot-only "$${JSON:-$$BUILD/sweep}"; }; exit $$swept
+
+# The judge saves pictures and data in $(BUILD)/show/$$LAB; a lab's show.py, where there is one, draws more from them.
+show: lab-given program
+	@$(warplab) show $(stage) $(options) $${IMAGE:+--image "$$IMAGE"} $${SET:+--set $$SET}; shown=$$?; \
+	    folder="$(BUILD)/show/$$LAB" draw="labs/$$LAB/show.py"; \
+	    [ $$shown -gt 1 ] || ! [ -f "$$draw" ] || [ -z "$$(ls -A "$$folder")" ] || \
+	    { $(MAKE) -s $(VENV)/ready && "$(VENV)/bin/python" "$$draw" "$$folder"; } || exit 2; exit $$shown
 
 grade device: program
 	@$(warplab) $@ $(stage) $(options)

@@ -12,7 +12,7 @@ objects := $(BUILD)/objects
 
 # g++ 12 imagines overruns in its own std::string.
 CXXFLAGS := -std=c++20 -O1 -Wall -Wextra -Wno-array-bounds -fPIC -pthread -I. -MMD -MP
-ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -Wall -Wextra -I. -MMD -MP
+ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -Wall -Wextra -I. -MMD -MP
 TEST_FLAGS := -O0
 LIBRARIES := -lfmt -lcrypto -lgomp -ldl -pthread
 
@@ -22,6 +22,7 @@ objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 judge := $(call objects_of,$(foreach part,core io judge,$(call sources,grader/$(part))))
 rewriter := $(call objects_of,$(call sources,grader/cpu/rewriter))
 oracles := $(patsubst labs/%/oracle.cpp,$(BUILD)/labs/%/oracle.so,$(wildcard labs/*/oracle.cpp))
+oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
 test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
 
 .PHONY: program tests force
@@ -38,10 +39,18 @@ $(BUILD)/cpu/rewrite: $(rewriter)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -o $@ $^ $(LIBRARIES)
 
-$(BUILD)/labs/%/oracle.so: labs/%/oracle.cpp $(BUILD)/machine
+# A lab's show.cpp, where there is one, is part of its oracle.
+$(oracles): $(BUILD)/machine
+	@echo "  link    $@"
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -shared -fopenmp -o $@ $(filter %.o,$^)
+$(foreach object,$(oracle_objects),\
+    $(eval $(patsubst $(objects)/labs/%,$(BUILD)/labs/%,$(dir $(object)))oracle.so: $(object)))
+
+$(oracle_objects): $(objects)/%.o: %.cpp $(BUILD)/machine
 	@echo "  compile $<"
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(ORACLE_FLAGS) -o $@ $<
+	$(Q)$(CXX) $(ORACLE_FLAGS) -c -o $@ $<
 
 $(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter))
 	@echo "  link    $@"
@@ -75,4 +84,4 @@ $(BUILD)/compiler: force
 $(BUILD)/machine: force
 	$(call remember,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
 
--include $(judge:.o=.d) $(rewriter:.o=.d) $(test_objects:.o=.d) $(oracles:.so=.d)
+-include $(judge:.o=.d) $(rewriter:.o=.d) $(test_objects:.o=.d) $(oracle_objects:.o=.d)

@@ -65,17 +65,26 @@ Lab& Judge::lab_for_grading(const std::string& name) {
     return found;
 }
 
-const Oracle& Judge::oracle(const Lab& lab) {
-    const Oracle*& oracle = oracles_[lab.name];
-    if (oracle) return *oracle;
+/// The lab's oracle, loaded; it stays loaded.
+void* Judge::library(const Lab& lab) {
+    void*& library = libraries_[lab.name];
+    if (library) return library;
     const std::filesystem::path file = std::filesystem::absolute(folders_.build) / "labs" / lab.name / "oracle.so";
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
         throw std::runtime_error(
             fmt::format("The oracle of {} cannot be loaded ({}). Type make to build it.", lab.name, dlerror()));
-    const auto make = reinterpret_cast<const Oracle* (*)()>(dlsym(library, "warplab_oracle"));
-    if (!make) throw std::runtime_error(fmt::format("{} does not define warplab_oracle().", file.string()));
-    return *(oracle = make());
+    return library;
+}
+
+const Oracle& Judge::oracle(const Lab& lab) {
+    const auto make = reinterpret_cast<const Oracle* (*)()>(dlsym(library(lab), "warplab_oracle"));
+    if (!make) throw std::runtime_error(fmt::format("The oracle of {} does not define warplab_oracle().", lab.name));
+    return *make();
+}
+
+Judge::ShowMaker Judge::show_maker(const Lab& lab) {
+    return reinterpret_cast<ShowMaker>(dlsym(library(lab), "warplab_show"));
 }
 
 Memory& Judge::device_memory() {

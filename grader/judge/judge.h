@@ -15,6 +15,7 @@
 #include "grader/judge/compile.h"
 #include "grader/judge/measure.h"
 #include "grader/judge/process.h"
+#include "grader/judge/show.h"
 
 namespace warplab {
 
@@ -52,6 +53,10 @@ class Judge {
     Lab& lab_for_grading(const std::string& name);  // with the hidden datasets' seeds
     const Oracle& oracle(const Lab& lab);           // throws std::runtime_error when it is not built
 
+    /// What makes the lab's Show; null when it has none. Throws like oracle().
+    using ShowMaker = std::unique_ptr<Show> (*)(const ShowRequest&);
+    ShowMaker show_maker(const Lab& lab);
+
     StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
                             const Listener& listener);
 
@@ -78,11 +83,12 @@ class Judge {
     void check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     Memory& device_memory();
+    void* library(const Lab& lab);
 
     Folders folders_;
     Backend backend_;
     std::map<std::string, Lab> labs_;
-    std::map<std::string, const Oracle*> oracles_;
+    std::map<std::string, void*> libraries_;  // of the labs' oracles, by lab
     std::unique_ptr<Memory> file_memory_, host_memory_;
     std::unique_ptr<Bandwidth> bandwidth_;
 };

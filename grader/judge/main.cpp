@@ -20,6 +20,7 @@ struct Entry {
     const char* about;
     Verb run;
     bool takes_lab, needs_lab, needs_stage;
+    bool shows = false;
 };
 
 const std::vector<Entry>& entries() {
@@ -40,6 +41,8 @@ const std::vector<Entry>& entries() {
          true},
         {"sanitize", "Run a stage under compute-sanitizer's memcheck, racecheck, initcheck and synccheck.",
          warplab::sanitize, true, true, true},
+        {"show", "Pictures and tables of what your code computes, in BUILD/show/LAB, for labs that have some.",
+         warplab::show, true, true, false, true},
         {"peers", "Time library functions beside the reference solutions, on the GPU.", warplab::peers, true, false,
          false},
         {"prepare", "Compile ahead what every check links: the runner and the backend.", warplab::prepare_harness,
@@ -52,8 +55,15 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
     if (entry.takes_lab) {
         auto* lab = command.add_option("LAB", options.lab, "the lab's name");
         if (entry.needs_lab) lab->required();
-        command.add_option("STAGE", options.stage, "a number (2), a slug or a whole id; without it, all")
+        command
+            .add_option("STAGE", options.stage,
+                        fmt::format("a number (2), a slug or a whole id; without it, {}",
+                                    entry.shows ? "the last one you started" : "all"))
             ->required(entry.needs_stage);
+    }
+    if (entry.shows) {
+        command.add_option("--image", options.image, "the picture to work on; without it, the lab's own");
+        command.add_option("--set", options.settings, "NAME=VALUE …: the lab's settings; an unknown name lists them");
     }
     command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");
     command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");

@@ -110,15 +110,6 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
     return all;
 }
 
-/// A tree by name, or a folder that is there.
-void check_tree(const Options& options) {
-    if (options.tree.empty() || options.tree == "work" || is_ours(options) || fs::is_directory(options.tree)) return;
-    throw UsageError(
-        fmt::format("There is no folder {}. TREE is work, solutions, starter, or a folder that holds the stages' "
-                    "files (NN_slug.cu), or a folder of each lab's name with them.",
-                    options.tree));
-}
-
 void check_dataset_name(const Lab& lab, const Options& options) {
     if (!options.dataset.empty()) lab.dataset(options.dataset);  // throws with the names there are
 }
@@ -132,6 +123,14 @@ std::string next_after_check(const Report& report, const Options& options) {
 }
 
 }  // namespace
+
+void check_tree(const Options& options) {
+    if (options.tree.empty() || options.tree == "work" || is_ours(options) || fs::is_directory(options.tree)) return;
+    throw UsageError(
+        fmt::format("There is no folder {}. TREE is work, solutions, starter, or a folder that holds the stages' "
+                    "files (NN_slug.cu), or a folder of each lab's name with them.",
+                    options.tree));
+}
 
 int list_labs(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace warplab {
 
@@ -13,6 +14,8 @@ struct Options {
     std::string backend;  // empty: the best there is
     std::string tree;     // empty: work
     std::filesystem::path json, report_dir;
+    std::filesystem::path image;        // show: the picture to work on
+    std::vector<std::string> settings;  // show: NAME=VALUE
     bool force = false, unsafe = false;
     std::filesystem::path root = ".", build = "build", work = "work";
 };
@@ -27,6 +30,10 @@ int show_device(const Options& options);
 int profile(const Options& options);
 int sanitize(const Options& options);
 int peers(const Options& options);
+int show(const Options& options);
 int prepare_harness(const Options& options);
+
+/// Throws UsageError unless --tree is a tree by name or a folder that is there.
+void check_tree(const Options& options);
 
 }  // namespace warplab

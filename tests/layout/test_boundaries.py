@@ -18,7 +18,15 @@ MAY_INCLUDE = {
     "grader/cpu/*": ["grader/cpu/*", "grader/io/status_page.h"],
     "labs/*/lab.h": ["grader/runner/cuda_check.h"],
     "labs/*/driver.cu": ["labs/*/lab.h", "grader/runner/driver.h"],
-    "labs/*/oracle.cpp": ["grader/core/*", "grader/judge/oracle.h"],
+    "labs/*/oracle.cpp": ["grader/core/*", "grader/io/image.h", "grader/judge/oracle.h", "labs/*/*.h"],
+    "labs/*/show.cpp": [
+        "grader/core/*",
+        "grader/io/image.h",
+        "grader/judge/oracle.h",
+        "grader/judge/show.h",
+        "labs/*/*.h",
+    ],
+    "labs/*/*.h": ["grader/core/*", "grader/io/image.h", "grader/judge/oracle.h"],
     "solutions/*": ["labs/*/lab.h"],
     "starter/*": ["labs/*/lab.h"],
 }

@@ -47,7 +47,9 @@ def test_verbs_run_in_the_order_typed(checkout, make):
     assert said.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
 
 
-@pytest.mark.parametrize("verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "submit", "new-lab"])
+@pytest.mark.parametrize(
+    "verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "show", "submit", "new-lab"]
+)
 def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, make, verb):
     folder = checkout()
     said = make(folder, verb)
@@ -154,3 +156,29 @@ def root_runner(tmp_path):
         return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
     return run
+
+
+def test_show_runs_a_labs_script_on_what_the_judge_wrote(checkout, make):
+    folder = checkout()
+    said = make(folder, "show", "LAB=sample", "IMAGE=my photo.png", "SET=a=1 b=2")
+    assert said.status == 0
+    assert said.has("judge: [show] [sample] [--image] [my photo.png] [--set] [a=1] [b=2]\n")
+    (folder / "labs/sample/show.py").write_text("import sys\nprint('draws', sys.argv[1])\n")
+    assert "draws" not in make(folder, "show", "LAB=sample").out  # nothing was written
+    (folder / "build/show/sample").mkdir(parents=True)
+    (folder / "build/show/sample/data.csv").write_text("1\n")
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / ".venv/bin/python").symlink_to(sys.executable)
+    (folder / ".venv/ready").touch()
+    assert make(folder, "show", "LAB=sample").has("draws build/show/sample\n")
+
+
+def test_show_says_when_its_packages_cannot_be_had(checkout, make, machine):
+    machine.program("python3", "exit 1")
+    folder = checkout()
+    (folder / "labs/sample/show.py").write_text("print('draws')\n")
+    (folder / "build/show/sample").mkdir(parents=True)
+    (folder / "build/show/sample/data.csv").write_text("1\n")
+    said = make(folder, "show", "LAB=sample")
+    assert said.status == 2
+    assert said.has("and this needs 3.11 or newer", "Everything else")
