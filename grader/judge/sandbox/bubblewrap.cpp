@@ -87,11 +87,11 @@ Words bubblewrap_command(BubblewrapStyle style, const Words& program, const Poli
         "--unshare-cgroup-try",         "--die-with-parent", "--new-session", "--hostname",    "warplab"};
     if (!root_first) command.push_back("--unshare-user");
     add(command, {"--json-status-fd", std::to_string(status)});
+    add_temporary(command, "/tmp", policy.limits.file_bytes);  // first: the tools, too, may lie in it
     add_system(command);
     add(command, {"--proc", "/proc", "--dev", "/dev"});
     add_temporary(command, "/dev/shm", policy.limits.file_bytes);
     if (policy.gpu) add_gpu(command);
-    add_temporary(command, "/tmp", policy.limits.file_bytes);
     add_folders_above(command, policy.readable);
     add_folders_above(command, policy.writable);
     for (const auto& path : policy.readable) add(command, {"--ro-bind", path.string(), path.string()});

@@ -1,0 +1,34 @@
+"""nvcc 12 compiles every stage's solution; the runner and the drivers compile with CUDA 12's headers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cuda12.toolkit import UnavailableError, find_toolkit
+from tests.labs.conftest import BUILD, ROOT, labs, stages
+
+
+@pytest.fixture(scope="session")
+def nvcc() -> Path:
+    try:
+        return find_toolkit(ROOT / BUILD) / "bin/nvcc"
+    except UnavailableError as problem:
+        pytest.skip(f"no CUDA 12 to be had: {problem}")
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
+    dataset = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"][0]["name"]
+    report = tmp_path / "report.json"
+    options = ["--tree", "solutions", "--backend", "cpu", "--dataset", dataset, "--json", report]
+    command = [BUILD / "warplab", "grade", lab, *options, "--report-dir", tmp_path]
+    subprocess.run([*map(str, command)], cwd=ROOT, env=os.environ | {"NVCC": str(nvcc)}, capture_output=True)
+    judged = json.loads(report.read_text())
+    assert judged["machine"]["cuda"].startswith("nvcc 12.4"), judged["machine"]
+    said = {stage["stage"]: stage["compilation"]["nvcc"] for stage in judged["stages"]}
+    assert said == dict.fromkeys(stages(lab), "ok")

@@ -1,0 +1,109 @@
+"""A CUDA 12 toolkit in a folder of its own: nvcc from Debian 13's package, headers and runtime from NVIDIA's wheels
+(which lack nvcc in version 12). Nothing is installed into the system."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+WHEELS = {  # requirement: what is copied from it
+    "nvidia-cuda-nvcc-cu12==12.4.131": ["nvidia/cuda_nvcc/include"],
+    "nvidia-cuda-runtime-cu12==12.4.127": ["nvidia/cuda_runtime/include"],
+    "nvidia-cuda-runtime-cu12==12.9.79": ["nvidia/cuda_runtime/lib"],  # older ones lack the static library
+}
+NEWEST_GCC = 13
+PROGRAMS = {  # in Debian's package: in the toolkit
+    "usr/bin/cudafe++": "bin",
+    "usr/bin/fatbinary": "bin",
+    "usr/bin/nvlink": "bin",
+    "usr/bin/ptxas": "bin",
+    "usr/lib/nvidia-cuda-toolkit/bin/nvcc": "bin",
+    "usr/lib/nvidia-cuda-toolkit/bin/crt": "bin/crt",
+    "usr/lib/nvidia-cuda-toolkit/bin/cicc": "nvvm/bin",
+    "usr/lib/nvidia-cuda-toolkit/libdevice": "nvvm/libdevice",
+}
+PROFILE = """TOP = $(_HERE_)/..
+NVVMIR_LIBRARY_DIR = $(TOP)/nvvm/libdevice
+PATH += $(TOP)/nvvm/bin:$(_HERE_):
+INCLUDES += "-I$(TOP)/include" $(_SPACE_)
+LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"
+"""
+
+
+class UnavailableError(Exception):
+    """Why there can be no CUDA 12 here; the text is for whoever reads the tests' output."""
+
+
+def run(*command: object, **options: object) -> str:
+    """What the command prints; UnavailableError with its last line if it fails."""
+    try:
+        ended = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=400, **options)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise UnavailableError(str(problem)) from None
+    if ended.returncode:
+        said = (ended.stdout + ended.stderr).strip().splitlines()
+        raise UnavailableError(f"{Path(str(command[0])).name} {command[1]}: {said[-1] if said else 'failed'}")
+    return ended.stdout
+
+
+def download_package(folder: Path) -> Path:
+    """Debian 13's package with nvcc 12.4, from the archive that this machine's own package lists name."""
+    archives = run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
+    if not archives.split():
+        raise UnavailableError("apt-get knows no Debian archive here: try `apt-get update`")
+    for name in ("lists/partial", "cache/archives/partial"):
+        (folder / name).mkdir(parents=True)
+    (folder / "sources.list").write_text(f"deb {archives.split()[0]} trixie non-free\n")
+    (folder / "apt.conf").write_text(
+        f'Dir::Etc::sourcelist "{folder}/sources.list"; Dir::Etc::sourceparts "-"; Dir::State::lists "{folder}/lists";'
+        f'Dir::Cache "{folder}/cache"; APT::Sandbox::User "{os.environ.get("USER", "root")}";\n'
+    )
+    options = {"cwd": folder, "env": os.environ | {"APT_CONFIG": str(folder / "apt.conf")}}
+    run("apt-get", "update", "--error-on=any", **options)
+    run("apt-get", "download", "nvidia-cuda-toolkit", **options)
+    return next(folder.glob("nvidia-cuda-toolkit_*.deb"))
+
+
+def copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+
+
+def assemble(toolkit: Path, folder: Path) -> None:
+    """Writes bin/nvcc, nvvm, include and lib64 below `toolkit`; `folder` is for what is needed on the way."""
+    package = download_package(folder)
+    run("dpkg-deb", "--extract", package, folder / "package")
+    for inside, where in PROGRAMS.items():
+        copy(folder / "package" / inside, toolkit / where)
+    (toolkit / "bin/nvcc.profile").write_text(PROFILE)
+    for number, (wheel, parts) in enumerate(WHEELS.items()):
+        into = folder / f"wheel{number}"
+        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"--target={into}", wheel)
+        for part in parts:
+            copy(into / part, toolkit / Path(part).name.replace("lib", "lib64"))
+
+
+def find_toolkit(build: Path) -> Path:
+    """build/cuda12, made at first use; UnavailableError when it cannot be."""
+    toolkit = build.resolve() / "cuda12"
+    if platform.machine() != "x86_64":
+        raise UnavailableError("it is fetched for x86-64 only")
+    if int(run(os.environ.get("CXX", "g++"), "-dumpversion").split(".")[0]) > NEWEST_GCC:
+        raise UnavailableError(f"nvcc 12.4 takes g++ up to {NEWEST_GCC}: try CXX=g++-{NEWEST_GCC}")
+    build.mkdir(parents=True, exist_ok=True)
+    with (build / "cuda12.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+        if not toolkit.exists():
+            with tempfile.TemporaryDirectory(dir=build.resolve(), prefix="cuda12-") as name:
+                assemble(Path(name) / "toolkit", Path(name))
+                (Path(name) / "toolkit").rename(toolkit)
+    return toolkit
