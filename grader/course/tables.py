@@ -49,6 +49,11 @@ class Sources:
 
     root: Path
     build: Path
+    without: Sequence[str] = ()  # labs to leave out
+
+    def labs(self) -> list[str]:
+        """Names of the labs, sorted."""
+        return [lab for lab in find_labs(self.root) if lab not in self.without]
 
     def manifest(self, lab: str) -> dict[str, Any]:
         """labs/LAB/lab.json. Raises UserError."""
@@ -65,7 +70,7 @@ class Sources:
 def make_labs(sources: Sources) -> list[str]:
     """A line for each lab."""
     rows = []
-    for lab in find_labs(sources.root):
+    for lab in sources.labs():
         manifest = sources.manifest(lab)
         points = show_points(manifest["points"])
         rows.append([f"[{lab}](handouts/{lab}.md)", manifest["about"], str(len(manifest["stages"])), points])
@@ -224,10 +229,10 @@ def find_end(lines: Sequence[str], start: int, file: Path) -> int:
     raise UserError(f"{file}:{start + 1}: this block has no '{END}' after it.")
 
 
-def find_documents(root: Path) -> list[Path]:
+def find_documents(sources: Sources) -> list[Path]:
     """README.md and the handouts, relative to the root."""
-    found = [root / "README.md", *sorted((root / "handouts").glob("*.md"))]
-    return [file.relative_to(root) for file in found if file.is_file()]
+    found = [sources.root / "README.md", *sorted((sources.root / "handouts").glob("*.md"))]
+    return [file.relative_to(sources.root) for file in found if file.is_file() and file.stem not in sources.without]
 
 
 def find_stale_results(sources: Sources) -> Iterator[str]:
@@ -247,12 +252,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; say what is stale and exit 1")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     parser.add_argument("--build", type=Path, help="where warplab is built (default: build in the project's folder)")
+    parser.add_argument("--without", metavar="LAB", action="append", default=[], help="as if there were no such lab")
     options = parser.parse_args(arguments)
-    sources = Sources(options.root, options.build or options.root / "build")
+    sources = Sources(options.root, options.build or options.root / "build", options.without)
     stale = list(find_stale_results(sources))
     for sentence in stale:
         print(sentence)
-    for file in find_documents(sources.root):
+    for file in find_documents(sources):
         found = read_text(sources.root / file)
         wanted = renew(sources, found, file)
         if wanted == found:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 
+from tests.layout.tree import uncommitted_labs
+
 MACHINE_PATH = re.compile(r"(?<![\w.$}~)-])/(?:work|root|home/\w+)/")
 BINARY = {".png", ".jpg", ".pgm", ".ppm", ".bin", ".gz", ".pdf"}
 
@@ -38,13 +40,31 @@ def test_no_file_is_large(root, files):
     assert [str(file) for file in files if (root / file).stat().st_size > 1_000_000] == []
 
 
+def naming(labs) -> re.Pattern:
+    """Where a lab is named: alone in quotes, after LAB=, in a path; a name with a _ anywhere, for it is no English."""
+    places = [
+        rf"['\"]({'|'.join(labs)})['\"]",
+        rf"(?:LAB=|(?:labs|solutions|starter|datasets|handouts)/)({'|'.join(labs)})\b",
+    ]
+    return re.compile("|".join(places + [rf"\b{lab}\b" for lab in labs if "_" in lab]))
+
+
+def test_a_lab_is_named_by_more_than_an_english_word():
+    found = naming(["scratch", "dot_product"]).search
+    assert not found("poison the scratch memory, scratch_bytes")
+    for named in ('lab == "scratch"', "make check LAB=scratch", "labs/scratch/lab.h", "dot_product(a, b)"):
+        assert found(named), named
+
+
 def test_makefile_and_grader_name_no_lab(root, files, labs):
-    named = re.compile(rf"\b({'|'.join(labs)})\b") if labs else None
+    committed = [lab for lab in labs if lab not in uncommitted_labs()]
+    assert committed
+    named = naming(committed)
     kinds = (".cpp", ".h", ".cu", ".mk", ".sh", ".py")
     for file in files:
         if file.name == "Makefile" or (file.parts[0] == "grader" and file.suffix in kinds):
             code = re.sub(r"//.*", "", (root / file).read_text())  # an example in a comment is no knowledge
-            found = named and named.search(code)
+            found = named.search(code)
             assert not found, f"{file} names the lab {found[0]}"
 
 

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from tests.layout.tree import uncommitted_labs
+
 
 def stages(root, lab) -> list[str]:
     return [stage["id"] for stage in json.loads((root / "labs" / lab / "lab.json").read_text())["stages"]]
@@ -56,10 +58,21 @@ def test_manifests_fit_their_schemas(root, labs):
             jsonschema.validate(json.loads(recipes.read_text()), schema)
 
 
-@pytest.mark.parametrize("module", ["starters", "tables"])
-def test_what_is_generated_is_fresh(root, module):
-    command = [sys.executable, "-m", f"grader.course.{module}", "--check"]
-    if module == "tables":
-        command += ["--build", os.environ.get("WARPLAB_BUILD", "build")]
+def check_generated(root, module, *options) -> str:
+    """What the module finds stale; empty when all is fresh."""
+    command = [sys.executable, "-m", f"grader.course.{module}", "--check", *options]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}\nmake starters, make docs write them anew"
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+def test_starters_are_fresh(root):
+    assert check_generated(root, "starters") == ""
+
+
+def test_tables_are_fresh(root):
+    build = ["--build", os.environ.get("WARPLAB_BUILD", "build")]
+    stale = check_generated(root, "tables", *build)
+    new = uncommitted_labs()
+    if stale and new:  # a lab not yet committed need not be in the documents yet
+        stale = check_generated(root, "tables", *build, *[f"--without={lab}" for lab in new])
+    assert stale == "", f"{stale}\nmake docs writes them anew"

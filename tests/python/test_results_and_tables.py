@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from grader.course.results import read_results
 from tests.python import samples
-from tests.python.support import ROOT, run_module
+from tests.python.support import run_module
 
 RESULTS, TABLES = "grader.course.results", "grader.course.tables"
 SOURCE = "// a solution\n"
@@ -246,11 +245,3 @@ def test_help_is_what_the_program_says(course: Path) -> None:
     )
     write(course / "README.md", "<!-- help: bad -->\n<!-- end -->\n")
     assert "--help: no" in run_module(TABLES, cwd=course).stderr
-
-
-def test_the_projects_documents_are_fresh() -> None:
-    build = Path(os.environ.get("WARPLAB_BUILD", ROOT / "build"))
-    if not (build / "warplab").exists():
-        pytest.skip("warplab is not built")
-    result = run_module(TABLES, "--check", "--build", build)
-    assert result.returncode == 0, result.stdout + result.stderr
