@@ -21,8 +21,10 @@ struct Mapping {
     protocol::Buffer buffer{};
 };
 Mapping map_device(const protocol::Buffer& buffer, int descriptor);
-Mapping map_host(const protocol::Buffer& buffer, int descriptor);
 void unmap(Mapping& mapping);
+
+/// The memory file alone, on both backends (runner.cpp).
+Mapping map_host(const protocol::Buffer& buffer, int descriptor);
 
 /// Transport::local: the memory file's slot to device memory of our own and back.
 void copy_in(const Mapping& mapping);

@@ -1,9 +1,6 @@
 // The runner's side of the CPU backend: "device" memory is a memory file that the judge made.
 
 #include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdio>
 
 #include "grader/cpu/control.h"
 #include "grader/runner/backend.h"
@@ -13,19 +10,6 @@ namespace warplab::runner {
 void start(StatusPage* page) {
     cpu::use_status_page(page);
     cpu::hide_device_memory(true);  // host code that uses a device pointer fails here as on a GPU
-}
-
-Mapping map_host(const protocol::Buffer& buffer, int descriptor) {
-    Mapping mapping;
-    mapping.buffer = buffer;
-    if (descriptor < 0) return mapping;
-    mapping.file_bytes = buffer.mapped_bytes;
-    mapping.file = mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (mapping.file == MAP_FAILED) {
-        std::perror("runner: cannot map a buffer");
-        _exit(2);
-    }
-    return mapping;
 }
 
 Mapping map_device(const protocol::Buffer& buffer, int descriptor) {

@@ -105,19 +105,6 @@ bool is_local(const protocol::Buffer& buffer) {
 
 void start(StatusPage* status) { page = status; }
 
-Mapping map_host(const protocol::Buffer& buffer, int descriptor) {
-    Mapping mapping;
-    mapping.buffer = buffer;
-    if (descriptor < 0) return mapping;
-    mapping.file_bytes = buffer.mapped_bytes;
-    mapping.file = mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (mapping.file == MAP_FAILED) {
-        std::perror("runner: cannot map a buffer");
-        _exit(2);
-    }
-    return mapping;
-}
-
 Mapping map_device(const protocol::Buffer& buffer, int descriptor) {
     Mapping mapping = map_host(buffer, descriptor);
     if (is_local(buffer)) {

@@ -175,6 +175,19 @@ void obey(const Request& request, const int* descriptors, int count, Answer& ans
 
 }  // namespace
 
+runner::Mapping runner::map_host(const protocol::Buffer& buffer, int descriptor) {
+    Mapping mapping;
+    mapping.buffer = buffer;
+    if (descriptor < 0) return mapping;
+    mapping.file_bytes = buffer.mapped_bytes;
+    mapping.file = mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (mapping.file == MAP_FAILED) {
+        std::perror("runner: cannot map a buffer");
+        _exit(2);
+    }
+    return mapping;
+}
+
 int main() {
     void* memory = mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, protocol::status_fd, 0);
     if (memory == MAP_FAILED) {
