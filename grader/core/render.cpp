@@ -168,7 +168,7 @@ std::string render_part(const Part& part) {
 
 std::string render_score(const Score& score, const TextStyle& style) {
     const Part parts[] = {
-        {"correctness", score.correctness, score.correctness_max, false, ""},
+        {"correctness", score.correctness, score.correctness_max, false, score.correctness_why},
         {"hygiene", score.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why},
         {"speed", score.speed, score.speed_max, score.speed_pending, score.speed_why},
     };

@@ -50,6 +50,7 @@ static void fields(Visitor& visit, Visited<Visitor, Check>& check) {
     visit("skipped_why", check.skipped_why);
     visit("failure", check.failure);
     visit("wall_s", check.wall_s);
+    visit("empty", check.empty);
 }
 
 template <class Visitor>
@@ -57,6 +58,7 @@ static void fields(Visitor& visit, Visited<Visitor, SampleConditions>& condition
     visit("sm_clock_mhz", conditions.sm_clock_mhz);
     visit("temperature_c", conditions.temperature_c);
     visit("throttle", conditions.throttle);
+    visit("copy_bytes_per_s", conditions.copy_bytes_per_s);
 }
 
 template <class Visitor>
@@ -92,6 +94,7 @@ template <class Visitor>
 static void fields(Visitor& visit, Visited<Visitor, Score>& score) {
     visit.required("correctness", score.correctness);
     visit.required("correctness_max", score.correctness_max);
+    visit("correctness_why", score.correctness_why);
     visit("hygiene", score.hygiene);
     visit("hygiene_max", score.hygiene_max);
     visit("hygiene_pending", score.hygiene_pending);

@@ -39,6 +39,7 @@ struct Check {
     std::string skipped_why;
     std::optional<Failure> failure;
     double wall_s = 0;
+    bool empty = false;  // no input or no output elements: right without any work
 };
 
 struct Interval {
@@ -47,7 +48,8 @@ struct Interval {
 
 struct SampleConditions {
     std::optional<int> sm_clock_mhz, temperature_c;
-    std::string throttle;  // empty = none
+    std::string throttle;                                   // empty = none
+    std::optional<double> copy_bytes_per_s = std::nullopt;  // of the calibration copy beside this sample
 };
 
 /// One dataset timed. All times are seconds for `iterations` iterations, GPU only, as the journals print them.
@@ -68,7 +70,7 @@ struct Measurement {
     double floor_s = 0;     // nothing that does the work can be faster
     double bound_s = 0;     // what a straightforward kernel must move, at the measured bandwidth
     double floor_bytes = 0, bound_bytes = 0, flops = 0;  // per call
-    double bandwidth_bytes_per_s = 0;                    // measured on this device
+    double bandwidth_bytes_per_s = 0;                    // of this device, while the samples were taken
     std::string limit;                                   // one phrase: what limits it
     std::vector<std::string> caveats;                    // cut, ambiguous, tree without solutions …
 };
@@ -82,6 +84,7 @@ struct Score {
     double correctness = 0, hygiene = 0, speed = 0;
     double correctness_max = 0, hygiene_max = 0, speed_max = 0;
     bool hygiene_pending = false, speed_pending = false;
+    std::string correctness_why;         // why 0 although datasets passed
     std::string hygiene_why, speed_why;  // why pending
     double total() const { return correctness + hygiene + speed; }
     double max() const { return correctness_max + hygiene_max + speed_max; }

@@ -27,17 +27,26 @@ bool did_fail(const StageReport& report) {
            std::any_of(report.checks.begin(), report.checks.end(), failed);
 }
 
-/// The share of the datasets' weight that passed; none when no dataset ran.
+/// The share of the datasets' weight that passed, nothing if those have no elements; none when no dataset ran.
 std::optional<double> correct_share(const StageReport& report) {
     if (report.compilation.verdict == Verdict::failed) return 0.0;
     double earned = 0, possible = 0;
+    bool worked = false;  // an untouched starter passes the datasets without elements
     for (const auto& check : report.checks) {
         if (check.skipped) continue;
         possible += check.points;
-        if (check.verdict == Verdict::passed) earned += check.points;
+        if (check.verdict != Verdict::passed) continue;
+        earned += check.points;
+        worked = worked || !check.empty;
     }
     if (possible == 0) return std::nullopt;
-    return earned / possible;
+    return worked ? earned / possible : 0;
+}
+
+bool any_passed(const StageReport& report) {
+    return std::any_of(report.checks.begin(), report.checks.end(), [](const Check& check) {
+        return !check.skipped && check.verdict == Verdict::passed && check.points > 0;
+    });
 }
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
@@ -108,6 +117,7 @@ std::optional<Score> score_stage(const Stage& stage, const StageReport& report) 
     Score score;
     score.correctness_max = stage.points.correctness;
     score.correctness = score.correctness_max * *share;
+    if (*share == 0 && any_passed(report)) score.correctness_why = "the dataset that passed has no elements to work on";
     score_hygiene(stage, score);
     score_speed(stage, report, score);
     return score;

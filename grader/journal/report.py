@@ -51,6 +51,7 @@ class Check:
     skipped_why: str = ""
     failure: Failure | None = None
     wall_s: float = 0
+    empty: bool = False
 
 
 @dataclass
@@ -69,6 +70,7 @@ class Conditions:
     sm_clock_mhz: int | None = None
     temperature_c: int | None = None
     throttle: str = ""
+    copy_bytes_per_s: float | None = None
 
 
 @dataclass
@@ -119,6 +121,7 @@ class Score:
     speed_max: float = 0
     hygiene_pending: bool = False
     speed_pending: bool = False
+    correctness_why: str = ""
     hygiene_why: str = ""
     speed_why: str = ""
     total: float = 0

@@ -275,9 +275,20 @@ std::string why_not_here(const StageRun& run, const Dataset& dataset) {
     return "";
 }
 
+/// Whether there is nothing to compute: no output elements, or no elements in any of the inputs.
+bool is_empty(const Lab& lab, const Problem& problem) {
+    std::size_t outputs = 0, inputs = 0, input_elements = 0;
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        if (lab.buffers[i].role != Role::input) outputs += problem.arrays[i].count();
+        if (lab.buffers[i].role == Role::output) continue;
+        ++inputs;
+        input_elements += problem.arrays[i].count();
+    }
+    return outputs == 0 || (inputs > 0 && input_elements == 0);
+}
+
 /// Device calls, then the host variant where the stage asks for one.
-Judged judge_dataset(StageRun& run, const Dataset& dataset) {
-    Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+Judged judge_dataset(StageRun& run, const Dataset& dataset, Problem& problem) {
     Judged judged = judge_calls(run, dataset, problem, false);
     if (judged.failure || !run.stage.host_variant || dataset.uses.cuda_only || !run.tool.empty()) return judged;
     if (!judged.has_host)
@@ -351,7 +362,9 @@ Check check_dataset(StageRun& run, const Dataset& dataset) {
     check.skipped_why = why_not_here(run, dataset);
     try {
         if (check.skipped_why.empty()) {
-            const Judged judged = judge_dataset(run, dataset);
+            Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+            check.empty = is_empty(run.lab, problem);
+            const Judged judged = judge_dataset(run, dataset, problem);
             check.failure = judged.failure;
             check.verdict = !judged.failure ? Verdict::passed : judged.ours ? Verdict::error : Verdict::failed;
             if (judged.failure) run.end_session();

@@ -85,6 +85,7 @@ int attribute(int device, Attribute which) {
 }
 
 constexpr int device_index = 0;  // CUDA_VISIBLE_DEVICES picks another
+constexpr std::size_t calibration_bytes = 256 << 20;
 
 class DeviceRegion : public Region {
   public:
@@ -286,6 +287,22 @@ void CudaDevice::warm_up(double seconds) {
             call("cuMemcpyDtoDAsync_v2", to.pointer(), from.pointer(), std::size_t{256 << 20}, Handle{});
         synchronize();
     }
+}
+
+CalibrationCopy::CalibrationCopy()
+    : from_(CudaDevice::get().allocate(calibration_bytes)), to_(CudaDevice::get().allocate(calibration_bytes)) {
+    measure(0);
+}
+
+double CalibrationCopy::measure(double budget_s) {
+    const int copies = copy_s_ > 0 ? std::clamp(static_cast<int>(budget_s / copy_s_) - 1, 1, 100) : 1;
+    const auto copy = [&] { to_->copy_from(*from_, 0, 0, calibration_bytes); };
+    copy();  // untimed: hides the turn from the runner's context to ours, and how long a copy takes to start
+    copy_s_ = time_on_device([&] {
+                  for (int i = 0; i < copies; ++i) copy();
+              }) /
+              copies;
+    return 2.0 * static_cast<double>(calibration_bytes) / copy_s_;
 }
 
 SampleConditions CudaDevice::conditions() const {

@@ -51,4 +51,16 @@ class CudaDevice : public Memory {
     CudaDevice();
 };
 
+/// A copy of fixed size between two regions of its own, to see between samples how fast the device is then.
+class CalibrationCopy {
+  public:
+    CalibrationCopy();
+    /// Bytes per second read plus written, by as many copies as fit into `budget_s`; at least two are made, one timed.
+    double measure(double budget_s);
+
+  private:
+    std::unique_ptr<Region> from_, to_;
+    double copy_s_ = 0;
+};
+
 }  // namespace warplab

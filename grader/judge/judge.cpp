@@ -184,7 +184,10 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         report.verdict = Verdict::error;
         report.error = ours(error.what());
     }
-    if (report.verdict != Verdict::error) report.score = score_stage(stage, report);
+    if (!task.dataset.empty())
+        report.notes.push_back(fmt::format("Not scored: only the dataset {} was asked for.", task.dataset));
+    else if (report.verdict != Verdict::error)
+        report.score = score_stage(stage, report);
     return report;
 }
 

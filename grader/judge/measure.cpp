@@ -30,6 +30,7 @@ constexpr int parts_per_command = 4;
 // commands take longer.
 constexpr double wall_allowance_s = 50e-6, wall_allowance_share = 0.02;
 constexpr double untrusted_gap_s = 300e-6;  // where there is no reference to learn it from
+constexpr double calibration_share = 0.05;  // of a sample's time
 
 /// Elements that a pool is longer than one call's input.
 std::size_t pool_extra(std::size_t step) {
@@ -257,18 +258,34 @@ bool mostly_reads(const Lab& lab, const Problem& shape) {
     return out < 0.05 * in;
 }
 
-void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& bandwidth,
-                double set_bytes) {
+/// Copies and reads while the samples were taken. A copy was timed beside each of them: clocks and heat since the
+/// process began change what a kernel can reach, and reads change as copies do.
+Bandwidth bandwidth_during(const std::vector<SampleConditions>& conditions, Bandwidth bandwidth) {
+    std::vector<double> copies;
+    for (const SampleConditions& c : conditions)
+        if (c.copy_bytes_per_s) copies.push_back(*c.copy_bytes_per_s);
+    if (copies.empty() || bandwidth.copy_bytes_per_s <= 0) return bandwidth;
+    const double drift = median(copies) / bandwidth.copy_bytes_per_s;
+    bandwidth.copy_bytes_per_s *= drift;
+    bandwidth.read_bytes_per_s *= drift;
+    return bandwidth;
+}
+
+/// `at_start` and `during` the samples: the bound is what these samples could reach; the floor takes the faster of
+/// both, for the student, and because code that slows the calibration copy must not lower what is plausible.
+void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& at_start,
+                const Bandwidth& during, double set_bytes) {
     const Cost cost = run.oracle.cost(shape);
     const double scale = m.iterations / cost.iterations;
-    const double fastest = std::max(bandwidth.copy_bytes_per_s, bandwidth.read_bytes_per_s);
-    m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? bandwidth.read_bytes_per_s : bandwidth.copy_bytes_per_s;
+    const double fastest = std::max(
+        {at_start.copy_bytes_per_s, at_start.read_bytes_per_s, during.copy_bytes_per_s, during.read_bytes_per_s});
+    m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? during.read_bytes_per_s : during.copy_bytes_per_s;
     m.floor_bytes = cost.floor_bytes;
     m.bound_bytes = cost.bound_bytes;
     m.flops = cost.flops;
     if (m.bandwidth_bytes_per_s <= 0) return;
     const double floor_rate =
-        set_bytes < static_cast<double>(bandwidth.l2_bytes) ? std::max(fastest, bandwidth.l2_bytes_per_s) : fastest;
+        set_bytes < static_cast<double>(at_start.l2_bytes) ? std::max(fastest, at_start.l2_bytes_per_s) : fastest;
     m.floor_s = 0.9 * cost.floor_bytes / floor_rate * scale;
     m.bound_s = cost.bound_bytes / m.bandwidth_bytes_per_s * scale;
 }
@@ -296,13 +313,14 @@ SampleConditions conditions_now(const StageRun& run) {
     return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
 }
 
-/// The samples of student and reference, taken in turns.
+/// The samples of student and reference and, on a GPU, a calibration copy, taken in turns.
 class Race {
   public:
     Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
          const Effort& effort)
         : run_(student_run), effort_(effort), student(student_run, pool, slots, seed) {
         if (reference_run && !student.failure) reference.emplace(*reference_run, pool, slots, seed + 1);
+        if (run_.backend == Backend::cuda) calibration_.emplace();
     }
 
     bool broken() const { return student.failure || (reference && reference->failure); }
@@ -344,12 +362,14 @@ class Race {
             if (reference->failure) return;
             reference_s.push_back(r);
         }
+        if (calibration_) conditions.back().copy_bytes_per_s = calibration_->measure(calibration_share * s);
         student_s.push_back(s);
     }
 
   private:
     StageRun& run_;
     const Effort& effort_;
+    std::optional<CalibrationCopy> calibration_;
 
   public:
     Contestant student;
@@ -458,7 +478,6 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     const Pool pool = make_pool(student, dataset);
     const std::uint32_t slots = choose_slots(student, pool, calls_wanted, reference ? 2 : 1);
     const Problem shape = pool.shape(student.lab);
-    set_bounds(m, student, shape, bandwidth, slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     m.transfer_s = measure_transfer(student, pool) * calls_wanted;
 
     progress("warming up");
@@ -470,6 +489,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     race.warm_up(calls_wanted);
     const int calls = race.affordable_calls(calls_wanted);
     take_samples(race, calls, effort, progress);
+    set_bounds(m, student, shape, bandwidth, bandwidth_during(race.conditions, bandwidth),
+               slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     if (race.reference && race.reference->failure) {
         measured.error = race.reference->failure;
         measured.error->message = "The reference solution failed while timed: " + measured.error->message;

@@ -86,7 +86,8 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         console.clear();
         const StageReport& done = report.stages.back();
         if (print_stages) print(render_stage(done, style, !task.dataset.empty()));
-        if (is_work(options)) keep_report(report, done, lab, judge.folders());
+        // One dataset alone says neither where the student stands nor what the points are.
+        if (is_work(options) && task.dataset.empty()) keep_report(report, done, lab, judge.folders());
     }
     if (!options.json.empty()) write_report(report, options.json);
     return report;

@@ -67,6 +67,8 @@ TEST(Report, EveryFieldSurvives) {
     EXPECT_EQ(timed.calls_per_sample, 500);
     EXPECT_EQ(timed.conditions[1].throttle, "power cap");
     EXPECT_EQ(timed.conditions[1].sm_clock_mhz, 1975);
+    EXPECT_EQ(timed.conditions[0].copy_bytes_per_s, 4.25e12);
+    EXPECT_FALSE(timed.conditions[1].copy_bytes_per_s);
     EXPECT_FALSE(timed.conditions[2].temperature_c);
     EXPECT_EQ(timed.reference_ratio->high, 1.15);
 }

@@ -61,7 +61,7 @@ inline Measurement measurement(std::string dataset, double median_s) {
     Measurement measured;
     measured.dataset = std::move(dataset);
     measured.samples_s = {median_s, 1.01 * median_s, 0.99 * median_s};
-    measured.conditions = {{1980, 41, ""}, {1975, 42, "power cap"}, {std::nullopt, std::nullopt, ""}};
+    measured.conditions = {{1980, 41, "", 4.25e12}, {1975, 42, "power cap"}, {std::nullopt, std::nullopt, ""}};
     measured.median_s = median_s;
     measured.reference_s = median_s / 1.125;
     measured.reference_ratio = Interval{1.125, 1.1, 1.15};

@@ -106,6 +106,18 @@ TEST(Score, SkippedDatasetsDropOutOfBoth) {
     EXPECT_DOUBLE_EQ(score_stage(stage, report_with({good, bad, skipped}))->correctness, 4);
 }
 
+TEST(Score, DatasetsWithoutElementsAloneEarnNothing) {
+    const auto stage = stage_worth(8, 0, 0);
+    Check empty = good;
+    empty.empty = true;
+    const auto untouched = score_stage(stage, report_with({bad, empty}));
+    EXPECT_EQ(untouched->correctness, 0);
+    EXPECT_THAT(untouched->correctness_why, HasSubstr("no elements"));
+    const auto begun = score_stage(stage, report_with({bad, good, empty, check(1, Verdict::failed)}));
+    EXPECT_DOUBLE_EQ(begun->correctness, 4);
+    EXPECT_EQ(begun->correctness_why, "");
+}
+
 TEST(Score, WhatDoesNotCompileGetsNothing) {
     StageReport report;
     report.verdict = report.compilation.verdict = Verdict::failed;

@@ -19,7 +19,9 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
     """One dataset timed, with ten samples that differ by little."""
     noise = random.Random(median_s)
     samples = [median_s * noise.gauss(1, 0.003) for _ in range(10)]
-    conditions = [{"sm_clock_mhz": 1980, "temperature_c": 51, "throttle": ""} for _ in samples]
+    conditions = [
+        {"sm_clock_mhz": 1980, "temperature_c": 51, "throttle": "", "copy_bytes_per_s": 4.25e12} for _ in samples
+    ]
     conditions[7] |= {"sm_clock_mhz": 1845, "throttle": "power cap"}
     return {
         "dataset": "bench_2_24",
@@ -57,6 +59,7 @@ def score(**changes: Any) -> Json:
         "hygiene": 0,
         "speed": 1.83,
         "correctness_max": 6,
+        "correctness_why": "",
         "hygiene_max": 2,
         "speed_max": 2,
         "hygiene_pending": True,
@@ -79,6 +82,7 @@ def check(dataset: str, **changes: Any) -> Json:
         "skipped_why": "",
         "failure": None,
         "wall_s": 0.0123,
+        "empty": False,
     } | changes
 
 
