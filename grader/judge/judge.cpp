@@ -36,6 +36,13 @@ Check not_run(const Dataset& dataset) {
     return check;
 }
 
+Check left_out(const Dataset& dataset) {
+    return {dataset.name,   dataset.uses.hidden,
+            dataset.points, Verdict::error,
+            true,           "--no-cuda-only leaves it out",
+            std::nullopt,   0};
+}
+
 bool settle_verdict(StageReport& report) {
     report.verdict = Verdict::passed;
     for (const Check& check : report.checks) {
@@ -195,6 +202,10 @@ void Judge::check_all(StageRun& run, StageReport& report, const Task& task, cons
     bool endless = false;
     for (const Dataset& dataset : run.lab.datasets) {
         if (!wanted(dataset, run.stage, task)) continue;
+        if (task.no_cuda_only && dataset.uses.cuda_only) {
+            report.checks.push_back(left_out(dataset));
+            continue;
+        }
         listener.doing("checking " + dataset.name);
         report.checks.push_back(endless ? not_run(dataset) : check_dataset(run, dataset));
         listener.checked(report.checks.back());

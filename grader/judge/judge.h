@@ -32,6 +32,7 @@ struct Task {
     bool forced_timing = false;  // time on the CPU backend, too
     bool all_compilers = false;  // nvcc as well, where it is
     std::string dataset;         // this one only; shows the student's own output
+    bool no_cuda_only = false;   // skips the datasets that take a GPU, on a GPU too
     SandboxLevel sandbox = SandboxLevel::none;
     std::vector<std::string> defines;    // BLOCK=256 … of a sweep
     bool for_tools = false;              // compiled for compute-sanitizer and ncu

@@ -67,6 +67,7 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
     }
     command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");
     command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");
+    command.add_flag("--no-cuda-only", options.no_cuda_only, "check: skip the datasets that take a GPU, on one too");
     command.add_option("--source", options.source, "judge this file as the stage");
     command.add_option("--tree", options.tree, "work (default), solutions, starter or a folder with the stages' files");
     command.add_option("--json", options.json, "also write the report to this file");

@@ -174,6 +174,7 @@ int check(const Options& options) {
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
     task.dataset = options.dataset;
+    task.no_cuda_only = options.no_cuda_only;
     const Report report =
         judge_stages(judge, "check", lab, stages_for(lab, options, judge.folders()), task, options, true);
     print(next_after_check(report, options));

@@ -16,7 +16,7 @@ struct Options {
     std::filesystem::path json, report_dir;
     std::filesystem::path image;        // show: the picture to work on
     std::vector<std::string> settings;  // show: NAME=VALUE
-    bool force = false, unsafe = false;
+    bool force = false, unsafe = false, no_cuda_only = false;
     std::filesystem::path root = ".", build = "build", work = "work";
 };
 

@@ -32,17 +32,28 @@ def test_solution_passes(lab: str, stage: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("lab", "stage"), EVERY_STAGE, ids=lambda value: value)
 def test_starter_compiles_and_fails(lab: str, stage: str, tmp_path: Path) -> None:
-    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path)
+    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path, "--no-cuda-only")
     assert judged.status == 1, judged.printed
     assert judged.stage["compilation"]["verdict"] == "passed", judged.printed
     assert judged.stage["compilation"]["log"] == ""
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_datasets_that_take_a_gpu_can_be_left_out(lab: str, tmp_path: Path) -> None:
+    recipes = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"]
+    cuda_only = {one["name"] for one in recipes if "cuda-only" in one["uses"]}
+    stage = stages(lab)[0]
+    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path, "--no-cuda-only")
+    left_out = {one["dataset"] for one in judged.stage["checks"] if "--no-cuda-only" in one["skipped_why"]}
+    assert left_out <= cuda_only
+    assert not [one for one in judged.stage["checks"] if one["dataset"] in cuda_only - left_out]
 
 
 @pytest.mark.parametrize(("lab", "entry"), wrong_submissions())
 def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"shows on {', '.join(entry['backends'])} only")
-    only = ["--dataset", entry["dataset"]] if "dataset" in entry else []
+    only = ["--dataset", entry["dataset"]] if "dataset" in entry else ["--no-cuda-only"]  # those take 15 s each
     judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path, *only)
     first = judged.failures()[0] if judged.failures() else None
     assert first, f"passed, but should have failed with {entry['cause']}"
