@@ -22,6 +22,7 @@ inline constexpr auto cuda_error = "cuda_error";
 inline constexpr auto launch_failed = "launch_failed";
 inline constexpr auto not_launched = "not_launched";
 inline constexpr auto out_of_memory = "out_of_memory";
+inline constexpr auto too_much_output = "too_much_output";      // printed
 inline constexpr auto leak = "leak";
 inline constexpr auto host_work = "host_work";                  // copied more to the host than the stage allows
 inline constexpr auto protocol = "protocol";                    // the child answered what no runner would

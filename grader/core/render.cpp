@@ -5,12 +5,21 @@
 #include <algorithm>
 #include <vector>
 
+#include "grader/core/cause.h"
 #include "grader/core/utf8.h"
 
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_lines = 40;  // of a compiler's log or a program's output
+constexpr std::size_t most_lines = 40, most_columns = 400;  // of a compiler's log or a program's output
+
+/// A line of ordinary length: some programs print a megabyte without an end of line.
+std::string shorten(const std::string& line) {
+    if (line.size() <= most_columns) return line;
+    std::size_t end = most_columns;
+    while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // not in the middle of a character
+    return fmt::format("{}... and {} more bytes", line.substr(0, end), line.size() - end);
+}
 
 std::string paint(Verdict verdict, const TextStyle& style) {
     return paint(std::string(verdict_name(verdict)), colour_of(verdict), style);
@@ -24,7 +33,7 @@ std::string quote(const std::string& text, int indent) {
     std::size_t lines = 0;
     for (std::size_t at = 0; at < printable.size();) {
         const auto end = std::min(printable.find('\n', at), printable.size());
-        if (++lines <= most_lines) quoted += margin + printable.substr(at, end - at) + "\n";
+        if (++lines <= most_lines) quoted += margin + shorten(printable.substr(at, end - at)) + "\n";
         at = end + 1;
     }
     if (lines > most_lines)
@@ -54,7 +63,10 @@ std::string dataset_name(const Check& check) { return to_printable(check.dataset
 
 /// "8 datasets, 1 skipped", "6 of 8 datasets passed", "it does not compile"; empty when there is nothing to say.
 std::string summarise(const StageReport& stage) {
-    if (stage.compilation.verdict == Verdict::failed) return "it does not compile";
+    if (stage.compilation.verdict == Verdict::failed) {
+        const auto& failure = stage.compilation.failure;
+        return failure && failure->cause == cause::missing_file ? "there is nothing to compile" : "it does not compile";
+    }
     const auto count = [&](auto&& wanted) {
         return static_cast<std::uint64_t>(std::count_if(stage.checks.begin(), stage.checks.end(), wanted));
     };

@@ -29,7 +29,7 @@ struct StatusPage {
     std::int32_t launch_line;  // of the student's file; 0 = unknown
     std::uint32_t block[3];    // where the fault was, if inside a kernel
     std::uint32_t thread[3];
-    std::uint32_t in_kernel;        // the fault was inside a kernel
+    std::uint32_t in_kernel;        // a kernel runs, or the fault was inside one
     std::uint64_t address;          // the address that faulted
     std::uint64_t program_counter;  // relative to the executable's load address
     char detail[512];               // more words, zero-terminated: "96 of 256 threads wait at line 31, 160 returned"

@@ -88,7 +88,8 @@ std::optional<Failure> find_modified_input(const Lab& lab, const Buffers& buffer
 Failure explain_reply(const StageRun& run, const Problem& problem, Failure failure, int cuda_error) {
     constexpr int invalid_configuration = 9, illegal_address = 700;
     if (failure.cause != cause::cuda_error) return failure;
-    if (cuda_error == invalid_configuration) {
+    const bool refused_launch = failure.message.find("cudaErrorInvalidConfiguration") != std::string::npos;
+    if (cuda_error == invalid_configuration || refused_launch) {
         failure.cause = cause::launch_failed;
         const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
         failure.hint =
@@ -145,6 +146,28 @@ Outcome judge_outputs(StageRun& run, const Buffers& buffers, const Trial& trial,
     return outcome;
 }
 
+/// Whether the right answer takes a kernel: there is something to write, and more to read than a copy of one element.
+bool needs_kernel(const Lab& lab, const Problem& problem) {
+    if (std::find(problem.sizes.begin(), problem.sizes.end(), 0) != problem.sizes.end()) return false;
+    std::size_t most_written = 0, most_read = 0;
+    bool reads = false;
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        const Role role = lab.buffers[i].role;
+        reads = reads || role != Role::output;
+        if (role != Role::output) most_read = std::max(most_read, problem.arrays[i].count());
+        if (role != Role::input) most_written = std::max(most_written, problem.arrays[i].count());
+    }
+    return most_written > 0 && (!reads || most_read > 1);
+}
+
+Failure answered_without_kernel(bool host_variant) {
+    return {cause::not_launched,
+            fmt::format("The output is right, but {} launched no kernel: it was computed on the host, or only copied.",
+                        host_variant ? "the host function" : "the call"),
+            "The work belongs into a kernel that is launched with <<<blocks, threads>>>.",
+            {}};
+}
+
 /// Writes the contents, makes one call, judges what it left. After a failure the session is over.
 Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     buffers.poison_all();
@@ -164,6 +187,8 @@ Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
         outcome.failure = too_much_copied(run, reply.answer.host_bytes);
     } else {
         outcome = judge_outputs(run, buffers, trial, reply.answer.launches);
+        if (!outcome.failure && reply.answer.launches == 0 && needs_kernel(run.lab, trial.problem))
+            outcome.failure = answered_without_kernel(trial.host_variant);
         if (!outcome.failure && !trial.may_leak && reply.answer.leaked_bytes > 0)
             outcome.failure = leaked(reply.answer.leaked_bytes, trial.host_variant);
     }
@@ -315,8 +340,11 @@ Session& StageRun::runner_session() {
 void StageRun::end_session() {
     if (!session) return;
     if (tool.empty()) session->kill();  // tools write their words at the end
-    session->finish();
-    output += session->output();
+    const Ended ended = session->finish();
+    output += ended.output;
+    if (ended.output_bytes > ended.output.size())
+        output += fmt::format("\n... and {} more, which are not kept\n",
+                              format_bytes(static_cast<double>(ended.output_bytes - ended.output.size())));
     session.reset();
 }
 

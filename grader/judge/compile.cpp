@@ -93,6 +93,9 @@ std::string hint_for(const std::string& message) {
     if (contains(message, "No such file or directory") || contains(message, "Permission denied") ||
         contains(message, "cannot open source file"))
         return "A hand-in is one file. There are lab.h, cuda_runtime.h and the headers of C and C++.";
+    if (contains(message, "stray ‘\\") || contains(message, "extended character"))
+        return "A character that is none of C++: a typographic quote or dash, or a file that is not saved as UTF-8.";
+    if (contains(message, "at end of input")) return "A brace or a parenthesis is opened and never closed.";
     if (contains(message, "expected ‘;’") || contains(message, "expected a \";\""))
         return "Often the line before lacks its semicolon.";
     if (contains(message, "was not declared in this scope") || contains(message, "is undefined"))
@@ -231,6 +234,7 @@ class Compiler {
     std::optional<Outcome> explain_end(const Ended& ended) const {
         switch (ended.how) {
             case End::exited:
+            case End::flooded:  // not limited
                 break;
             case End::not_started:
                 return broken(job_.level == SandboxLevel::none ? cause::internal : cause::sandbox,
@@ -365,7 +369,7 @@ class Compiler {
 
     /// " in line 12", when the text says where.
     std::string where(const std::string& symbol) const {
-        const int line = line_of_call(text_, Symbol{'U', symbol}.function());
+        const int line = line_of_call(text_, Symbol{'U', symbol}.function(), Which::last);
         return line > 0 ? fmt::format(" in line {}", line) : "";
     }
 

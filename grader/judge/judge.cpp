@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <thread>
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
@@ -29,10 +30,16 @@ bool wanted(const Dataset& dataset, const Stage& stage, const Task& task) {
     return dataset.uses.check || (dataset.uses.hidden && task.hidden);
 }
 
-/// One endless loop is enough: every other dataset would make a person wait for the same words.
-Check not_run(const Dataset& dataset) {
+/// Failures that every other dataset would make a person wait for again.
+bool is_slow(const Check& check) {
+    if (!check.failure) return false;
+    return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
+}
+
+Check not_run(const Dataset& dataset, const Check& slow) {
     Check check{dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", std::nullopt, 0};
-    check.failure = Failure{cause::timeout, "Not run, because the code did not end on a dataset before.", "", {}};
+    const std::string& why = slow.failure->cause;
+    check.failure = Failure{why, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}};
     return check;
 }
 
@@ -41,6 +48,12 @@ Check left_out(const Dataset& dataset) {
             dataset.points, Verdict::error,
             true,           "--no-cuda-only leaves it out",
             std::nullopt,   0};
+}
+
+/// What a CPU may give: the device's memory, and for each core the stacks of a block's threads (cpu/runtime).
+std::uint64_t memory_without_gpu() {
+    constexpr std::uint64_t device_bytes = 4ull << 30, stack_bytes = 288ull << 20;
+    return device_bytes + std::min(std::thread::hardware_concurrency(), 24u) * stack_bytes;
 }
 
 bool settle_verdict(StageReport& report) {
@@ -151,7 +164,8 @@ Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::fi
     policy.level = task.sandbox;
     policy.readable = {compiled.runner.parent_path()};
     policy.gpu = backend_ == Backend::cuda;
-    policy.limits.memory_bytes = 8ull << 30;
+    policy.limits.memory_bytes = backend_ == Backend::cuda ? 8ull << 30 : memory_without_gpu();
+    policy.limits.flood_bytes = 32 << 20;
     policy.limits.processes = 256;
     if (!host_memory_) host_memory_ = make_file_memory(protocol::Transport::shared);
     ready.run.reset(
@@ -181,7 +195,9 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         }
         if (nvcc.valid()) {
             listener.doing("compiling for a real GPU");
-            report.compilation.nvcc = nvcc.get();
+            const std::string says = nvcc.get();
+            const auto& failure = report.compilation.failure;  // of a file that no compiler was given
+            if (!failure || says != failure->message) report.compilation.nvcc = says;
         }
     } catch (const ManifestError&) {
         throw;
@@ -199,7 +215,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
 }
 
 void Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
-    bool endless = false;
+    std::optional<Check> slow;
     for (const Dataset& dataset : run.lab.datasets) {
         if (!wanted(dataset, run.stage, task)) continue;
         if (task.no_cuda_only && dataset.uses.cuda_only) {
@@ -207,10 +223,10 @@ void Judge::check_all(StageRun& run, StageReport& report, const Task& task, cons
             continue;
         }
         listener.doing("checking " + dataset.name);
-        report.checks.push_back(endless ? not_run(dataset) : check_dataset(run, dataset));
+        report.checks.push_back(slow ? not_run(dataset, *slow) : check_dataset(run, dataset));
         listener.checked(report.checks.back());
-        const auto& failure = report.checks.back().failure;
-        endless = endless || (failure && failure->cause == cause::timeout);
+        const Check& check = report.checks.back();
+        if (!slow && is_slow(check)) slow = check;
     }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "grader/core/manifest.h"
+#include "grader/core/nearest.h"
 #include "grader/core/version.h"
 #include "grader/judge/verbs.h"
 
@@ -79,6 +80,15 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
     command.add_option("--build", options.build, "where programs and caches are")->capture_default_str();
 }
 
+std::string no_such_verb(const std::string& typed) {
+    std::vector<std::string> verbs;
+    for (const Entry& entry : entries()) verbs.push_back(entry.name);
+    const std::string about = typed.empty()
+                                  ? "Say what to do."
+                                  : fmt::format("There is no verb {}.{}", typed, warplab::did_you_mean(typed, verbs));
+    return fmt::format("{} Verbs: {}.", about, fmt::join(verbs, ", "));
+}
+
 int complain(const std::string& message) {
     fmt::print(stderr, "{}\n", message);
     return 2;
@@ -122,6 +132,10 @@ int main(int argument_count, char** arguments) {
         return app.exit(help);
     } catch (const CLI::CallForVersion& version) {
         return app.exit(version);
+    } catch (const CLI::RequiredError& error) {
+        if (app.get_subcommands().empty()) return complain(no_such_verb(argument_count > 1 ? arguments[1] : ""));
+        return complain(fmt::format("{}. `build/warplab {} --help` tells more.", error.what(),
+                                    app.get_subcommands().front()->get_name()));
     } catch (const CLI::ParseError& error) {
         return complain(fmt::format(
             "{}. `build/warplab --help` lists the verbs, `build/warplab VERB --help` their options.", error.what()));

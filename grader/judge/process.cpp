@@ -144,7 +144,8 @@ struct Process::State {
     File output_end, status_end;
     Clock::time_point started = Clock::now(), deadline = started;
     bool collected = true;
-    bool deadline_passed = false;
+    bool deadline_passed = false, flooded = false;
+    std::uint64_t printed_before = 0;  // the clock was started
     Ended result;
 
     void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
@@ -341,8 +342,8 @@ void Process::State::interpret(int status, const rusage& usage) {
             result.status -= 128;
         }
     }
-    if (deadline_passed) {
-        result.how = End::timed_out;
+    if (deadline_passed || flooded) {
+        result.how = flooded ? End::flooded : End::timed_out;
         return;
     }
     const bool well = result.how == End::exited && result.status == 0;
@@ -379,8 +380,9 @@ Process::Event Process::State::wait_for(double seconds, int readable_fd) {
             if (!closed_since) closed_since = now;
             if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
         }
-        if (now >= deadline) {
-            deadline_passed = true;
+        flooded = limits.flood_bytes && result.output_bytes - printed_before > limits.flood_bytes;
+        if (now >= deadline || flooded) {
+            deadline_passed = now >= deadline;
             kill();
             return Event::ended;
         }
@@ -416,7 +418,10 @@ Process Process::start(const Words& argv, const Policy& policy, const std::vecto
 
 Process::Event Process::wait_for(double seconds, int readable_fd) { return state_->wait_for(seconds, readable_fd); }
 
-void Process::restart_clock(double wall_s) { state_->deadline = after(Clock::now(), wall_s); }
+void Process::restart_clock(double wall_s) {
+    state_->deadline = after(Clock::now(), wall_s);
+    state_->printed_before = state_->result.output_bytes;
+}
 
 bool Process::running() const { return !state_->collected && !state_->child_ended(); }
 

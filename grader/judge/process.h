@@ -32,6 +32,7 @@ struct Limits {
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
     std::size_t output_bytes = 64 << 10;  // kept of stdout and stderr together; the rest is read and dropped
+    std::uint64_t flood_bytes = 0;        // ends what prints more than this since the clock was started; 0 = nothing
 };
 
 struct Policy {
@@ -43,7 +44,7 @@ struct Policy {
     Limits limits;
 };
 
-enum class End { exited, signaled, timed_out, out_of_memory, not_started };
+enum class End { exited, signaled, timed_out, out_of_memory, flooded, not_started };
 
 struct Ended {
     End how = End::not_started;
@@ -72,7 +73,7 @@ class Process {
     enum class Event { readable, ended, elapsed };
     Event wait_for(double seconds, int readable_fd = -1);
 
-    /// The wall-clock limit counts from here again (one per request of a long-lived child).
+    /// The wall-clock limit and flood_bytes count from here again (one per request of a long-lived child).
     void restart_clock(double wall_s);
 
     bool running() const;

@@ -17,6 +17,12 @@
 namespace warplab {
 namespace {
 
+constexpr int cuda_check_failed = 90, channel_closed = 91;  // exit statuses, set in grader/runner
+constexpr std::uint64_t suspicious_bytes = 2ull << 30;      // taken by a program that does not end
+constexpr auto leave_alone = "Leave file descriptors 3 and 4 alone.";
+constexpr auto memory_hint =
+    "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
+
 struct Pipes {
     Descriptor judge_end, runner_end;
 };
@@ -63,12 +69,39 @@ std::string where_it_was(const StatusPage& page) {
                           : fmt::format("after kernel {}{} was launched", kernel, line);
 }
 
+/// What the backend noted about the last mistake, as the end of a sentence.
+std::string noted(const StatusPage& page) {
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    return detail.empty() ? "" : ": " + detail;
+}
+
 std::string last_line(const std::string& text) {
     const auto end = text.find_last_not_of("\n\r ");
     if (end == std::string::npos) return "";
     const auto begin = text.find_last_of('\n', end);
     return text.substr(begin == std::string::npos ? 0 : begin + 1,
                        end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
+/// "std::runtime_error (oh no)" of what the C++ library printed last; "" when it was no exception.
+std::string uncaught_exception(const std::string& output) {
+    const std::string opening = "terminate called after throwing an instance of '";
+    const std::size_t at = output.rfind(opening);
+    if (at == std::string::npos) return "";
+    const std::size_t begin = at + opening.size(), end = output.find('\'', begin);
+    const std::string type = clean(output.substr(begin, end - begin).c_str(), 100);
+    const std::size_t what = output.find("what():", begin);
+    if (what == std::string::npos) return type;
+    const std::size_t words = output.find_first_not_of(' ', what + 7);
+    if (words == std::string::npos) return type;
+    return fmt::format("{} ({})", type, clean(output.substr(words, output.find('\n', words) - words).c_str(), 200));
+}
+
+Failure not_caught(const std::string& exception, const std::string& place) {
+    return {cause::crash,
+            fmt::format("The exception {} was thrown and not caught, {}.", exception, place),
+            "Catch it in the contract function, or see to it that it is not thrown.",
+            {}};
 }
 
 std::string signal_words(int signal) {
@@ -163,9 +196,14 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
                 answer.event_s < 0)
                 return lied("The program wrote to the grader's own channel.");
             if (answer.ok) return reply;
+            const StatusPage page = status();
             const std::string words = clean(answer.message, sizeof answer.message);
-            reply.failure =
-                Failure{cause::cuda_error, fmt::format("CUDA error {} ({})", words, where_it_was(status())), "", {}};
+            const std::string detail = clean(page.detail, sizeof page.detail);
+            reply.failure = Failure{cause::cuda_error,
+                                    detail.empty() ? fmt::format("CUDA error {} ({})", words, where_it_was(page))
+                                                   : fmt::format("CUDA error {}: {}", words, detail),
+                                    "",
+                                    {}};
             return reply;
         }
         if (event == Process::Event::ended || elapsed() >= limit_s) return died(limit_s);
@@ -180,7 +218,7 @@ bool Session::has_unasked_answer() const {
 Session::Reply Session::lied(const std::string& what) {
     kill();
     Reply reply;
-    reply.failure = Failure{cause::protocol, what, "Leave file descriptors 3 and 4 alone.", {}};
+    reply.failure = Failure{cause::protocol, what, leave_alone, {}};
     return reply;
 }
 
@@ -212,22 +250,48 @@ Ended Session::finish() {
 
 Failure Session::explain_end(const Ended& ended, double limit_s) const {
     const StatusPage page = status();
-    if (page.fault != 0 && ended.how != End::timed_out) return explain_fault(page, ended);
+    const bool stopped = ended.how == End::timed_out || ended.how == End::flooded;
+    const bool null_used = page.fault == static_cast<std::uint32_t>(Fault::segmentation) && page.address < 4096;
+    const bool no_memory =
+        ended.how == End::out_of_memory && (null_used || page.fault == static_cast<std::uint32_t>(Fault::aborted));
+    if (page.fault != 0 && !stopped && !no_memory) return explain_fault(page, ended);
     const bool student_ran = page.phase >= static_cast<std::uint32_t>(Phase::prepare);
+    if (ended.status == cuda_check_failed && (ended.how == End::exited || ended.how == End::out_of_memory)) {
+        const std::string words = clean(last_line(ended.output).c_str(), 500);
+        return {ended.how == End::out_of_memory ? cause::out_of_memory : cause::cuda_error,
+                words + noted(page),
+                words.find("cudaErrorMemoryAllocation") == std::string::npos ? "" : memory_hint,
+                {}};
+    }
     switch (ended.how) {
         case End::not_started:
             return {cause::sandbox, "The program could not be started: " + ended.why, "", {}};
         case End::out_of_memory:
             return {cause::out_of_memory,
-                    fmt::format("The program used more memory than it may ({} MB).", policy_.limits.memory_bytes >> 20),
-                    "Is memory allocated in every call and never freed?",
+                    fmt::format("The program wanted more memory than it may have ({} MB), {}.",
+                                policy_.limits.memory_bytes >> 20, where_in_file(page)),
+                    memory_hint,
+                    {}};
+        case End::flooded:
+            return {cause::too_much_output,
+                    fmt::format("The program printed more than {} MB, {}.", policy_.limits.flood_bytes >> 20,
+                                where_it_was(page)),
+                    "Remove the printing, or let one thread print: if (i == 0) printf(...).",
                     {}};
         case End::timed_out:
+            if (ended.peak_rss_bytes > suspicious_bytes)
+                return {cause::out_of_memory,
+                        fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
+                                    ended.peak_rss_bytes >> 20, limit_s, where_it_was(page)),
+                        memory_hint,
+                        {}};
             return {cause::timeout,
-                    fmt::format("No answer after {:.0f} s, {}.", limit_s, where_it_was(page)),
+                    fmt::format("No answer after {:.0f} s, {}{}.", limit_s, where_it_was(page), noted(page)),
                     "Does every loop end? Look for a counter that does not move, or a stride of 0.",
                     {}};
         case End::signaled:
+            if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
+                return not_caught(exception, where_it_was(page));
             return {cause::crash,
                     fmt::format("The program ended by {}, {}.", signal_words(ended.status), where_it_was(page)),
                     "",
@@ -235,7 +299,8 @@ Failure Session::explain_end(const Ended& ended, double limit_s) const {
         case End::exited:
             break;
     }
-    if (ended.status == 90) return {cause::cuda_error, clean(last_line(ended.output).c_str(), 500), "", {}};
+    if (ended.status == channel_closed)
+        return {cause::protocol, "The program closed the grader's own channel.", leave_alone, {}};
     if (ended.status == 2 && !student_ran)
         return {cause::internal, "The runner could not start: " + clean(last_line(ended.output).c_str(), 300), "", {}};
     return {cause::exited,
@@ -245,20 +310,27 @@ Failure Session::explain_end(const Ended& ended, double limit_s) const {
             {}};
 }
 
-Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const {
+/// "at file.cu:31, in kernel k (launched at line 40), block (1,0,0), thread (3,0,0)", as far as it is known.
+std::string Session::where_in_file(const StatusPage& page) const {
     std::string place = where_it_was(page);
-    if (page.in_kernel && page.fault != static_cast<std::uint32_t>(Fault::deadlock))
+    if (page.in_kernel && page.fault != 0 && page.fault != static_cast<std::uint32_t>(Fault::deadlock))
         place += fmt::format(", block {}, thread {}", triple(page.block), triple(page.thread));
-    const std::string line = source_line(page.program_counter);
-    if (!line.empty()) place = fmt::format("at {}, {}", line, place);
+    const std::string line = page.fault == 0 ? "" : source_line(page.program_counter);
+    return line.empty() ? place : fmt::format("at {}, {}", line, place);
+}
+
+Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const {
+    const std::string place = where_in_file(page);
     const std::string detail = clean(page.detail, sizeof page.detail);
     switch (static_cast<Fault>(page.fault)) {
         case Fault::segmentation:
-            return {cause::crash,
-                    fmt::format("Segmentation fault {}: address {:#x} belongs to no buffer.", place, page.address),
-                    page.in_kernel ? "Is the index checked against the size before it is used?"
-                                   : "Host code must not use a device pointer, and must not run past its own arrays.",
-                    {}};
+            return {
+                cause::crash,
+                fmt::format("Segmentation fault {}: {}.", place,
+                            detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail),
+                page.in_kernel ? "Is the index checked against the size before it is used?"
+                               : "Host code must not use a device pointer, and must not run past its own arrays.",
+                {}};
         case Fault::stack_overflow:
             return {cause::crash,
                     fmt::format("The stack overflowed {}.", place),
@@ -273,7 +345,10 @@ Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const
         case Fault::illegal_address:
             return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail), "", {}};
         case Fault::arithmetic:
-            return {cause::crash, fmt::format("An integer was divided by zero {}.", place), "", {}};
+            return {cause::crash,
+                    fmt::format("An integer was divided by zero {}.", place),
+                    "Which size can be 0 there? Test the divisor before the division.",
+                    {}};
         case Fault::exited:
             return {cause::exited,
                     fmt::format("The program called {} {}.", detail.empty() ? "exit()" : detail, place),
@@ -288,15 +363,11 @@ Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const
         case Fault::none:
             break;
     }
-    const std::string words = last_line(ended.output);
-    if (words.find("std::bad_alloc") != std::string::npos)
-        return {cause::out_of_memory,
-                fmt::format("Memory ran out {}.", place),
-                "Is an allocation far too large, or never freed?",
-                {}};
+    if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
+        return not_caught(exception, place);
     return {cause::crash,
-            fmt::format("The program aborted {}{}", place, words.empty() ? "." : ": " + clean(words.c_str(), 300)),
-            "",
+            fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail),
+            "An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before.",
             {}};
 }
 

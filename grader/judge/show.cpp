@@ -227,9 +227,9 @@ void list_pictures(const fs::path& folder) {
 }  // namespace
 
 int show(const Options& options) {
-    check_tree(options);
     Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
+    check_names(lab, options);
     const auto make_show = judge.show_maker(lab);
     if (!make_show) throw UsageError(fmt::format("This lab, {}, has no pictures to show.", lab.name));
     const ShowRequest request{options.image, read_settings(options.settings), make_folder(options, lab)};

@@ -11,9 +11,12 @@
 namespace warplab {
 
 /// Functions that the linker sends to runner/backend_cuda.cpp first (--wrap).
-inline constexpr std::array wrapped_functions = {"cudaMemcpy",           "cudaMemcpyAsync",    "cudaMemcpy2D",
-                                                 "cudaMemcpyFromSymbol", "cudaMalloc",         "cudaFree",
-                                                 "cudaLaunchKernel",     "__cudaLaunchKernel", "exit"};
+inline constexpr std::array wrapped_functions = {"cudaMemcpy",          "cudaMemcpyAsync",
+                                                 "cudaMemcpy2D",        "cudaMemcpyFromSymbol",
+                                                 "cudaMalloc",          "cudaFree",
+                                                 "cudaLaunchKernel",    "__cudaLaunchKernel",
+                                                 "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel",
+                                                 "cudaGraphLaunch",     "exit"};
 
 /// g++ (or $CXX) and nvcc ($NVCC, on the PATH, or in /usr/local/cuda/bin); empty when there is none.
 std::filesystem::path find_cxx();

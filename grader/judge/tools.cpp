@@ -72,6 +72,7 @@ Check run_under(Setting& setting, const std::vector<std::string>& tool, const Da
     }
     StageRun& plain = *ready.run;
     plain.policy.limits.output_bytes = 4 << 20;
+    plain.policy.limits.flood_bytes = 0;
     plain.policy.limits.memory_bytes = 64ull << 30;
     StageRun run{plain.lab,    plain.stage,     plain.oracle, plain.backend, plain.runner,
                  plain.policy, *setting.memory, plain.host,   tool};

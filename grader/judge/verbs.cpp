@@ -7,6 +7,7 @@
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
+#include "grader/core/nearest.h"
 #include "grader/core/render.h"
 #include "grader/core/table.h"
 #include "grader/core/text.h"
@@ -68,6 +69,16 @@ fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, cons
     return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
 }
 
+/// A verdict stands, whether or not its report can be kept.
+void keep_or_say(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders) {
+    try {
+        keep_report(report, stage, lab, folders);
+    } catch (const UsageError& error) {
+        print(wrap(error.what() + std::string(" Without it `make` does not know where you stand."), 0,
+                   text_style(STDOUT_FILENO).width));
+    }
+}
+
 /// Judges the stages one after the other, with a line on the terminal that says what is being done.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const Options& options, bool print_stages) {
@@ -87,7 +98,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         const StageReport& done = report.stages.back();
         if (print_stages) print(render_stage(done, style, !task.dataset.empty()));
         // One dataset alone says neither where the student stands nor what the points are.
-        if (is_work(options) && task.dataset.empty()) keep_report(report, done, lab, judge.folders());
+        if (is_work(options) && task.dataset.empty()) keep_or_say(report, done, lab, judge.folders());
     }
     if (!options.json.empty()) write_report(report, options.json);
     return report;
@@ -111,10 +122,6 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
     return all;
 }
 
-void check_dataset_name(const Lab& lab, const Options& options) {
-    if (!options.dataset.empty()) lab.dataset(options.dataset);  // throws with the names there are
-}
-
 std::string next_after_check(const Report& report, const Options& options) {
     if (!is_work(options) || report.stages.empty()) return "";
     const StageReport& last = report.stages.back();
@@ -125,12 +132,23 @@ std::string next_after_check(const Report& report, const Options& options) {
 
 }  // namespace
 
-void check_tree(const Options& options) {
-    if (options.tree.empty() || options.tree == "work" || is_ours(options) || fs::is_directory(options.tree)) return;
-    throw UsageError(
-        fmt::format("There is no folder {}. TREE is work, solutions, starter, or a folder that holds the stages' "
-                    "files (NN_slug.cu), or a folder of each lab's name with them.",
-                    options.tree));
+void check_names(const Lab& lab, const Options& options) {
+    if (!options.dataset.empty()) lab.dataset(options.dataset);  // throws with the names there are
+    if (!options.stage.empty()) lab.stage(options.stage);
+    std::error_code unreadable;
+    const std::string source = options.source.string();
+    if (!source.empty() && fs::is_directory(source, unreadable))
+        throw UsageError(
+            fmt::format("{0} is a folder, and SOURCE (--source) is one .cu file. Say TREE={0} instead.", source));
+    if (!source.empty() && !fs::exists(source, unreadable))
+        throw UsageError(fmt::format("There is no file {}. SOURCE (--source) is one .cu file.", source));
+    if (options.tree.empty() || options.tree == "work" || is_ours(options) ||
+        fs::is_directory(options.tree, unreadable))
+        return;
+    throw UsageError(fmt::format(
+        "There is no folder {}.{} TREE is work, solutions, starter, or a folder that holds the stages' "
+        "files (NN_slug.cu), or a folder of each lab's name with them.",
+        options.tree, did_you_mean(options.tree, std::vector<std::string>{"work", "solutions", "starter"})));
 }
 
 int list_labs(const Options& options) {
@@ -167,10 +185,9 @@ int start(const Options& options) {
 }
 
 int check(const Options& options) {
-    check_tree(options);
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
-    check_dataset_name(lab, options);
+    check_names(lab, options);
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
     task.dataset = options.dataset;
@@ -182,10 +199,9 @@ int check(const Options& options) {
 }
 
 int bench(const Options& options) {
-    check_tree(options);
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
-    check_dataset_name(lab, options);
+    check_names(lab, options);
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
     task.measure = true;
@@ -207,7 +223,6 @@ int bench(const Options& options) {
 }
 
 int grade(const Options& options) {
-    check_tree(options);
     Judge judge(folders_of(options), choose_backend(options.backend));
     Task task;
     task.hidden = true;
@@ -223,7 +238,7 @@ int grade(const Options& options) {
     const fs::path folder = options.report_dir.empty() ? options.build / "report" : options.report_dir;
     for (const std::string& name : names) {
         Lab& lab = judge.lab_for_grading(name);
-        check_dataset_name(lab, options);
+        check_names(lab, options);
         if (is_work(options)) start_if_needed(lab, judge.folders());
         std::vector<const Stage*> stages;
         for (const Stage& stage : lab.stages)

@@ -33,7 +33,8 @@ int peers(const Options& options);
 int show(const Options& options);
 int prepare_harness(const Options& options);
 
-/// Throws UsageError unless --tree is a tree by name or a folder that is there.
-void check_tree(const Options& options);
+/// What was typed is looked at before anything is copied or compiled: throws UsageError, with the names there are,
+/// unless stage, dataset, --source and --tree are there.
+void check_names(const Lab& lab, const Options& options);
 
 }  // namespace warplab

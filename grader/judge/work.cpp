@@ -75,7 +75,8 @@ void write_report(const Report& report, const fs::path& file) {
         throw UsageError(fmt::format("The report {} cannot be written. Is the folder writable, and the disk not full?",
                                      file.string()));
     }
-    fs::rename(fresh, file);
+    fs::rename(fresh, file, error);
+    if (error) throw UsageError(fmt::format("The report {} cannot be written ({}).", file.string(), error.message()));
 }
 
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders) {

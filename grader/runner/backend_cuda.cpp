@@ -214,6 +214,27 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block
     return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) __attribute__((weak));
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* shape, const void* kernel, void** arguments) {
+    runner::note_launch(kernel);
+    return __real_cudaLaunchKernelExC(shape, kernel, arguments);
+}
+
+cudaError_t __real_cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t)
+    __attribute__((weak));
+cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                               std::size_t shared, cudaStream_t stream) {
+    runner::note_launch(kernel);
+    runner::show_launch(kernel, grid, block, shared);
+    return __real_cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+cudaError_t __real_cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) __attribute__((weak));
+cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+    ++runner::now.launches;  // of kernels without a name
+    return __real_cudaGraphLaunch(graph, stream);
+}
+
 [[noreturn]] void __real_exit(int);
 [[noreturn]] void __wrap_exit(int status) {
     if (runner::page) {

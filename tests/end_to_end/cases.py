@@ -55,7 +55,13 @@ FILES = [
     ),
     Bad("no_last_newline", program().rstrip(), ""),
     Bad("latin_1_comment", program(before="// gr\xf6\xdfe").encode("latin-1"), ""),
-    Bad("latin_1_name", program(host="int gr\xf6sse = 1;").encode("latin-1"), "compile_error", ("Line 9",)),
+    Bad("latin_1_name", program(host="int gr\xf6sse = 1;").encode("latin-1"), "compile_error", ("Line 9", "UTF-8")),
+    Bad(
+        "typographic_quotes",
+        program(host="const char* s = \u201chello\u201d;"),
+        "compile_error",
+        ("Line 9", "typographic quote"),
+    ),
     Bad("utf_16", program().encode("utf-16"), "compile_error", ("UTF-16", "Save it as UTF-8")),
     Bad("program_file", b"\x7fELF\x02\x01\x01\0\0\0" + bytes(500), "compile_error", ("not a text file", ".cu source")),
     Bad("five_megabytes", "// " + "x" * 5_000_000 + "\n" + program(), "compile_error", ("5000", "at most 1048576")),
@@ -85,7 +91,7 @@ COMPILING = [
     Bad(
         "unknown_name", program(kernel="if (i < m) out[i] = a[i] + b[i];"), "compile_error", ("Line 5", "m", "spelled")
     ),
-    Bad("brace_left_open", program().rstrip()[:-1], "compile_error", ("Line ", "}")),
+    Bad("brace_left_open", program().rstrip()[:-1], "compile_error", ("Line ", "}", "never closed")),
     Bad(
         "defines_a_name_of_cuda",
         program(before='void cudaFreeAll(); extern "C" cudaError_t cudaFree(void*) { return cudaSuccess; }'),
@@ -96,7 +102,7 @@ COMPILING = [
         "calls_what_is_nowhere",
         program(before="void helper();", host="helper();"),
         "compile_error",
-        ("helper", "body missing"),
+        ("helper() is called in line 9", "body missing"),
     ),
     Bad(
         "endless_template",
@@ -146,12 +152,13 @@ RUNNING = [
         "endless_loop_in_a_kernel",
         program(kernel="for (volatile int k = 0; k < 10;) {}"),
         "timeout",
-        ("No answer after", "kernel add_kernel (launched at line 10)", "loop end"),
+        ("No answer after", "in kernel add_kernel (launched at line 10)", "loop end"),
     ),
     Bad(
         "prints_100_megabytes",
         program(host='for (int k = 0; k < 100; ++k) printf("%1000000d\\n", k);', before="#include <cstdio>"),
-        "",
+        "too_much_output",
+        ("more than 32 MB", "before any kernel", "if (i == 0)"),
     ),
     Bad(
         "kernel_prints_100_megabytes",
@@ -159,6 +166,12 @@ RUNNING = [
             kernel='if (i < n) out[i] = a[i] + b[i]; if (i < 100000) printf("%1000d\\n", (int)i);',
             before="#include <cstdio>",
         ),
+        "too_much_output",
+        ("more than 32 MB", "in kernel add_kernel (launched at line 10)", "if (i == 0)"),
+    ),
+    Bad(
+        "prints_20_megabytes",
+        program(host='for (int k = 0; k < 20; ++k) printf("%1000000d\\n", k);', before="#include <cstdio>"),
         "",
     ),
     Bad(
@@ -166,13 +179,13 @@ RUNNING = [
         program(host='printf("%1000000d\\n", 1);', kernel="if (i < n) out[i] = a[i];", before="#include <cstdio>"),
         "wrong_operation",
     ),
-    Bad("exit", program(host="exit(0);", before="#include <cstdlib>"), "exited", ("exit", "must return")),
+    Bad("exit", program(host="exit(0);", before="#include <cstdlib>"), "exited", ("called exit() before any", "must return")),
     Bad("quick_exit", program(host="_exit(0);", before="#include <unistd.h>"), "exited", ("exit status 0", "return")),
     Bad(
         "host_segfault",
         program(host="*(volatile int*)8 = 1;"),
         "crash",
-        ("Segmentation fault", "host_segfault.cu:9", "0x8"),
+        ("Segmentation fault", "host_segfault.cu:9", "null pointer"),
     ),
     Bad(
         "host_uses_device_pointer",
@@ -196,9 +209,25 @@ RUNNING = [
         "kernel_divides_by_zero",
         program(kernel="out[i] = 7 / (int)(n - 100000);"),
         "crash",
-        ("divided by zero", ":5", "kernel add_kernel"),
+        ("divided by zero", ":5", "kernel add_kernel", "divisor"),
     ),
     Bad("barrier_not_reached_by_all", program(kernel=BARRIER), "", ()),
+    Bad(
+        "different_barriers",
+        program(kernel="if (threadIdx.x % 2) __syncthreads(); else __syncwarp(); if (i < n) out[i] = a[i] + b[i];"),
+        "deadlock",
+        ("kernel add_kernel (launched at line 10)", "256 of 256 threads wait at line 5", "same __syncthreads()"),
+    ),
+    Bad(
+        "barrier_while_others_wait_for_a_flag",
+        program(
+            kernel="__shared__ int go; if (threadIdx.x == 0) go = 0; __syncthreads(); "
+            "if (threadIdx.x < 128) { __syncthreads(); atomicExch(&go, 1); } "
+            "else while (atomicAdd(&go, 0) == 0) {} if (i < n) out[i] = a[i] + b[i];"
+        ),
+        "timeout",
+        ("in kernel add_kernel (launched at line 10)", "try an atomic again and again", "128 wait at line 5"),
+    ),
     Bad(
         "barriers_in_both_branches",
         program(kernel="__shared__ int s; if (threadIdx.x % 2) { for (;;) { __syncthreads(); s = 1; } } out[i] = s;"),
@@ -229,7 +258,25 @@ RUNNING = [
         "huge_device_allocation",
         program(host="void* p; CUDA_CHECK(cudaMalloc(&p, 1ull << 50));"),
         "cuda_error",
-        (":9", "cudaMalloc", "out of memory"),
+        (":9", "cudaMalloc", "out of memory", "computed with an overflow"),
+    ),
+    Bad(
+        "allocates_for_ever",
+        program(host="for (;;) (void)*(volatile char*)new char[1 << 20];"),
+        "out_of_memory",
+        ("more memory than it may have", "in a loop and never freed"),
+    ),
+    Bad(
+        "fills_memory_for_ever",
+        program(host="for (;;) __builtin_memset(new char[1 << 20], 1, 1 << 20);"),
+        "out_of_memory",
+        ("memory", "before any kernel", "in a loop and never freed"),
+    ),
+    Bad(
+        "allocates_on_the_device_for_ever",
+        program(host="void* p; for (;;) CUDA_CHECK(cudaMalloc(&p, 256 << 20));"),
+        "out_of_memory",
+        ("memory", "in a loop and never freed"),
     ),
     Bad(
         "huge_host_allocation",
@@ -237,19 +284,24 @@ RUNNING = [
         "out_of_memory",
         ("memory",),
     ),
-    Bad("abort", program(host="abort();", before="#include <cstdlib>"), "crash", ("abort",)),
-    Bad("assert_in_host_code", program(host="assert(n == 1);", before="#include <cassert>"), "crash", ("aborted",)),
+    Bad("abort", program(host="abort();", before="#include <cstdlib>"), "crash", ("abort() was called",)),
+    Bad(
+        "assert_in_host_code",
+        program(host="assert(n == 1);", before="#include <cassert>"),
+        "crash",
+        ("aborted before any kernel", "assertion `n == 1' failed at assert_in_host_code.cu:9"),
+    ),
     Bad(
         "assert_in_a_kernel",
         program(kernel="assert(i < n);", before="#include <cassert>"),
         "crash",
-        ("aborted in kernel add_kernel",),
+        ("aborted in kernel add_kernel", "assertion `i < n' failed at assert_in_a_kernel.cu:5", "thread (160,0,0)"),
     ),
     Bad(
         "exception",
         program(host='throw std::runtime_error("oh no");', before="#include <stdexcept>"),
         "crash",
-        ("oh no",),
+        ("std::runtime_error (oh no)", "not caught", "before any kernel"),
     ),
     Bad("leak", program(host="void* p; CUDA_CHECK(cudaMalloc(&p, 1000));"), "leak", ("1,000", "cudaFree")),
     Bad(
@@ -268,15 +320,23 @@ RUNNING = [
         "too_many_threads",
         program(launch="add_kernel<<<98, 1025>>>(a, b, out, n);"),
         "launch_failed",
-        ("invalid configuration", "1 to 1024 threads"),
+        ("invalid configuration", "line 10: add_kernel<<<(98, 1, 1), (1025, 1, 1), 0>>>", "1 to 1024 threads"),
     ),
     Bad(
         "empty_grid",
         program(launch="add_kernel<<<unsigned(n / 200000), 256>>>(a, b, out, n);"),
         "launch_failed",
-        ("invalid configuration", "at least one block"),
+        ("invalid configuration", "line 10: add_kernel<<<(0, 1, 1)", "at least one block"),
     ),
     Bad("nothing_launched", program(launch=""), "not_launched", ("No kernel was launched", "<<<")),
+    Bad(
+        "host_loop_where_memory_is_large",
+        program(launch="for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];"),
+        "not_launched",
+        ("output is right", "launched no kernel", "<<<blocks, threads>>>"),
+        dataset="timed_16m",
+    ),
+    Bad("nothing_launched_for_nothing", program(launch=""), "", dataset="empty"),
     Bad(
         "writes_to_the_graders_channel",
         program(host='write(3, "passed", 6);', before="#include <unistd.h>"),
@@ -286,8 +346,8 @@ RUNNING = [
     Bad(
         "closes_the_graders_channel",
         program(host="close(3);", before="#include <unistd.h>"),
-        "exited",
-        ("exit status 0",),
+        "protocol",
+        ("closed the grader's own channel", "descriptors 3 and 4"),
     ),
     Bad(
         "replaces_the_program",

@@ -150,7 +150,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 void on_exit_by_student() {
     const auto phase = static_cast<warplab::Phase>(page->phase);
     if (phase != warplab::Phase::prepare && phase != warplab::Phase::call) return;
-    if (!record(Fault::exited, "exit() was called")) return;
+    if (!record(Fault::exited, "exit()")) return;
     std::fflush(nullptr);
     leave(Fault::exited);
 }
@@ -190,7 +190,10 @@ void note_launch(const char* kernel, int line) {
     write_text(page->kernel, sizeof(page->kernel), kernel);
     page->launch_line = line;
     ++page->launches;
+    page->in_kernel = 1;
 }
+
+void note_return() { page->in_kernel = 0; }
 
 void note_early_exits() { __atomic_fetch_add(&page->early_exits, 1, __ATOMIC_RELAXED); }
 
@@ -217,10 +220,10 @@ void use_status_page(StatusPage* shared) {
 
 // assert() in a kernel or on the host: replaces the C library's, whose message would go to stderr alone.
 extern "C" [[noreturn]] void __assert_fail(const char* expression, const char* file, unsigned line,
-                                           const char* function) noexcept {
+                                           const char*) noexcept {
     const char* slash = std::strrchr(file, '/');
     const std::string words = std::string("assertion `") + expression + "' failed at " + (slash ? slash + 1 : file) +
-                              ":" + std::to_string(line) + " in " + function;
+                              ":" + std::to_string(line);
     warplab_cpu::end_with_fault(warplab::Fault::aborted, words);
 }
 

@@ -25,6 +25,7 @@ void prepare_thread_for_faults();
 void note_detail(const std::string& detail);
 
 void note_launch(const char* kernel, int line);
+void note_return();
 void note_early_exits();
 
 }  // namespace warplab_cpu

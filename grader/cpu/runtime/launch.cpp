@@ -101,7 +101,7 @@ void run_pending(const char* kernel, Grid& grid) {
     if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
         note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + "<<<" +
                     describe(launch.grid) + ", " + describe(launch.block) + ", " + std::to_string(launch.shared_bytes) +
-                    ">>>: " + cudaGetErrorString(error));
+                    ">>>");
         set_error(error);
         return;
     }
@@ -115,6 +115,7 @@ void run_pending(const char* kernel, Grid& grid) {
     pending = launch.outer;  // a kernel's host-side helpers see no launch
     show_to_kernels();
     run_grid(grid);
+    note_return();
     hide_from_host();
     pending = &launch;
 }

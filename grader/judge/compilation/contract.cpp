@@ -105,15 +105,17 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
 
 }  // namespace
 
-int line_of_call(const std::string& source, const std::string& name) {
+int line_of_call(const std::string& source, const std::string& name, Which which) {
     const std::string text = without_comments(source);
+    int line = 0;
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
         if (at > 0 && is_word(text[at - 1])) continue;
         const std::size_t next = text.find_first_not_of(" \t\n", at + name.size());
-        if (next != std::string::npos && text[next] == '(')
-            return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
+        if (next == std::string::npos || text[next] != '(') continue;
+        line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
+        if (which == Which::first) break;
     }
-    return 0;
+    return line;
 }
 
 Failure wrong_signature(const Contract& contract, const std::string& found) {

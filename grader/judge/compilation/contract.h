@@ -30,7 +30,8 @@ std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Con
 std::optional<Failure> find_breach(const std::string& error, const std::string& line, int number,
                                    const Contract& contract);
 
-/// The line where `name (` first stands outside comments; 0 = nowhere.
-int line_of_call(const std::string& source, const std::string& name);
+/// The line where `name (` first, or last, stands outside comments; 0 = nowhere.
+enum class Which { first, last };
+int line_of_call(const std::string& source, const std::string& name, Which which = Which::first);
 
 }  // namespace warplab::compilation

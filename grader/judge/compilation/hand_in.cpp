@@ -97,6 +97,11 @@ HandIn read_hand_in(const fs::path& file) {
     if (fs::is_directory(file, error))
         return refuse(cause::missing_file, fmt::format("{} is a folder, not a file.", name),
                       "Give the .cu file itself.");
+    if (fs::is_symlink(file, error) && !fs::exists(file, error))
+        return refuse(
+            cause::missing_file,
+            fmt::format("{} is a link to {}, which is not there.", name, fs::read_symlink(file, error).string()),
+            "Put the file itself there, or remove the link and type make start.");
     if (!fs::is_regular_file(file, error))
         return refuse(cause::missing_file, fmt::format("There is no file {}.", name),
                       "Copy the starter there (make start) or check the name.");
