@@ -86,7 +86,7 @@ std::string no_such_verb(const std::string& typed) {
     const std::string about = typed.empty()
                                   ? "Say what to do."
                                   : fmt::format("There is no verb {}.{}", typed, warplab::did_you_mean(typed, verbs));
-    return fmt::format("{} Verbs: {}.", about, fmt::join(verbs, ", "));
+    return fmt::format("{} Verbs: {}; --help tells more.", about, fmt::join(verbs, ", "));
 }
 
 int complain(const std::string& message) {

@@ -18,7 +18,7 @@ namespace warplab {
 namespace {
 
 constexpr int cuda_check_failed = 90, channel_closed = 91;  // exit statuses, set in grader/runner
-constexpr std::uint64_t suspicious_bytes = 2ull << 30;      // taken by a program that does not end
+constexpr std::uint64_t much_memory_bytes = 512 << 20;      // beside the buffers, of a program that does not end
 constexpr auto leave_alone = "Leave file descriptors 3 and 4 alone.";
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
@@ -178,6 +178,10 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
     process_.restart_clock(limit_s);
+    if (request.ask == protocol::Ask::open) {
+        buffer_bytes_ = 0;
+        for (std::uint32_t i = 0; i < request.buffer_count; ++i) buffer_bytes_ += request.buffers[i].mapped_bytes;
+    }
     if (has_unasked_answer()) return lied("The program answered before it was asked.");
     if (!protocol::send_packet(channel_.get(), request, descriptors.data(), static_cast<int>(descriptors.size())))
         return died(limit_s);
@@ -279,7 +283,7 @@ Failure Session::explain_end(const Ended& ended, double limit_s) const {
                     "Remove the printing, or let one thread print: if (i == 0) printf(...).",
                     {}};
         case End::timed_out:
-            if (ended.peak_rss_bytes > suspicious_bytes)
+            if (ended.peak_rss_bytes > 2 * buffer_bytes_ + much_memory_bytes)
                 return {cause::out_of_memory,
                         fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
                                     ended.peak_rss_bytes >> 20, limit_s, where_it_was(page)),

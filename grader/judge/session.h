@@ -69,6 +69,7 @@ class Session {
     Policy policy_;
     Descriptor channel_, page_file_;
     StatusPage* page_ = nullptr;
+    std::uint64_t buffer_bytes_ = 0;  // of the judge's, as opened last
     Process process_;
     bool alive_ = true;
 };

@@ -144,10 +144,7 @@ struct Shown {
 /// shown by the reference solution, where that is.
 Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
     const Stage* asked = options.stage.empty() ? nullptr : &lab.stage(options.stage);
-    if (!options.source.empty()) {
-        if (!asked) throw UsageError("With --source (SOURCE=) say which STAGE the file is for.");
-        return {asked, options.source, options.source.string(), ""};
-    }
+    if (!options.source.empty()) return {asked, options.source, options.source.string(), ""};
     if (!options.tree.empty() && options.tree != "work") {
         const Stage* stage = asked ? asked : &lab.stages.back();
         return {stage, judge.source_of(lab, *stage, options.tree), options.tree, ""};

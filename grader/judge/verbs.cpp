@@ -107,7 +107,6 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
 /// The stages asked for; for the student's own tree without STAGE, those started.
 std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
     if (!options.stage.empty()) return {&lab.stage(options.stage)};
-    if (!options.source.empty()) throw UsageError("With --source (SOURCE=) say which STAGE the file is for.");
     if (is_work(options)) {
         const auto started = started_stages(lab, folders);
         if (!started.empty()) return started;
@@ -137,6 +136,8 @@ void check_names(const Lab& lab, const Options& options) {
     if (!options.stage.empty()) lab.stage(options.stage);
     std::error_code unreadable;
     const std::string source = options.source.string();
+    if (!source.empty() && options.stage.empty())
+        throw UsageError("With --source (SOURCE=) say which STAGE the file is for.");
     if (!source.empty() && fs::is_directory(source, unreadable))
         throw UsageError(
             fmt::format("{0} is a folder, and SOURCE (--source) is one .cu file. Say TREE={0} instead.", source));

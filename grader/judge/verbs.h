@@ -8,6 +8,8 @@
 
 namespace warplab {
 
+struct Lab;
+
 struct Options {
     std::string lab, stage, dataset;
     std::filesystem::path source;
