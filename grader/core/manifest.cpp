@@ -95,14 +95,18 @@ void require_schema_1(const JsonNode& document) {
 
 // --- lab.json ---
 
-std::vector<std::string> read_names(const JsonNode& document, const std::string& key, std::size_t most,
+using ReadNames = std::vector<std::string> (*)(const JsonNode&);
+
+std::vector<std::string> read_names(const JsonNode& document, const std::string& key, std::size_t most, ReadNames read,
                                     std::map<std::string, std::string>& where) {
     std::vector<std::string> names;
     const auto list = document.find(key);
     if (!list) return names;
     for (const auto& item : list->items()) {
-        names.push_back(read_name(item));
-        require_new(item, names.back(), "the name", where);
+        for (const auto& name : read(item)) {
+            names.push_back(name);
+            require_new(item, name, "the name", where);
+        }
     }
     if (names.size() > most)
         list->fail(fmt::format("{} names, but a call carries {} at most; pass tables as a buffer", names.size(), most));
@@ -245,6 +249,22 @@ Peer read_peer(const JsonNode& node, const std::vector<Stage>& stages) {
     return peer;
 }
 
+/// One name, or {"name", "count"} for a table of them: name_0, name_1 …
+std::vector<std::string> read_real(const JsonNode& node) {
+    if (node.value().is_string()) return {read_name(node)};
+    node.require_only({"name", "count"});
+    const auto name = read_name(node.at("name"));
+    const auto count = node.at("count").natural();
+    if (count < 1 || count > max_reals)
+        node.at("count").fail(
+            fmt::format("{} is not between 1 and {}; pass larger tables as a buffer", count, max_reals));
+    std::vector<std::string> names;
+    for (std::uint64_t i = 0; i < count; ++i) names.push_back(fmt::format("{}_{}", name, i));
+    return names;
+}
+
+std::vector<std::string> read_single(const JsonNode& node) { return {read_name(node)}; }
+
 Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     document.require_only({"$schema", "schema", "lab", "title", "about", "points", "sizes", "reals", "buffers",
                            "benchmark", "stages", "peers"});
@@ -259,8 +279,8 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     lab.about = document.at("about").filled_text();
     std::map<std::string, std::string> names;
     document.at("sizes");
-    lab.sizes = read_names(document, "sizes", max_sizes, names);
-    lab.reals = read_names(document, "reals", max_reals, names);
+    lab.sizes = read_names(document, "sizes", max_sizes, read_single, names);
+    lab.reals = read_names(document, "reals", max_reals, read_real, names);
     lab.buffers = read_buffers(document.at("buffers"), names);
     if (const auto benchmark = document.find("benchmark")) lab.benchmark = read_benchmark(*benchmark);
     lab.stages = read_stages(document.at("stages"));

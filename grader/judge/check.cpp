@@ -233,11 +233,13 @@ Failure look_closer(StageRun& run, Buffers& buffers, const Trial& trial, const O
     if (early > 0) {
         Failure failure = *first.failure;
         failure.cause = cause::return_before_barrier;
-        failure.message +=
-            fmt::format(" In {} block{}, threads had returned before a __syncthreads() at which others waited.", early,
-                        early == 1 ? "" : "s");
+        failure.message += fmt::format(
+            " In {} block{}, threads had returned without reaching a __syncthreads() at which others waited.", early,
+            early == 1 ? "" : "s");
         failure.hint =
-            "Threads beyond the end must not return before a barrier: let them take part with a neutral value instead.";
+            "A barrier is for all threads of the block. It must not stand inside an if that only some of them enter, "
+            "such as if (threadIdx.x == 0); and threads beyond the end must not return before it: let them take part "
+            "with a neutral value.";
         return failure;
     }
     if (!agree(run, trial.problem, runs[0], runs[1]) && (runs[0].difference || runs[1].difference))

@@ -1,0 +1,668 @@
+#include "grader/judge/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "grader/core/recipe.h"
+#include "grader/core/text.h"
+#include "labs/smoothing_filter/filter.h"
+#include "labs/smoothing_filter/picture.h"
+
+namespace warplab {
+namespace {
+
+enum Buffer { image, out };
+
+struct Shape {
+    std::size_t width, height, size;  // of the output, and rows of the filter
+
+    std::size_t pitch() const { return width + size - 1; }
+    std::size_t rows() const { return height + size - 1; }
+    std::size_t pixels() const { return width * height; }
+};
+
+Shape shape_of(const Problem& problem) {
+    const auto size = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(problem.reals.size()))));
+    return {static_cast<std::size_t>(problem.sizes[0]), static_cast<std::size_t>(problem.sizes[1]), size};
+}
+
+std::vector<float> weights_of(const Problem& problem) { return {problem.reals.begin(), problem.reals.end()}; }
+
+// --- generators ---
+
+/// From 0 to 1.
+double unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    return static_cast<double>(random_bits(seed, stream, index) >> 40) * 0x1p-24;
+}
+
+using Pixel = float (*)(std::uint64_t seed, std::size_t index);
+
+/// Any brightness from 0 to 255.
+float random_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float>(255 * unit(seed, 0, i)); }
+
+/// Either sign: sums in which terms cancel.
+float signed_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float>(510 * unit(seed, 1, i) - 255); }
+
+/// Black, but for one white pixel in 97: the output shows the filter itself, around each of them.
+float sparse_pixel(std::uint64_t seed, std::size_t i) { return random_bits(seed, 2, i) % 97 ? 0.f : 255.f; }
+
+/// All the same: so is the output, for a filter whose weights add up to 1.
+float flat_pixel(std::uint64_t seed, std::size_t) { return static_cast<float>(1 + 254 * unit(seed, 3, 0)); }
+
+const std::map<std::string, Pixel> generators = {
+    {"random", random_pixel}, {"signed", signed_pixel}, {"sparse", sparse_pixel}, {"flat", flat_pixel}};
+
+/// "rings": the lab's own. "any": positive, no two alike, adding up to 1. "signed": of either sign. The weights come of
+/// the dataset's seed, not of a call's: a filter stays the same from call to call.
+std::vector<double> make_filter(const Dataset& dataset) {
+    const auto size = dataset.parameters.contains("filter_size") ? read_size(dataset, "filter_size") : 5;
+    if (size % 2 == 0 || size > 15) throw recipe_error(dataset, "\"filter_size\" is an odd number up to 15");
+    const std::string kind = dataset.parameters.value("filter", "rings");
+    if (kind == "rings") return ring_filter(static_cast<std::size_t>(size));
+    if (kind != "any" && kind != "signed")
+        throw recipe_error(dataset, "\"filter\" is \"rings\", \"any\" or \"signed\", not \"" + kind + "\"");
+    std::vector<double> weights;
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(size * size); ++i)
+        weights.push_back(kind == "any" ? 0.1 + unit(dataset.seed, 4, i) : 2 * unit(dataset.seed, 5, i) - 1);
+    double sum = 0;
+    for (const double weight : weights) sum += kind == "any" ? weight : 1;
+    for (double& weight : weights) weight = static_cast<float>(kind == "any" ? weight / sum : weight);
+    return weights;
+}
+
+Problem make_problem(std::size_t width, std::size_t height, std::vector<double> filter, std::size_t extra) {
+    Problem problem{
+        {static_cast<std::int64_t>(width), static_cast<std::int64_t>(height)}, std::move(filter), {Array(), Array()}};
+    const Shape shape = shape_of(problem);
+    problem.arrays[image] = Array(ElementType::float32, shape.pitch() * shape.rows() + extra);
+    problem.arrays[out] = Array(ElementType::float32, shape.pixels());
+    return problem;
+}
+
+Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
+    require_only(dataset, {"file", "filter"});
+    const Image picture = read_image(dataset.parameters.at("file").get<std::string>());
+    Problem problem = make_problem(static_cast<std::size_t>(picture.width), static_cast<std::size_t>(picture.height),
+                                   make_filter(dataset), 0);
+    problem.arrays[image] = pad_channel(picture, static_cast<int>(seed % 3) % picture.channels, 2);
+    return problem;
+}
+
+// --- what students' mistakes would give ---
+
+constexpr std::size_t most_explained = 1 << 24;  // pixels
+bool same_bits(float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); }
+
+constexpr float beyond = std::numeric_limits<float>::quiet_NaN();
+
+struct Block {
+    std::size_t x, y;
+};
+constexpr Block usual_blocks[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}, {16, 8},
+                                  {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
+                                  {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
+
+/// Whether a pixel of the block reads a part of the halo that was left out: row and column of both, in the tile.
+using Missing = std::function<bool(std::size_t i, std::size_t j)>;
+
+/// Lists the mistakes that could have made an output; the judge tries each on every pixel.
+class Explanation {
+  public:
+    Explanation(const Oracle& oracle, const Situation& situation)
+        : oracle_(oracle),
+          problem_(situation.problem),
+          shape_(shape_of(situation.problem)),
+          weights_(weights_of(situation.problem)),
+          image_(situation.problem.arrays[image].as<float>()),
+          right_(situation.problem.arrays[out].as<float>()),
+          actual_(situation.actual[out].as<float>()),
+          before_(situation.before[out].as<float>()) {
+        if (shape_.pixels() > most_explained) return;
+        find_wrong();
+        if (wrong_.empty()) return;
+        try_unwritten();
+        if (std::all_of(wrong_.begin(), wrong_.end(), [&](std::size_t i) { return is_unwritten(i); })) return;
+        try_zeros();
+        try_weights();
+        try_taps();
+        try_indices();
+        try_shifts();
+        try_transposed();
+        try_other_values(situation.previous);
+        try_halo();
+    }
+
+    /// They keep alive what they look at.
+    static std::vector<Hypothesis> of(const Oracle& oracle, const Situation& situation) {
+        const auto explanation = std::make_shared<Explanation>(oracle, situation);
+        std::vector<Hypothesis> found = std::move(explanation->found_);
+        for (Hypothesis& hypothesis : found)
+            hypothesis.predict = [explanation, predict = hypothesis.predict](std::vector<Array>& outputs) {
+                return predict(outputs);
+            };
+        return found;
+    }
+
+  private:
+    using Predict = std::function<float(std::size_t x, std::size_t y)>;  // NaN: reads what is not the image
+
+    std::size_t index(std::size_t x, std::size_t y) const { return y * shape_.width + x; }
+    bool fits_at(std::size_t i, float value) const {
+        if (same_bits(value, actual_[i])) return true;
+        if (std::isnan(value)) return std::isnan(actual_[i]) && !holds_what_was_there(i);
+        return oracle_.accepts(problem_, out, i, value, actual_[i]);
+    }
+    bool is_wrong(std::size_t i) const { return !fits_at(i, right_[i]); }
+    bool holds_what_was_there(std::size_t i) const { return same_bits(actual_[i], before_[i]); }
+    bool is_unwritten(std::size_t i) const { return holds_what_was_there(i) && is_wrong(i); }
+
+    void find_wrong() {
+        for (std::size_t i = 0; i < right_.size(); ++i)
+            if (is_wrong(i)) wrong_.push_back(i);
+        const auto sample = [&](std::size_t count, auto&& at) {
+            const std::size_t step = std::max<std::size_t>(1, count / 150);
+            for (std::size_t k = 0; k < count; k += step) samples_.push_back(at(k));
+        };
+        sample(wrong_.size(), [&](std::size_t k) { return wrong_[k]; });
+        sample(right_.size(), [](std::size_t k) { return k; });
+    }
+
+    /// Adds a hypothesis if it gives the output at a few hundred pixels.
+    void suspect(std::string cause, std::string message, std::string hint, const Predict& predict) {
+        bool explains = false;  // a wrong pixel, by more than NaN for NaN
+        for (const std::size_t i : samples_) {
+            const float value = predict(i % shape_.width, i / shape_.width);
+            if (!fits_at(i, value)) return;
+            explains = explains || !std::isnan(value) || same_bits(value, actual_[i]);
+        }
+        if (!explains) return;
+        const auto write = [predict, width = shape_.width, actual = actual_](std::vector<Array>& outputs) {
+            const auto pixels = outputs[out].as<float>();
+#pragma omp parallel for
+            for (std::size_t i = 0; i < pixels.size(); ++i) {
+                const float value = predict(i % width, i / width);
+                pixels[i] = std::isnan(value) && std::isnan(actual[i]) ? actual[i] : value;
+            }
+            return true;
+        };
+        found_.push_back({std::move(cause), std::move(message), std::move(hint), write});
+    }
+
+    float pixel(std::int64_t at) const {
+        return at >= 0 && at < static_cast<std::int64_t>(image_.size()) ? image_[static_cast<std::size_t>(at)] : beyond;
+    }
+
+    /// The sum over the filter's taps, with weights and places in image as a mistake has them.
+    template <class Weight, class Place>
+    float sum(Weight&& weight, Place&& place) const {
+        float total = 0;
+        for (std::size_t r = 0; r < shape_.size; ++r)
+            for (std::size_t c = 0; c < shape_.size; ++c) {
+                const float w = weight(r, c);
+                if (w != 0) total += w * pixel(static_cast<std::int64_t>(place(r, c)));
+            }
+        return total;
+    }
+
+    /// Right places, wrong weights.
+    Predict with_weights(std::function<float(std::size_t r, std::size_t c)> weight) const {
+        return [this, weight](std::size_t x, std::size_t y) {
+            return sum(weight, [&](std::size_t r, std::size_t c) { return (y + r) * shape_.pitch() + x + c; });
+        };
+    }
+
+    /// Right weights, wrong places.
+    Predict with_places(
+        std::function<std::int64_t(std::int64_t x, std::int64_t y, std::int64_t r, std::int64_t c)> place) const {
+        return [this, place](std::size_t x, std::size_t y) {
+            const auto own = [&](std::size_t r, std::size_t c) { return weights_[r * shape_.size + c]; };
+            return sum(own, [&](std::size_t r, std::size_t c) {
+                return place(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), static_cast<std::int64_t>(r),
+                             static_cast<std::int64_t>(c));
+            });
+        };
+    }
+
+    // --- pixels that were never written ---
+
+    void try_unwritten() {
+        if (!is_unwritten(index(shape_.width - 1, shape_.height - 1)) || is_unwritten(0)) return;
+        std::size_t columns = 0, rows = 0;  // written ones
+        while (columns < shape_.width && !is_unwritten(index(columns, 0))) ++columns;
+        while (rows < shape_.height && !is_unwritten(index(0, rows))) ++rows;
+        const auto [cause, message, hint] = explain_unwritten(columns, rows);
+        suspect(cause, message, hint, [this, columns, rows](std::size_t x, std::size_t y) {
+            const std::size_t i = index(x, y);
+            return x < columns && y < rows ? right_[i] : before_[i];
+        });
+    }
+
+    struct Words {
+        std::string cause, message, hint;
+    };
+
+    Words explain_unwritten(std::size_t columns, std::size_t rows) const {
+        const std::string counts =
+            fmt::format("Only {} x {} of {} x {} pixels are written", format_count(columns), format_count(rows),
+                        format_count(shape_.width), format_count(shape_.height));
+        if (rows == shape_.height && columns == shape_.width / 4 * 4)
+            return {"vector_tail_lost",
+                    fmt::format("{}: whole groups of four columns. The last {} of every row are left out.", counts,
+                                shape_.width - columns),
+                    "width need not be a multiple of 4: the last columns are written one by one."};
+        for (const Block block : usual_blocks) {
+            if (columns == std::min(block.x, shape_.width) && rows == std::min(block.y, shape_.height) &&
+                (columns < shape_.width - block.x || rows < shape_.height - block.y))
+                return {"one_block_only", fmt::format("{}: one block of {} x {}.", counts, block.x, block.y),
+                        "The pixel's place takes the block's into account: blockIdx.x * blockDim.x + threadIdx.x, and "
+                        "y likewise."};
+            const bool x_cut = columns == shape_.width / block.x * block.x && columns != shape_.width;
+            const bool y_cut = rows == shape_.height / block.y * block.y && rows != shape_.height;
+            if ((x_cut && y_cut) || (x_cut && rows == shape_.height) || (y_cut && columns == shape_.width))
+                return {"blocks_rounded_down",
+                        fmt::format("{}: whole blocks of {} x {}. The rest of the picture has no threads.", counts,
+                                    block.x, block.y),
+                        "Round the number of blocks up in both directions: (width + BLOCK_X - 1) / BLOCK_X, and height "
+                        "likewise."};
+        }
+        return {"grid_too_small", counts + ".",
+                "Do the blocks cover the picture, across and down? Is the guard x < width && y < height?"};
+    }
+
+    // --- the filter ---
+
+    void try_zeros() {
+        suspect(
+            "all_zero", "Every pixel is 0.",
+            "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory holds "
+            "zeros until cudaMemcpyToSymbol has filled it.",
+            [](std::size_t, std::size_t) { return 0.f; });
+    }
+
+    void try_weights() {
+        const std::size_t n = shape_.size;
+        const std::vector<double> rings = ring_filter(n);
+        suspect(
+            "filter_ignored",
+            "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",
+            "The weights are an argument, and other ones may come: use what filter points to.",
+            with_weights([rings, n](std::size_t r, std::size_t c) { return static_cast<float>(rings[r * n + c]); }));
+        suspect("not_normalised", "The output is that of the weights 1, 2 and 3, not divided by their sum.",
+                "Take the weights from filter: they are divided already, and other ones may come.",
+                with_weights([rings, n](std::size_t r, std::size_t c) {
+                    return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
+                }));
+        try_scaled();
+        suspect(
+            "filter_transposed",
+            "The filter's rows and columns are exchanged: weight (r, c) stands where (c, r) belongs.",
+            "The filter is stored row by row, like the image: filter[r * 5 + c] belongs to the pixel r rows down and "
+            "c columns right.",
+            with_weights([this, n](std::size_t r, std::size_t c) { return weights_[c * n + r]; }));
+        suspect(
+            "filter_flipped", "The filter is turned by half a turn: weight (r, c) stands where (4 - r, 4 - c) belongs.",
+            "The contract's sum takes filter[r * 5 + c] with the pixel r rows down and c columns right; it does not "
+            "mirror the filter, as the textbook's convolution does.",
+            with_weights([this, n](std::size_t r, std::size_t c) { return weights_[n * n - 1 - r * n - c]; }));
+        suspect("filter_flipped", "The filter's columns come in reverse order.",
+                "Weight c belongs to the pixel c columns right.",
+                with_weights([this, n](std::size_t r, std::size_t c) { return weights_[r * n + n - 1 - c]; }));
+        suspect("filter_flipped", "The filter's rows come in reverse order.",
+                "Weight r belongs to the pixel r rows down.",
+                with_weights([this, n](std::size_t r, std::size_t c) { return weights_[(n - 1 - r) * n + c]; }));
+    }
+
+    /// Every pixel is the same multiple of the right one.
+    void try_scaled() {
+        const auto is_darker = [&](std::size_t a, std::size_t b) { return std::abs(right_[a]) < std::abs(right_[b]); };
+        const std::size_t i = *std::max_element(wrong_.begin(), wrong_.end(), is_darker);
+        const double ratio = static_cast<double>(actual_[i]) / right_[i];
+        if (!std::isfinite(ratio) || ratio == 0) return;
+        const double nearest = ratio > 1 ? std::round(ratio) : 1 / std::round(1 / ratio);
+        if (std::abs(nearest / ratio - 1) > 1e-4) return;
+        const bool larger = nearest > 1;
+        suspect("not_normalised",
+                fmt::format("Every pixel is {} the right one.",
+                            larger ? fmt::format("{:.0f} times", nearest)
+                                   : fmt::format("{:.0f} times smaller than", 1 / nearest)),
+                larger
+                    ? "Weights 1, 2 and 3 have to be divided by their sum, 35; those in filter have been already: use "
+                      "them as they are."
+                    : "The weights in filter add up to 1 already: nothing is to be divided once more.",
+                [this, nearest](std::size_t x, std::size_t y) {
+                    return static_cast<float>(nearest * right_[index(x, y)]);
+                });
+    }
+
+    /// A loop that begins late or ends early.
+    void try_taps() {
+        const std::size_t n = shape_.size;
+        if (n < 2) return;
+        struct Range {
+            std::size_t begin, end;
+            const char* words;
+        };
+        const Range ranges[] = {{0, n, "all"},
+                                {0, n - 1, "not the last"},
+                                {1, n, "not the first"},
+                                {1, n - 1, "neither the first nor the last"}};
+        for (const Range& rows : ranges)
+            for (const Range& columns : ranges) {
+                if (rows.end - rows.begin + columns.end - columns.begin == 2 * n) continue;
+                suspect("taps_lost",
+                        fmt::format("Of the filter's rows {} count, and of its columns {}.", rows.words, columns.words),
+                        "Both loops run over all 5: r and c from 0 to 4.",
+                        with_weights([this, n, rows, columns](std::size_t r, std::size_t c) {
+                            const bool counts =
+                                r >= rows.begin && r < rows.end && c >= columns.begin && c < columns.end;
+                            return counts ? weights_[r * n + c] : 0.f;
+                        }));
+            }
+    }
+
+    // --- places in the image ---
+
+    void try_indices() {
+        const auto pitch = static_cast<std::int64_t>(shape_.pitch()), width = static_cast<std::int64_t>(shape_.width);
+        suspect("wrong_pitch",
+                fmt::format("The image is read as if its rows were {} pixels apart; they are {} apart, width + 4.",
+                            format_count(shape_.width), format_count(shape_.pitch())),
+                "image is wider than out by the filter's rim: row y begins at y * (width + 4).",
+                with_places([width](auto x, auto y, auto r, auto c) { return (y + r) * width + x + c; }));
+        suspect("comma_index",
+                "Every row of the output is computed from the first rows of the image: the row does not count in the "
+                "index.",
+                "Is there an index such as image[y, x]? In C++ the comma throws y away; write image[y * pitch + x].",
+                with_places([pitch](auto x, auto, auto, auto c) { return x + c; }));
+        suspect("row_forgotten", "Every row of the output is the first one: y does not count in the index.",
+                "Row y + r of image begins at (y + r) * pitch.",
+                with_places([pitch](auto x, auto, auto r, auto c) { return r * pitch + x + c; }));
+        suspect(
+            "comma_index",
+            "Only the filter's column counts in the index, not its row: the same row is read five times.",
+            "Is there an index such as image[r, c]? In C++ the comma throws r away; write out the place in the row.",
+            with_places([pitch](auto x, auto y, auto, auto c) { return y * pitch + x + c; }));
+        for (const Block block : usual_blocks) {
+            const auto bx = static_cast<std::int64_t>(block.x), by = static_cast<std::int64_t>(block.y);
+            suspect("block_index_forgotten",
+                    fmt::format("Every block of {} x {} pixels shows the picture's first one.", bx, by),
+                    "Where a block's tile begins depends on blockIdx.",
+                    with_places(
+                        [pitch, bx, by](auto x, auto y, auto r, auto c) { return (y % by + r) * pitch + x % bx + c; }));
+        }
+    }
+
+    void try_shifts() {
+        const auto pitch = static_cast<std::int64_t>(shape_.pitch());
+        const auto most = static_cast<std::int64_t>(shape_.size) - 1;
+        for (std::int64_t dy = -most; dy <= most; ++dy)
+            for (std::int64_t dx = -most; dx <= most; ++dx) {
+                if (dx == 0 && dy == 0) continue;
+                suspect(
+                    "halo_shifted",
+                    fmt::format("The picture is shifted: every pixel is computed from the place {}.",
+                                shift_words(dx, dy)),
+                    "Pixel (0, 0) of out takes image rows and columns 0 to 4: the two extra pixels on each side are "
+                    "in image already, so nothing is to be added or subtracted for the halo.",
+                    with_places([=](auto x, auto y, auto r, auto c) { return (y + dy + r) * pitch + x + dx + c; }));
+            }
+    }
+
+    static std::string shift_words(std::int64_t dx, std::int64_t dy) {
+        const auto words = [](std::int64_t by, const char* back, const char* on) {
+            return by ? fmt::format("{} {}", std::abs(by), by < 0 ? back : on) : "";
+        };
+        const std::string across = words(dx, "to the left", "to the right"), down = words(dy, "up", "down");
+        return across + (across.empty() || down.empty() ? "" : " and ") + down + " of its own";
+    }
+
+    void try_transposed() {
+        const auto pitch = static_cast<std::int64_t>(shape_.pitch());
+        suspect("transposed", "The image is read with rows and columns exchanged.",
+                "x counts columns and y rows: pixel (x, y) is at y * pitch + x.",
+                with_places([pitch](auto x, auto y, auto r, auto c) { return (x + c) * pitch + y + r; }));
+        if (shape_.height == 1 || shape_.width == 1) return;
+        suspect("transposed",
+                fmt::format("The output is written column by column: pixel (x, y) is at x * {} + y.", shape_.height),
+                "out is stored row by row: pixel (x, y) is at y * width + x.", [this](std::size_t x, std::size_t y) {
+                    const std::size_t i = index(x, y);
+                    return right_[index(i / shape_.height, i % shape_.height)];
+                });
+        if (shape_.height == shape_.width) return;
+        suspect("transposed", "The output holds the picture with rows and columns exchanged.",
+                "x counts columns and y rows: threadIdx.x belongs to x, threadIdx.y to y.",
+                [this](std::size_t x, std::size_t y) {
+                    return x < shape_.height && y < shape_.width ? right_[index(y, x)] : before_[index(x, y)];
+                });
+    }
+
+    // --- the rest ---
+
+    void try_other_values(const Problem* previous) {
+        const std::size_t n = shape_.size, middle = n / 2;
+        suspect(
+            "not_filtered", "The output is the image itself, without any filter.", "A pixel is the sum of 25 products.",
+            with_weights([n, middle](std::size_t r, std::size_t c) { return r == middle && c == middle ? 1.f : 0.f; }));
+        suspect("truncated", "Every pixel is cut to a whole number.", "Add up and store floats: no int on the way.",
+                [this](std::size_t x, std::size_t y) { return std::trunc(right_[index(x, y)]); });
+        suspect("added_to_garbage", "Every pixel is the right one plus what out held before the call.",
+                "out holds garbage before the call: assign with =, not +=.",
+                [this](std::size_t x, std::size_t y) { return right_[index(x, y)] + before_[index(x, y)]; });
+        if (previous && previous->arrays[out].count() == right_.size())
+            suspect("stale_result", "out holds the picture of the call before, although the image has changed since.",
+                    "Nothing may be kept from one call to the next that depends on the image.",
+                    [old = previous->arrays[out].as<float>(), width = shape_.width](std::size_t x, std::size_t y) {
+                        return old[y * width + x];
+                    });
+    }
+
+    // --- tiles of which a part was never loaded: wrong are exactly the pixels that read it ---
+
+    void try_halo() {
+        const std::size_t radius = shape_.size / 2;
+        for (const Block block : usual_blocks) {
+            if (radius == 0 || (block.x > shape_.width && block.y > shape_.height)) continue;
+            try_missing_regions(block, radius, radius);
+            try_missing_regions(block, 0, 2 * radius);
+            try_short_load(block);
+        }
+    }
+
+    /// The block's own pixels lie in the tile after `before` rows and columns of halo, and `after` of them follow.
+    void try_missing_regions(Block block, std::size_t before, std::size_t after) {
+        if (block.x <= before + after || block.y <= before + after) return;
+        struct Region {
+            const char* words;
+            Missing reads;
+        };
+        const std::size_t right = block.x - after, low = block.y - after;
+        const Region regions[] = {
+            {"the rows above", [=](std::size_t i, std::size_t) { return i < before; }},
+            {"the rows below", [=](std::size_t i, std::size_t) { return i >= low; }},
+            {"the columns on the left", [=](std::size_t, std::size_t j) { return j < before; }},
+            {"the columns on the right", [=](std::size_t, std::size_t j) { return j >= right; }},
+            {"the upper left corner", [=](std::size_t i, std::size_t j) { return i < before && j < before; }},
+            {"the upper right corner", [=](std::size_t i, std::size_t j) { return i < before && j >= right; }},
+            {"the lower left corner", [=](std::size_t i, std::size_t j) { return i >= low && j < before; }},
+            {"the lower right corner", [=](std::size_t i, std::size_t j) { return i >= low && j >= right; }}};
+        std::vector<Missing> missing;
+        std::vector<std::string> sides, corners;
+        for (std::size_t k = 0; k < std::size(regions); ++k) {
+            if (!all_wrong(block, regions[k].reads)) continue;
+            missing.push_back(regions[k].reads);
+            (k < 4 ? sides : corners).push_back(regions[k].words);
+        }
+        if (missing.empty()) return;
+        const auto reads = [missing](std::size_t i, std::size_t j) {
+            return std::any_of(missing.begin(), missing.end(), [&](const Missing& one) { return one(i, j); });
+        };
+        const bool corners_only = sides.empty();
+        suspect_missing(
+            block, reads, corners_only ? "corner_missing" : "halo_missing",
+            fmt::format(
+                "In every tile of {} x {} pixels {} of the halo {} never loaded: wrong are just the pixels that "
+                "read {}.",
+                block.x, block.y, list_words(corners_only ? corners : sides),
+                missing.size() == 1 && corners_only ? "is" : "are",
+                missing.size() == 1 && corners_only ? "it" : "them"),
+            corners_only
+                ? "The halo has four sides and four corners: pixels near a tile's corner read the corners, too."
+                : "The tile is larger than the block by two pixels on each side. Step through it by the block's "
+                  "size until it is full, instead of giving each thread one pixel.");
+    }
+
+    static std::string list_words(const std::vector<std::string>& words) {
+        std::string list;
+        for (std::size_t k = 0; k < words.size(); ++k)
+            list += (k == 0 ? "" : k + 1 == words.size() ? " and " : ", ") + words[k];
+        return list;
+    }
+
+    /// Each thread loaded one pixel, in the order of the tile: what comes after the last thread's is missing.
+    void try_short_load(Block block) {
+        const std::size_t tile_x = block.x + shape_.size - 1, threads = block.x * block.y, last = shape_.size - 1;
+        suspect_missing(
+            block, [=](std::size_t i, std::size_t j) { return (i + last) * tile_x + j + last >= threads; },
+            "tile_incomplete",
+            fmt::format("Of every tile only the first {} pixels are loaded, one for each thread of the {} x "
+                        "{} block; it has {}.",
+                        threads, block.x, block.y, tile_x * (block.y + shape_.size - 1)),
+            "A tile has more pixels than the block has threads: let each thread load several, a block's "
+            "size apart, until the tile is full.");
+    }
+
+    /// Whether nearly all pixels that read this part are wrong (a few may be right by chance).
+    bool all_wrong(Block block, const Missing& reads) const {
+        std::size_t seen = 0, wrong = 0;
+        for (std::size_t i : samples_of_all()) {
+            const std::size_t x = i % shape_.width, y = i / shape_.width;
+            if (!reads(y % block.y, x % block.x)) continue;
+            ++seen;
+            wrong += is_wrong(i);
+        }
+        return seen > 0 && wrong * 20 >= seen * 19;
+    }
+
+    std::vector<std::size_t> samples_of_all() const {
+        std::vector<std::size_t> all;
+        const std::size_t step = std::max<std::size_t>(1, shape_.pixels() / 20000) | 1;
+        for (std::size_t i = 0; i < shape_.pixels(); i += step) all.push_back(i);
+        return all;
+    }
+
+    void suspect_missing(Block block, const Missing& reads, std::string cause, std::string message, std::string hint) {
+        std::size_t right_ones = 0;
+        for (std::size_t k = 0; k < block.x * block.y; ++k) right_ones += !reads(k / block.x, k % block.x);
+        if (right_ones * 8 < block.x * block.y || !all_wrong(block, reads)) return;
+        suspect(std::move(cause), std::move(message), std::move(hint),
+                [this, block, reads](std::size_t x, std::size_t y) {
+                    const std::size_t i = index(x, y);
+                    return reads(y % block.y, x % block.x) ? actual_[i] : right_[i];
+                });
+    }
+
+    const Oracle& oracle_;
+    const Problem& problem_;
+    Shape shape_;
+    std::vector<float> weights_;
+    std::span<const float> image_, right_, actual_, before_;
+    std::vector<std::size_t> wrong_, samples_;
+    std::vector<Hypothesis> found_;
+};
+
+class SmoothingFilter : public Oracle {
+  public:
+    Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
+        if (dataset.generator == "picture") return generate_picture(dataset, seed);
+        require_only(dataset, {"width", "height", "filter", "filter_size"});
+        const auto width = read_size(dataset, "width"), height = read_size(dataset, "height");
+        if (width == 0 || height == 0) throw recipe_error(dataset, "a picture has at least one pixel");
+        const auto generator = generators.find(dataset.generator);
+        if (generator == generators.end())
+            throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
+        Problem problem = make_problem(static_cast<std::size_t>(width), static_cast<std::size_t>(height),
+                                       make_filter(dataset), extra);
+        const auto pixels = problem.arrays[image].as<float>();
+#pragma omp parallel for
+        for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = generator->second(seed, i);
+        return problem;
+    }
+
+    void reference(Problem& problem, Execution how) const override {
+        const Shape shape = shape_of(problem);
+        const Filter filter(weights_of(problem));
+        const float* from = problem.arrays[image].as<float>().data();
+        float* to = problem.arrays[out].as<float>().data();
+#pragma omp parallel for if (how == Execution::openmp)
+        for (std::size_t y = 0; y < shape.height; ++y)
+            filter.smooth_row(from + y * shape.pitch(), shape.pitch(), to + y * shape.width, shape.width);
+    }
+
+    bool reference_part(const Problem& problem, std::size_t, std::size_t first, std::size_t count,
+                        Array& part) const override {
+        const Shape shape = shape_of(problem);
+        const Filter filter(weights_of(problem));
+        const float* from = problem.arrays[image].as<float>().data();
+        float* to = part.as<float>().data();
+        for (std::size_t done = 0; done < count;) {
+            const std::size_t x = (first + done) % shape.width, y = (first + done) / shape.width;
+            const std::size_t run = std::min(count - done, shape.width - x);
+            filter.smooth_row(from + y * shape.pitch() + x, shape.pitch(), to + done, run);
+            done += run;
+        }
+        return true;
+    }
+
+    /// A sum of n products, in any order, with or without fused multiply-adds, is off by at most g S, where S is the
+    /// sum of the products' magnitudes, g = n u / (1 - n u), and u = 2^-24 (Higham, Accuracy and Stability of
+    /// Numerical Algorithms, section 3.1). The reference is such a sum as well, so the two differ by 2 g S at most;
+    /// what underflows adds n halves of the smallest float.
+    bool accepts(const Problem& problem, std::size_t, std::size_t at, double expected, double actual) const override {
+        if (!std::isfinite(expected) || !std::isfinite(actual)) return false;
+        const double n = static_cast<double>(problem.reals.size()), u = 0x1p-24;
+        const double bound = 2 * n * u / (1 - n * u), difference = std::abs(actual - expected);
+        if (difference <= bound * std::abs(expected)) return true;  // S is no less than that
+        return difference <= bound * magnitude(problem, at) + n * 0x1p-149;
+    }
+
+    Cost cost(const Problem& problem) const override {
+        const Shape shape = shape_of(problem);
+        const double pixels = static_cast<double>(shape.pixels());
+        const double bytes = 4.0 * (static_cast<double>(shape.pitch() * shape.rows()) + pixels);
+        return {bytes, bytes, 2 * static_cast<double>(problem.reals.size()) * pixels, 1,
+                "8 w h: a read and a write of 4 bytes a pixel"};
+    }
+
+    std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
+        return Explanation::of(*this, situation);
+    }
+
+  private:
+    /// S of accepts: the sum of |weight * pixel| for one pixel of the output.
+    static double magnitude(const Problem& problem, std::size_t at) {
+        const Shape shape = shape_of(problem);
+        const auto pixels = problem.arrays[image].as<float>();
+        const std::size_t x = at % shape.width, y = at / shape.width;
+        double total = 0;
+        for (std::size_t r = 0; r < shape.size; ++r)
+            for (std::size_t c = 0; c < shape.size; ++c)
+                total += std::abs(problem.reals[r * shape.size + c] *
+                                  static_cast<double>(pixels[(y + r) * shape.pitch() + x + c]));
+        return total;
+    }
+};
+
+}  // namespace
+
+const Oracle* warplab_oracle() {
+    static const SmoothingFilter oracle;
+    return &oracle;
+}
+
+}  // namespace warplab

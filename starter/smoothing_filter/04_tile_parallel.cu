@@ -1,0 +1,41 @@
+// All threads load the tile. It is larger than the block, by the halo, so each thread takes its own pixel of the tile
+// and then those a block further on, across and down, until the halo and its corners are there, too.
+
+#include "labs/smoothing_filter/lab.h"
+
+#ifndef BLOCK_X
+#define BLOCK_X 16
+#endif
+#ifndef BLOCK_Y
+#define BLOCK_Y 16
+#endif
+constexpr int tile_x = BLOCK_X + filter_size - 1, tile_y = BLOCK_Y + filter_size - 1;
+
+__constant__ float weights[filter_size * filter_size];
+
+void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter) {
+    CUDA_CHECK(cudaMemcpyToSymbol(weights, filter, sizeof weights));
+}
+
+__global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
+    __shared__ float tile[tile_y][tile_x];
+    const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
+    const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;           // where the tile begins, in image
+    // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X further right and BLOCK_Y
+    // further down, as far as the tile goes and image has pixels. Then wait for all threads.
+    (void)tile, (void)pitch, (void)rows;
+
+    const int x = left + threadIdx.x, y = top + threadIdx.y;
+    if (x >= width || y >= height) return;
+    float sum = 0;
+    // TODO: as in stage 03.
+    out[y * width + x] = sum;
+}
+
+void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
+                      void* /*scratch*/) {
+    const dim3 threads(BLOCK_X, BLOCK_Y);
+    const dim3 blocks((width + BLOCK_X - 1) / BLOCK_X, (height + BLOCK_Y - 1) / BLOCK_Y);
+    smoothing_filter_kernel<<<blocks, threads>>>(image, out, width, height);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,56 @@
+// No tile at all: a thread holds five rows of its columns in registers and slides them down the picture. Each new row
+// costs one read, and serves five rows of the output. A thread has four neighbouring columns, so that it reads and
+// writes 16 bytes at a time, and 8 pixels read serve 4 results; the halo is read twice, the second time from the cache.
+
+#include "labs/smoothing_filter/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 128
+#endif
+#ifndef ROWS  // of the output, per thread
+#define ROWS 32
+#endif
+constexpr int columns = 4;                       // of the output, per thread
+constexpr int span = columns + filter_size - 1;  // of image, for these
+static_assert(columns == 4 && span == 8, "one float4 of the output, two of the image");
+
+__constant__ float weights[filter_size * filter_size];
+
+void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter) {
+    CUDA_CHECK(cudaMemcpyToSymbol(weights, filter, sizeof weights));
+}
+
+// span pixels of a row, `left` of which are before its end.
+template <bool aligned>
+__device__ void load_row(const float* row, int left, float (&pixels)[span]) {
+    // TODO: aligned: two float4. Otherwise one by one, and only those before the row's end.
+}
+
+template <bool aligned>
+__device__ void store_row(float* row, int left, const float (&sums)[columns]) {
+    // TODO: likewise, one float4 or up to four floats.
+}
+
+template <bool aligned>  // every row of image and out begins at a multiple of 16 bytes
+__global__ void __launch_bounds__(BLOCK)
+    smoothing_filter_kernel(const float* image, float* out, int width, int height) {
+    const int pitch = width + filter_size - 1;
+    const int x = (blockIdx.x * BLOCK + threadIdx.x) * columns, top = blockIdx.y * ROWS;
+    if (x >= width) return;
+    const int bottom = min(top + ROWS, height);
+    // TODO: keep five rows of span pixels in registers (arrays with indices known when the code is compiled). Load
+    // four; then, for each row of out from top to bottom, load the fifth, add up the columns' weighted sums, store
+    // them, and let the rows move up by one, best without copying: the newest row takes the oldest one's place.
+    (void)bottom, (void)pitch, (void)image, (void)out;
+}
+
+void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
+                      void* /*scratch*/) {
+    const dim3 blocks((width + BLOCK * columns - 1) / (BLOCK * columns), (height + ROWS - 1) / ROWS);
+    // Rows of image are width + 4 long: if one begins at a multiple of four floats, so do all, of out as well.
+    if (width % columns == 0)
+        smoothing_filter_kernel<true><<<blocks, BLOCK>>>(image, out, width, height);
+    else
+        smoothing_filter_kernel<false><<<blocks, BLOCK>>>(image, out, width, height);
+    CUDA_CHECK(cudaGetLastError());
+}
