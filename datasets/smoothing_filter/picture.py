@@ -32,10 +32,10 @@ def draw_scene() -> Image.Image:
             for column in (left + 4, left + 12):
                 draw.rectangle([column, row, column + 4, row + 5], fill=(255, 225, 120))
     for band in range(6):
+        roof = [(175 - band, 93 - 11 * band), (161 + band, 93 - 11 * band)]
         fill = (235, 235, 235) if band % 2 else (205, 40, 40)
         draw.polygon(
-            [(160 + band, 104 - 11 * band), (176 - band, 104 - 11 * band), (175 - band, 93 - 11 * band)]
-            + [(161 + band, 93 - 11 * band)],
+            [(160 + band, 104 - 11 * band), (176 - band, 104 - 11 * band), *roof],
             fill=fill,
         )
     draw.rectangle([164, 28, 172, 38], fill=(255, 250, 170))

@@ -18,12 +18,12 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
 }
 
 __global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
-    __shared__ float tile[tile_y][tile_x];
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;           // where the tile begins, in image
-    // TODO: one thread of the block copies the tile: tile_y x tile_x pixels of image from row top and column left
-    // on, as far as image has them. All others wait until it has. Where must the __syncthreads() stand?
-    (void)tile, (void)pitch, (void)rows;
+    // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block fills it with image
+    // from row top and column left on, as far as image has pixels. All others wait until it has: where must the
+    // __syncthreads() stand?
+    (void)pitch, (void)rows;
 
     const int x = left + threadIdx.x, y = top + threadIdx.y;
     if (x >= width || y >= height) return;  // after the barrier

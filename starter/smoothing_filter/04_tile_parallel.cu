@@ -18,12 +18,11 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
 }
 
 __global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
-    __shared__ float tile[tile_y][tile_x];
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;           // where the tile begins, in image
-    // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X further right and BLOCK_Y
-    // further down, as far as the tile goes and image has pixels. Then wait for all threads.
-    (void)tile, (void)pitch, (void)rows;
+    // TODO: the tile of stage 03. Every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X
+    // further right and BLOCK_Y further down, as far as the tile goes and image has pixels. Then wait for all.
+    (void)pitch, (void)rows;
 
     const int x = left + threadIdx.x, y = top + threadIdx.y;
     if (x >= width || y >= height) return;

@@ -17,9 +17,9 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
 }
 
 __global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
-    __shared__ float tile[tile_y][tile_x];
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;           // where the tile begins, in image
+    __shared__ float tile[tile_y][tile_x];
     if (top + int(threadIdx.y) < rows && left + int(threadIdx.x) < pitch)
         tile[threadIdx.y][threadIdx.x] = image[(top + threadIdx.y) * pitch + left + threadIdx.x];
     __syncthreads();
