@@ -36,8 +36,9 @@ options = $(backend) $${DATASET:+--dataset "$$DATASET"} $${TREE:+--tree "$$TREE"
     $${FORCE:+--force} $${UNSAFE:+--unsafe} $${JSON:+--json "$$JSON"} $(folders)
 warplab = "$(BUILD)/warplab"
 
-.PHONY: help demo test start check bench grade sweep show device profile sanitize submit new-lab bench-backend peers soak \
-    starters docs results setup clean program lab-given
+verbs := help demo test start check bench grade sweep show device profile sanitize submit new-lab bench-backend \
+    peers soak starters docs results clean
+.PHONY: $(verbs) setup program lab-given
 
 help:
 	@sh grader/help.sh
@@ -113,3 +114,7 @@ lab-given:
 
 clean:
 	rm -rf "$(BUILD)"
+
+# What no rule makes: a verb mistyped.
+.DEFAULT:
+	@echo "There is no verb" '$(subst ','\'',$@)'". Verbs: $(verbs). Type  make  for what they do." >&2; exit 2

@@ -179,7 +179,12 @@ RUNNING = [
         program(host='printf("%1000000d\\n", 1);', kernel="if (i < n) out[i] = a[i];", before="#include <cstdio>"),
         "wrong_operation",
     ),
-    Bad("exit", program(host="exit(0);", before="#include <cstdlib>"), "exited", ("called exit() before any", "must return")),
+    Bad(
+        "exit",
+        program(host="exit(0);", before="#include <cstdlib>"),
+        "exited",
+        ("called exit() before any", "must return"),
+    ),
     Bad("quick_exit", program(host="_exit(0);", before="#include <unistd.h>"), "exited", ("exit status 0", "return")),
     Bad(
         "host_segfault",

@@ -1,0 +1,86 @@
+"""Hostile hand-ins through `grade --tree DIR`: what they reach for stays out of reach, and nothing of them survives."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.cases import program
+from tests.labs.conftest import BUILD, ROOT
+
+HEADERS = ("cstdio", "arpa/inet.h", "fcntl.h", "sys/prctl.h", "sys/socket.h", "unistd.h")
+INCLUDES = "\n".join(f"#include <{header}>" for header in HEADERS)
+
+
+def grade(host: str, folder: Path) -> dict:
+    """Grades a right answer that does `host` first; returns the report."""
+    tree = folder / "handed in"
+    tree.mkdir()
+    (tree / "02_grid_stride.cu").write_text(program(host=host, before=INCLUDES))
+    command = [BUILD / "warplab", "grade", "vector_add", "02", "--tree", tree, "--backend", "cpu"]
+    command += ["--dataset", "readable", "--report-dir", folder]
+    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in run.stderr:
+        pytest.skip("no sandbox can be had here")
+    assert run.returncode in (0, 1), run.stdout + run.stderr
+    report = json.loads((folder / "vector_add.json").read_text())
+    assert report["sandbox"] in ("namespace", "uid")
+    return report["stages"][0]
+
+
+def test_files_of_the_course_cannot_be_read(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("another student's work\n")
+    build = (ROOT / BUILD).resolve()
+    wanted = [
+        ROOT / "datasets/.secret",
+        ROOT / "datasets/vector_add/hidden.json",
+        ROOT / "labs/vector_add/oracle.cpp",
+        ROOT / "solutions/vector_add/02_grid_stride.cu",
+        build / "labs/vector_add/oracle.so",
+        outside,
+    ]
+    reads = " ".join(f'puts(open("{file}", O_RDONLY) < 0 ? "refused" : "READ {file.name}");' for file in wanted)
+    stage = grade(reads, tmp_path)
+    assert all(file.exists() for file in wanted)
+    assert stage["output"].split() == ["refused"] * len(wanted) * 2, stage["output"]
+    assert stage["verdict"] == "passed"
+
+
+def test_the_network_cannot_be_reached(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        connects = (
+            f"sockaddr_in to{{AF_INET, htons({server.getsockname()[1]}), {{htonl(0x7f000001)}}, {{}}}}; "
+            "int s = socket(AF_INET, SOCK_STREAM, 0); "
+            'puts(connect(s, (sockaddr*)&to, sizeof to) == 0 ? "CONNECTED" : "refused");'
+        )
+        stage = grade(connects, tmp_path)
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert stage["output"].split() == ["refused", "refused"]
+
+
+def test_a_fork_bomb_is_limited_and_dies(tmp_path: Path) -> None:
+    name = f"bomb{tmp_path.name[-4:]}{tmp_path.stat().st_ino % 10000}"
+    bomb = (
+        f'int made = 0; while (made < 3000) {{ int p = fork(); if (p == 0) {{ prctl(PR_SET_NAME, "{name}"); '
+        'for (;;) pause(); } if (p < 0) break; ++made; } printf("%d\\n", made);'
+    )
+    stage = grade(bomb, tmp_path)
+    started = [int(word) for word in stage["output"].split()]
+    assert started and sum(started) < 1000, stage["output"]
+    left = [comm for comm in Path("/proc").glob("[0-9]*/comm") if read(comm).strip() == name]
+    assert not left
+
+
+def read(file: Path) -> str:
+    """A file's text; nothing when it went away."""
+    try:
+        return file.read_text()
+    except OSError:
+        return ""

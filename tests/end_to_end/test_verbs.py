@@ -1,0 +1,143 @@
+"""The verbs as a student types them, with the real judge and a work folder of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.cases import program
+from tests.labs.conftest import BUILD, ROOT
+
+LAB, STAGE = "vector_add", "02_grid_stride"
+SOLUTION = ROOT / "solutions" / LAB / f"{STAGE}.cu"
+
+
+class Student:
+    """A work folder, and what is typed there."""
+
+    def __init__(self, work: Path):
+        self.work = work
+        self.file = work / LAB / f"{STAGE}.cu"
+
+    def make(self, *words: str) -> subprocess.CompletedProcess[str]:
+        dropped = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "FORCE", "AUTHORS")
+        environment = {name: value for name, value in os.environ.items() if name not in dropped}
+        command = ["make", "-o", "program", *words, f"WORK={self.work}", f"BUILD={BUILD}"]
+        return subprocess.run(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+
+    def check(self, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [str(BUILD / "warplab"), "check", LAB, "02", "--backend", "cpu", "--work", str(self.work), *words]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    def write(self, text: str) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(text)
+
+
+@pytest.fixture
+def student(tmp_path: Path) -> Student:
+    return Student(tmp_path / "work")
+
+
+def test_check_without_a_lab_names_the_labs(student: Student) -> None:
+    said = student.make("check")
+    assert said.returncode == 2
+    assert "make check LAB=NAME" in said.stderr
+    assert LAB in said.stderr
+
+
+def test_a_mistyped_verb_is_named(student: Student) -> None:
+    said = student.make("chekc", f"LAB={LAB}")
+    assert said.returncode == 2
+    assert "There is no verb chekc. Verbs: " in said.stderr
+    assert " check " in said.stderr
+    assert len(said.stderr.splitlines()) <= 3
+
+
+def test_starting_twice_changes_nothing(student: Student) -> None:
+    first = student.make("start", f"LAB={LAB}")
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert str(student.file) in first.stdout
+    student.write("// mine\n")
+    second = student.make("start", f"LAB={LAB}")
+    assert second.returncode == 0
+    assert "already complete" in second.stdout
+    assert student.file.read_text() == "// mine\n"
+
+
+def test_help_says_where_the_student_stands(student: Student) -> None:
+    student.write(SOLUTION.read_text())
+    assert student.check().returncode == 0
+    said = student.make("help")
+    (line,) = [line for line in said.stdout.splitlines() if STAGE in line]
+    assert "passing" in line
+    student.write(program(kernel="if (i < n) out[i] = a[i];"))
+    assert "changed since" in student.make("help").stdout
+    assert student.check().returncode == 1
+    assert "failing" in student.make("help").stdout
+
+
+def test_one_dataset_shows_what_the_code_prints(student: Student) -> None:
+    student.write(program(host='printf("n is %zu\\n", n);', before="#include <cstdio>"))
+    said = student.make("check", f"LAB={LAB}", "STAGE=2", "DATASET=warp", "BACKEND=cpu")
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "n is 33" in said.stdout
+
+
+def test_submit_refuses_what_would_not_grade(student: Student) -> None:
+    said = student.make("submit", f"LAB={LAB}")
+    assert said.returncode == 2
+    assert f"make start LAB={LAB}" in said.stdout + said.stderr
+    student.make("start", f"LAB={LAB}")
+    student.file.unlink()
+    said = student.make("submit", f"LAB={LAB}")
+    assert said.returncode == 2  # make's own
+    assert f"{STAGE}.cu is missing" in said.stdout
+    assert "is still the starter" in said.stdout
+    assert "FORCE=1" in said.stdout
+    assert not list(student.work.glob("*.tar.gz"))
+
+
+def test_names_are_looked_at_before_anything_is_copied(student: Student) -> None:
+    for words in (["--dataset", "readble"], ["--tree", "wrok"]):
+        assert student.check(*words).returncode == 2
+    assert not student.work.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"), [("folder", "is a folder, not a file"), ("dangling", "is a link to /nowhere, which is not there")]
+)
+def test_what_is_no_file_is_said(student: Student, kind: str, says: str) -> None:
+    student.file.parent.mkdir(parents=True)
+    if kind == "folder":
+        student.file.mkdir()
+    else:
+        student.file.symlink_to("/nowhere")
+    said = student.check()
+    assert said.returncode == 1, said.stdout + said.stderr
+    assert says in " ".join(said.stdout.split())
+    assert "missing_file" in said.stdout
+
+
+def test_a_verdict_stands_when_its_report_cannot_be_kept(student: Student) -> None:
+    student.write(SOLUTION.read_text())
+    (student.file.parent / "reports").write_text("in the way")
+    said = student.check()
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "passed" in said.stdout
+    assert "cannot be written" in said.stdout
+
+
+def test_a_missing_stage_is_said_once(student: Student, tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    command = [BUILD / "warplab", "grade", LAB, "02", "--tree", tmp_path / "tree", "--backend", "cpu"]
+    run = subprocess.run(
+        [*map(str, command), "--report-dir", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert " ".join(run.stdout.split()).count("There is no file") == 1
