@@ -183,7 +183,8 @@ Points read_stage_points(const JsonNode& node) {
 }
 
 Stage read_stage(const JsonNode& node) {
-    node.require_only({"id", "title", "idea", "points", "beyond", "host_variant", "host_bytes_per_call", "tunables"});
+    node.require_only({"id", "title", "idea", "points", "beyond", "host_variant", "host_bytes_per_call",
+                       "host_bytes_per_iteration", "tunables"});
     Stage stage;
     stage.id = node.at("id").text();
     if (!is_stage_id(stage.id))
@@ -197,6 +198,7 @@ Stage read_stage(const JsonNode& node) {
     if (const auto beyond = node.find("beyond")) stage.beyond = beyond->boolean();
     if (const auto variant = node.find("host_variant")) stage.host_variant = variant->boolean();
     if (const auto bytes = node.find("host_bytes_per_call")) stage.host_bytes_per_call = bytes->natural();
+    if (const auto bytes = node.find("host_bytes_per_iteration")) stage.host_bytes_per_iteration = bytes->natural();
     std::map<std::string, std::string> macros;
     if (const auto tunables = node.find("tunables")) {
         for (const auto& item : tunables->items()) {
@@ -522,6 +524,7 @@ Lab load_lab(const fs::path& root, std::string_view name) {
         with_document(root, datasets / "hidden.json",
                       [&](const JsonNode& document) { read_datasets(document, true, names, lab); });
 
+    for (auto& dataset : lab.datasets) dataset.folder = root / datasets;
     require_files(root, folder);
     for (const auto tree : {"solutions", "starter"}) require_tree_agrees(root, fs::path(tree) / name, lab.stages);
     return lab;

@@ -48,9 +48,10 @@ struct Stage {
     std::string title;
     std::string idea;
     Points points;
-    bool beyond = false;                    // goes further than the source did
-    bool host_variant = false;              // also defines <lab>_host
-    std::uint64_t host_bytes_per_call = 0;  // device-to-host bytes a call may copy
+    bool beyond = false;                         // goes further than the source did
+    bool host_variant = false;                   // also defines <lab>_host
+    std::uint64_t host_bytes_per_call = 0;       // device-to-host bytes a call may copy …
+    std::uint64_t host_bytes_per_iteration = 0;  // … and this many more for each iteration of a solver within it
     std::vector<Tunable> tunables;
 };
 
@@ -70,6 +71,7 @@ struct Dataset {
     double points = 0;                // weight within the stage's correctness points
     std::string about;                // one line: what it is there to catch
     std::vector<std::string> stages;  // empty = all
+    std::filesystem::path folder;     // datasets/<lab>: where files that the parameters name are
     bool applies_to(const Stage& stage) const;
 };
 

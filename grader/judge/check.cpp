@@ -107,12 +107,11 @@ Failure explain_reply(const StageRun& run, const Problem& problem, Failure failu
     return failure;
 }
 
-Failure too_much_copied(const StageRun& run, std::uint64_t bytes) {
+Failure too_much_copied(std::uint64_t bytes, std::uint64_t allowed) {
     return {cause::host_work,
             fmt::format("A call copied {} from the device to the host; this stage allows {}.",
                         format_bytes(static_cast<double>(bytes)),
-                        run.stage.host_bytes_per_call ? format_bytes(static_cast<double>(run.stage.host_bytes_per_call))
-                                                      : "nothing"),
+                        allowed ? format_bytes(static_cast<double>(allowed)) : "nothing"),
             "The computation belongs on the device: only what the stage allows may come back to the host.",
             {}};
 }
@@ -177,14 +176,15 @@ Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     request.calls = 1;
     request.host_variant = trial.host_variant;
     request.thread_order = trial.thread_order;
-    request.host_bytes_limit = trial.host_variant ? ~0ull : run.stage.host_bytes_per_call;
+    const std::uint64_t allowed = host_bytes_allowed(run, trial.problem);
+    request.host_bytes_limit = trial.host_variant ? ~0ull : allowed;
     const Session::Reply reply = run.runner_session().ask(request, {}, time_limit_s(run, trial.problem));
     Outcome outcome;
     if (reply.failure) {
         outcome.failure = explain_reply(run, trial.problem, *reply.failure, reply.answer.cuda_error);
         outcome.ours = reply.ours;
-    } else if (!trial.host_variant && reply.answer.host_bytes > run.stage.host_bytes_per_call) {
-        outcome.failure = too_much_copied(run, reply.answer.host_bytes);
+    } else if (!trial.host_variant && reply.answer.host_bytes > allowed) {
+        outcome.failure = too_much_copied(reply.answer.host_bytes, allowed);
     } else {
         outcome = judge_outputs(run, buffers, trial, reply.answer.launches);
         if (!outcome.failure && reply.answer.launches == 0 && needs_kernel(run.lab, trial.problem))
@@ -348,6 +348,13 @@ void StageRun::end_session() {
         output += fmt::format("\n... and {} more, which are not kept\n",
                               format_bytes(static_cast<double>(ended.output_bytes - ended.output.size())));
     session.reset();
+}
+
+std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
+    const Stage& stage = run.stage;
+    if (stage.host_bytes_per_iteration == 0) return stage.host_bytes_per_call;
+    const auto iterations = static_cast<std::uint64_t>(run.oracle.cost(problem).iterations);
+    return stage.host_bytes_per_call + stage.host_bytes_per_iteration * iterations;
 }
 
 double time_limit_s(const StageRun& run, const Problem& problem) {

@@ -274,9 +274,8 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         const Baseline cpu =
             measure_baseline(run.oracle, run.lab, dataset, folders_.build / "cache" / "baselines.json", key);
         Measurement& m = measured.measurement;
-        const double calls = static_cast<double>(m.iterations) / run.lab.benchmark.iterations_per_call;
-        m.sequential_s = cpu.sequential_s * calls;
-        m.openmp_s = cpu.openmp_s * calls;
+        m.sequential_s = cpu.sequential_s * m.iterations;
+        m.openmp_s = cpu.openmp_s * m.iterations;
         m.openmp_threads = cpu.threads;
         if (on_cpu) m.caveats.push_back("timed on the CPU backend: says nothing about a GPU");
         if (!on_cpu && !reference.run) m.caveats.push_back("no reference solution here: speed points are pending");

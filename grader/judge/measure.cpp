@@ -126,7 +126,7 @@ class Contestant {
         protocol::Request request = make_request(protocol::Ask::run, shape_.sizes, shape_.reals);
         request.calls = calls;
         request.timed = 1;
-        request.host_bytes_limit = run_.stage.host_bytes_per_call;
+        request.host_bytes_limit = host_bytes_allowed(run_, shape_);
         return run_.runner_session().ask(request, {}, time_limit_s(run_, shape_) + 60);
     }
 
@@ -160,7 +160,7 @@ class Contestant {
         const Session::Reply reply = command(calls);
         failure = reply.failure;
         if (failure) return 0;
-        if (reply.answer.host_bytes > run_.stage.host_bytes_per_call * calls)
+        if (reply.answer.host_bytes > host_bytes_allowed(run_, shape_) * calls)
             failure =
                 Failure{cause::host_work, "While timed, more was copied to the host than the stage allows.", "", {}};
         if (calls == buffers_->slots()) gaps_.push_back(reply.wall_s - reply.answer.event_s);
@@ -293,6 +293,7 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
 std::string limit_phrase(const Measurement& m) {
     if (m.bound_s <= 0) return "";
     const double fraction = m.bound_s / m.median_s;
+    if (fraction >= 1.1) return "not memory: moves less than one pass for each iteration";
     if (fraction >= 0.9) return "memory bandwidth";
     if (fraction >= 0.6) return "near memory bandwidth";
     return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);
@@ -307,6 +308,11 @@ double measure_transfer(const StageRun& run, const Pool& pool) {
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
         if (run.lab.buffers[i].role != Role::input) buffers.read(i, 0);
     return seconds_since(begin);
+}
+
+/// Calls in a sample. A solver's dataset says how many iterations a call of it does.
+int count_calls(const StageRun& run, const Problem& shape) {
+    return std::max(1, static_cast<int>(run.lab.benchmark.iterations / run.oracle.cost(shape).iterations));
 }
 
 SampleConditions conditions_now(const StageRun& run) {
@@ -473,12 +479,12 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     Measurement& m = measured.measurement;
     m.dataset = dataset.name;
     m.iterations = student.lab.benchmark.iterations;
-    const int calls_wanted = std::max(1, m.iterations / student.lab.benchmark.iterations_per_call);
     progress("making inputs");
     const Pool pool = make_pool(student, dataset);
+    const int calls_wanted = count_calls(student, pool.shape(student.lab));
     const std::uint32_t slots = choose_slots(student, pool, calls_wanted, reference ? 2 : 1);
     const Problem shape = pool.shape(student.lab);
-    m.transfer_s = measure_transfer(student, pool) * calls_wanted;
+    m.transfer_s = measure_transfer(student, pool) * m.iterations / student.lab.benchmark.iterations_per_call;
 
     progress("warming up");
     const Alone alone = reference ? time_reference_alone(*reference, pool, slots) : Alone{};
@@ -556,12 +562,14 @@ Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& d
     if (known.contains(name) && known[name].is_array() && known[name].size() == 3)
         return {known[name][0].get<double>(), known[name][1].get<double>(), known[name][2].get<int>()};
     Problem problem = oracle.generate(dataset, dataset.seed, 0);
+    oracle.shorten(problem);
+    const double iterations = oracle.cost(problem).iterations;
     Baseline baseline;
-    baseline.openmp_s = time_on_cpu(oracle, problem, Execution::openmp);
+    baseline.openmp_s = time_on_cpu(oracle, problem, Execution::openmp) / iterations;
     baseline.threads = omp_get_max_threads();
     {
         const Pinned pinned;
-        baseline.sequential_s = time_on_cpu(oracle, problem, Execution::sequential);
+        baseline.sequential_s = time_on_cpu(oracle, problem, Execution::sequential) / iterations;
     }
     known = read_cache(cache);
     known[name] = {baseline.sequential_s, baseline.openmp_s, baseline.threads};

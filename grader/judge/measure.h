@@ -37,7 +37,7 @@ using Progress = std::function<void(const std::string& what)>;
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Progress& progress);
 
-/// Seconds of one call of the oracle's reference: median of at least 5 within 3 s, kept in `cache` under a key of
+/// Seconds of one iteration of the oracle's reference: median of at least 5 within 3 s, kept in `cache` under a key of
 /// machine, compiler and dataset.
 struct Baseline {
     double sequential_s = 0, openmp_s = 0;

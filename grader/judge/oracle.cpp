@@ -45,6 +45,8 @@ Array Array::clone() const {
 
 bool Oracle::reference_part(const Problem&, std::size_t, std::size_t, std::size_t, Array&) const { return false; }
 
+void Oracle::shorten(Problem&) const {}
+
 Tolerance Oracle::tolerance(const Problem&, std::size_t) const { return {}; }
 
 bool Oracle::accepts(const Problem& problem, std::size_t buffer, std::size_t, double expected, double actual) const {

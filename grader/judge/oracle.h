@@ -96,6 +96,10 @@ class Oracle {
 
     virtual Cost cost(const Problem& problem) const = 0;
 
+    /// Cuts a solver's problem to fewer iterations where the reference takes long: the CPU baseline is timed on what
+    /// remains and scaled by cost().iterations. Default: leaves it whole.
+    virtual void shorten(Problem& problem) const;
+
     /// Elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be moved.
     virtual std::size_t window_step() const { return 4; }
 

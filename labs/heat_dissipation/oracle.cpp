@@ -1,0 +1,841 @@
+#include "grader/judge/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numbers>
+
+#include "grader/core/recipe.h"
+#include "grader/core/text.h"
+#include "labs/heat_dissipation/pgm.h"
+
+namespace warplab {
+namespace {
+
+enum Buffer { initial, conductivity, halo, field, result };
+enum Result { iterations_done, largest_change };
+
+constexpr double direct_weight = std::numbers::sqrt2 / (std::numbers::sqrt2 + 1) / 4;
+constexpr double diagonal_weight = 1 / (std::numbers::sqrt2 + 1) / 4;
+constexpr double hottest = 1000;  // of all temperatures' magnitudes
+
+struct Sizes {
+    std::size_t rows, columns, max_iterations, report_every;
+    std::size_t cells() const { return rows * columns; }
+};
+
+Sizes sizes_of(const Problem& problem) {
+    const auto size = [&](std::size_t index) { return static_cast<std::size_t>(problem.sizes[index]); };
+    return {size(0), size(1), size(2), size(3)};
+}
+
+double threshold_of(const Problem& problem) { return problem.reals[0]; }
+
+// --- how exact an answer is ---
+
+/// How far a cell may be from the reference after some iterations. Its new value is a mean of old ones with weights
+/// that add up to 1, so errors that are there do not grow. An iteration adds the roundings of one evaluation: 3 and 3
+/// for the sums, a product each, their sum, 1 - c, two products and a sum, 9 on any path, each at most 2^-53 of a term
+/// that is no larger than the hottest cell; and the weights themselves may be rounded differently. Both sides round,
+/// and fused multiply-adds only round less: 20 of them between two right answers are more than there can be.
+double rounding_bound(double iterations) { return 20 * iterations * 0x1p-53 * hottest; }
+
+// --- references ---
+
+/// The two padded buffers of the contract.
+class Fields {
+  public:
+    explicit Fields(const Problem& problem)
+        : sizes(sizes_of(problem)),
+          pitch(sizes.columns + 2),
+          first_(ElementType::float64, (sizes.rows + 2) * pitch),
+          second_(ElementType::float64, (sizes.rows + 2) * pitch) {
+        const double* edge = problem.arrays[halo].as<double>().data();
+        const double* cells = problem.arrays[initial].as<double>().data();
+#pragma omp parallel for
+        for (std::size_t i = 0; i < sizes.rows + 2; ++i) {
+            const double* from = i == 0                ? edge
+                                 : i == sizes.rows + 1 ? edge + sizes.columns
+                                                       : cells + (i - 1) * sizes.columns;
+            fill_row(current + i * pitch, from);
+            fill_row(next + i * pitch, from);
+        }
+    }
+
+    void exchange() { std::swap(current, next); }
+
+    /// The cells of a padded field.
+    void copy_cells(const double* padded, double* to) const {
+        for (std::size_t i = 0; i < sizes.rows; ++i)
+            std::copy_n(padded + (i + 1) * pitch + 1, sizes.columns, to + i * sizes.columns);
+    }
+
+    const Sizes sizes;
+    const std::size_t pitch;
+
+  private:
+    void fill_row(double* row, const double* cells) const {
+        std::copy_n(cells, sizes.columns, row + 1);
+        row[0] = cells[sizes.columns - 1];
+        row[sizes.columns + 1] = cells[0];
+    }
+
+    Array first_, second_;
+
+  public:
+    double *current = first_.as<double>().data(), *next = second_.as<double>().data();
+};
+
+/// New values for a row of cells, its mirrors too; returns the largest change. All pointers but c are to mirror
+/// columns.
+double update_row(const double* above, const double* here, const double* below, const double* c, double* next,
+                  std::size_t columns) {
+    double largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (std::size_t j = 1; j <= columns; ++j) {
+        const double direct = above[j] + here[j - 1] + here[j + 1] + below[j];
+        const double diagonal = above[j - 1] + above[j + 1] + below[j - 1] + below[j + 1];
+        const double value =
+            c[j - 1] * here[j] + (1 - c[j - 1]) * (direct_weight * direct + diagonal_weight * diagonal);
+        next[j] = value;
+        const double change = std::abs(value - here[j]);
+        largest = change > largest ? change : largest;
+    }
+    next[0] = next[columns];
+    next[columns + 1] = next[1];
+    return largest;
+}
+
+double update_row(Fields& fields, const double* c, std::size_t i) {
+    const double* above = fields.current + i * fields.pitch;
+    return update_row(above, above + fields.pitch, above + 2 * fields.pitch, c + i * fields.sizes.columns,
+                      fields.next + (i + 1) * fields.pitch, fields.sizes.columns);
+}
+
+double iterate_sequential(Fields& fields, const double* c) {
+    double largest = 0;
+    for (std::size_t i = 0; i < fields.sizes.rows; ++i) largest = std::max(largest, update_row(fields, c, i));
+    return largest;
+}
+
+double iterate_openmp(Fields& fields, const double* c) {
+    double largest = 0;
+#pragma omp parallel for reduction(max : largest)
+    for (std::size_t i = 0; i < fields.sizes.rows; ++i) largest = std::max(largest, update_row(fields, c, i));
+    return largest;
+}
+
+struct Outcome {
+    std::size_t iterations = 0;
+    double change = 0;
+};
+
+/// Iterates until the end; the answer is the current field.
+Outcome solve(Fields& fields, const Problem& problem, Execution how) {
+    const double* c = problem.arrays[conductivity].as<double>().data();
+    Outcome outcome;
+    while (outcome.iterations < fields.sizes.max_iterations) {
+        outcome.change = (how == Execution::sequential ? iterate_sequential : iterate_openmp)(fields, c);
+        ++outcome.iterations;
+        fields.exchange();
+        if (outcome.change < threshold_of(problem)) break;
+    }
+    return outcome;
+}
+
+// --- generators: temperatures and conductivities by position ---
+
+double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }  // [0, 1)
+
+struct Place {
+    std::uint64_t seed;
+    std::size_t row, column, rows, columns, index;
+};
+
+/// Any temperature from 0 to 100, any conductivity.
+double random_temperature(const Place& at) { return 100 * unit(random_bits(at.seed, 0, at.index)); }
+double random_conductivity(const Place& at) { return unit(random_bits(at.seed, 1, at.index)); }
+
+/// A cold plate with hot discs, and stripes that hardly conduct.
+double disc_temperature(const Place& at) {
+    for (std::uint64_t k = 0; k < 5; ++k) {
+        const double y = unit(random_bits(at.seed, 2, 3 * k)) * static_cast<double>(at.rows);
+        const double x = unit(random_bits(at.seed, 2, 3 * k + 1)) * static_cast<double>(at.columns);
+        const double radius = 1 + unit(random_bits(at.seed, 2, 3 * k + 2)) * static_cast<double>(at.rows) / 6;
+        if (std::hypot(static_cast<double>(at.row) - y, static_cast<double>(at.column) - x) < radius) return 90;
+    }
+    return 10 + unit(random_bits(at.seed, 0, at.index));
+}
+double stripe_conductivity(const Place& at) { return at.column / 4 % 3 == 0 ? 0.9 : 0.1; }
+
+/// Extremes: cells that never change beside cells that take over their neighbours' temperature; below zero, too.
+double extreme_temperature(const Place& at) {
+    static constexpr double special[] = {-1000, 1000, 0, -0.001};
+    return special[random_bits(at.seed, 0, at.index) % 4];
+}
+double extreme_conductivity(const Place& at) { return static_cast<double>(random_bits(at.seed, 1, at.index) % 2); }
+
+using At = double (*)(const Place&);
+const std::map<std::string, std::pair<At, At>> generators = {{"random", {random_temperature, random_conductivity}},
+                                                             {"discs", {disc_temperature, stripe_conductivity}},
+                                                             {"extremes", {extreme_temperature, extreme_conductivity}}};
+
+void fill(Array& array, At value, std::uint64_t seed, std::size_t rows, std::size_t columns) {
+    const auto values = array.as<double>();
+#pragma omp parallel for
+    for (std::size_t k = 0; k < values.size(); ++k)
+        values[k] = value({seed, k / columns, k % columns, rows, columns, k});
+}
+
+double read_real(const Dataset& dataset, std::string_view name, double usual) {
+    const auto found = dataset.parameters.find(std::string(name));
+    if (found == dataset.parameters.end()) return usual;
+    if (!found->is_number())
+        throw recipe_error(dataset, fmt::format("\"{}\" is {}, not a number", name, found->dump()));
+    return found->get<double>();
+}
+
+std::int64_t read_size_or(const Dataset& dataset, std::string_view name, std::int64_t usual) {
+    return dataset.parameters.contains(std::string(name)) ? read_size(dataset, name) : usual;
+}
+
+/// A problem of these sizes with inputs longer by `extra`, all zero.
+Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t columns, std::size_t extra) {
+    const std::int64_t iterations = read_size(dataset, "iterations");
+    const std::int64_t every = read_size_or(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
+    const double threshold = read_real(dataset, "threshold", 0);
+    if (rows == 0 || columns == 0) throw recipe_error(dataset, "a field has one row and one column at least");
+    if (every == 0) throw recipe_error(dataset, "\"report_every\" is 0; a report needs an iteration at least");
+    if (!(threshold >= 0)) throw recipe_error(dataset, "\"threshold\" is below 0");
+    const auto real = [](std::size_t count) { return Array(ElementType::float64, count); };
+    const std::size_t cells = rows * columns;
+    return {{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), iterations, every},
+            {threshold},
+            {real(cells + extra), real(cells + extra), real(2 * columns + extra), real(cells), real(2)}};
+}
+
+/// The rows above and below are the first and the last one; what a pool has more goes on with those after them.
+void fill_halo(Problem& problem) {
+    const Sizes sizes = sizes_of(problem);
+    const double* cells = problem.arrays[initial].as<double>().data();
+    const auto edge = problem.arrays[halo].as<double>();
+    const std::size_t known = problem.arrays[initial].count();
+    for (std::size_t k = 0; k < edge.size(); ++k)
+        edge[k] = k < sizes.columns ? cells[k] : cells[(sizes.cells() - 2 * sizes.columns + k) % known];
+}
+
+/// A picture of the dataset's folder.
+heat::Picture read_picture(const Dataset& dataset, const std::string& name) {
+    const auto found = dataset.parameters.find(name);
+    if (found == dataset.parameters.end() || !found->is_string())
+        throw recipe_error(dataset, "\"" + name + "\" has to name a PGM file");
+    return heat::PgmReader(dataset.folder / found->get<std::string>()).read();
+}
+
+Problem from_pictures(const Dataset& dataset) {
+    const heat::Picture hot = read_picture(dataset, "temperature"), conducts = read_picture(dataset, "conductivity");
+    if (hot.width != conducts.width || hot.height != conducts.height)
+        throw recipe_error(dataset,
+                           fmt::format("temperature is a picture of {} x {}, conductivity one of {} x {}; they "
+                                       "have to be of one size",
+                                       hot.width, hot.height, conducts.width, conducts.height));
+    Problem problem = empty_problem(dataset, hot.height, hot.width, 0);
+    const double low = read_real(dataset, "low", 0), high = read_real(dataset, "high", 100);
+    const auto cells = problem.arrays[initial].as<double>();
+    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = low + hot.values[k] * (high - low);
+    std::copy(conducts.values.begin(), conducts.values.end(), problem.arrays[conductivity].as<double>().data());
+    return problem;
+}
+
+/// A threshold that ends the iterations after `wanted` of them or, where changes grow there, soon after, and from which
+/// every iteration's largest change is so far away that rounding cannot matter.
+double find_threshold(const Dataset& dataset, const Problem& problem, std::size_t wanted) {
+    Fields fields(problem);
+    const double* c = problem.arrays[conductivity].as<double>().data();
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t done = 1; done <= fields.sizes.max_iterations; ++done) {
+        const double change = iterate_openmp(fields, c);
+        fields.exchange();
+        const double room = 8 * rounding_bound(static_cast<double>(done));
+        if (done >= wanted && least - change > room) return std::isinf(least) ? change + room : (least + change) / 2;
+        least = std::min(least, change);
+    }
+    throw recipe_error(dataset, fmt::format("it does not end within the {} iterations", fields.sizes.max_iterations));
+}
+
+// --- what students' mistakes would give ---
+
+/// How a mistaken program iterates.
+struct Rules {
+    enum class Conductivity { right, inverted, ignored, first_row, transposed, padded };
+    enum class Mirror { right, never, only_left, only_right, own_side, late, of_old_field };
+    enum class Halo { fixed, follows, wraps };
+    Conductivity conducts = Conductivity::right;
+    Mirror mirror = Mirror::right;
+    Halo halo = Halo::fixed;
+    double direct = direct_weight, diagonal = diagonal_weight;
+    bool in_place = false, exchanges = true;
+    std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX;
+};
+
+/// What an iteration changed.
+struct Changes {
+    double largest = 0, with_sign = -std::numeric_limits<double>::infinity(), mean = 0, first_cell = 0;
+};
+
+/// Iterates by such rules, on one thread.
+class Mistaken {
+  public:
+    Mistaken(const Problem& problem, const Rules& rules)
+        : fields(problem), rules_(rules), c_(problem.arrays[conductivity].as<double>().data()) {}
+
+    Changes iterate() {
+        Changes changes;
+        const double* from = fields.current;
+        double* to = rules_.in_place ? fields.current : fields.next;
+        if (rules_.mirror == Rules::Mirror::late) mirror_columns(from, to);
+        const Sizes& sizes = fields.sizes;
+        for (std::size_t i = 0; i < std::min(sizes.rows, rules_.rows_covered); ++i)
+            for (std::size_t j = 0; j < std::min(sizes.columns, rules_.columns_covered); ++j) {
+                const std::size_t at = (i + 1) * fields.pitch + j + 1;
+                const double old = from[at], value = new_value(from + at, i, j);
+                to[at] = value;
+                note(changes, value - old, i + j == 0);
+            }
+        changes.mean /= static_cast<double>(sizes.cells());
+        if (rules_.mirror == Rules::Mirror::of_old_field)
+            mirror_columns(from, fields.current);
+        else if (rules_.mirror != Rules::Mirror::late)
+            mirror_columns(to, to);
+        change_halo(to);
+        if (rules_.exchanges && !rules_.in_place) fields.exchange();
+        return changes;
+    }
+
+    /// Where the answer is after an iteration.
+    const double* answer() const { return rules_.exchanges ? fields.current : fields.next; }
+
+    Fields fields;
+
+  private:
+    double new_value(const double* here, std::size_t i, std::size_t j) const {
+        const double *above = here - fields.pitch, *below = here + fields.pitch;
+        const double direct = above[0] + here[-1] + here[1] + below[0];
+        const double diagonal = above[-1] + above[1] + below[-1] + below[1];
+        const double c = conductivity_of(i, j);
+        return c * here[0] + (1 - c) * (rules_.direct * direct + rules_.diagonal * diagonal);
+    }
+
+    double conductivity_of(std::size_t i, std::size_t j) const {
+        const std::size_t cells = fields.sizes.cells(), columns = fields.sizes.columns;
+        switch (rules_.conducts) {
+            case Rules::Conductivity::inverted:
+                return 1 - c_[i * columns + j];
+            case Rules::Conductivity::ignored:
+                return 0;
+            case Rules::Conductivity::first_row:
+                return c_[j];
+            case Rules::Conductivity::transposed:
+                return c_[std::min(j * fields.sizes.rows + i, cells - 1)];
+            case Rules::Conductivity::padded:
+                return c_[std::min(i * fields.pitch + j, cells - 1)];
+            default:
+                return c_[i * columns + j];
+        }
+    }
+
+    static void note(Changes& changes, double change, bool first) {
+        changes.largest = std::max(changes.largest, std::abs(change));
+        changes.with_sign = std::max(changes.with_sign, change);
+        changes.mean += std::abs(change);
+        if (first) changes.first_cell = std::abs(change);
+    }
+
+    void mirror_columns(const double* from, double* to) const {
+        const std::size_t columns = fields.sizes.columns;
+        const bool own_side = rules_.mirror == Rules::Mirror::own_side;
+        if (rules_.mirror == Rules::Mirror::never) return;
+        for (std::size_t i = 1; i <= fields.sizes.rows; ++i) {
+            const double *old = from + i * fields.pitch, first = old[1], last = old[columns];
+            double* row = to + i * fields.pitch;
+            if (rules_.mirror != Rules::Mirror::only_right) row[0] = own_side ? first : last;
+            if (rules_.mirror != Rules::Mirror::only_left) row[columns + 1] = own_side ? last : first;
+        }
+    }
+
+    void change_halo(double* to) const {
+        if (rules_.halo == Rules::Halo::fixed) return;
+        const std::size_t pitch = fields.pitch, rows = fields.sizes.rows;
+        const bool wraps = rules_.halo == Rules::Halo::wraps;
+        std::copy_n(to + (wraps ? rows : 1) * pitch, pitch, to);
+        std::copy_n(to + (wraps ? 1 : rows) * pitch, pitch, to + (rows + 1) * pitch);
+    }
+
+    Rules rules_;
+    const double* c_;
+};
+
+constexpr std::size_t most_later = 300;             // iterations beyond the last one that a field may have seen
+constexpr std::size_t most_explained = 30'000'000;  // cells times iterations: a few seconds for all mistakes
+
+/// The mistakes that could have been made; the judge tries each on every element.
+class Suspicions {
+  public:
+    explicit Suspicions(const Situation& situation)
+        : actuals_(situation.actual),
+          problem_(situation.problem),
+          sizes_(sizes_of(problem_)),
+          answer_(problem_.arrays[result].as<double>()),
+          actual_(situation.actual[result].as<double>()),
+          done_(static_cast<std::size_t>(answer_[iterations_done])) {
+        suspect_no_field();
+        if (sizes_.cells() * std::max<std::size_t>(done_, 1) > most_explained) return;
+        suspect_end();
+        suspect_change();
+        suspect_buffers();
+        suspect_mirror();
+        suspect_halo();
+        suspect_formula();
+        suspect_coverage();
+        suspect_lost_maximum();
+    }
+
+    std::vector<Hypothesis> found() && { return std::move(found_); }
+
+  private:
+    using Predict = std::function<bool(std::vector<Array>&)>;
+
+    void suspect(std::string cause, std::string message, std::string hint, Predict predict) {
+        found_.push_back({std::move(cause), std::move(message), std::move(hint), std::move(predict)});
+    }
+
+    /// Iterates by the rules until they end, and takes that for the answer.
+    void suspect(std::string cause, std::string message, std::string hint, const Rules& rules) {
+        suspect(
+            std::move(cause), std::move(message), std::move(hint),
+            [problem = problem_, rules](std::vector<Array>& outputs) { return run_to_end(problem, rules, outputs); });
+    }
+
+    static bool run_to_end(const Problem& problem, const Rules& rules, std::vector<Array>& outputs) {
+        const Sizes sizes = sizes_of(problem);
+        if (sizes.max_iterations == 0 || sizes.cells() * sizes.max_iterations > most_explained) return false;
+        Mistaken mistaken(problem, rules);
+        std::size_t done = 0;
+        double change = 0;
+        while (done < sizes.max_iterations) {
+            change = mistaken.iterate().largest;
+            ++done;
+            if (change < threshold_of(problem)) break;
+        }
+        set(outputs, mistaken, mistaken.answer(), static_cast<double>(done), change);
+        return true;
+    }
+
+    static void set(std::vector<Array>& outputs, const Mistaken& mistaken, const double* cells, double done,
+                    double change) {
+        mistaken.fields.copy_cells(cells, outputs[field].as<double>().data());
+        set_result(outputs, done, change);
+    }
+
+    static void set_result(std::vector<Array>& outputs, double done, double change) {
+        const auto values = outputs[result].as<double>();
+        values[iterations_done] = done;
+        values[largest_change] = change;
+    }
+
+    bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
+    bool ends_early() const { return done_ < sizes_.max_iterations; }
+
+    void suspect_no_field() {
+        if (actual_[iterations_done] != -1) return;
+        suspect("no_field", "The field that was returned is neither current nor next.",
+                "HeatState::field is the one of the two pointers that the answer was written to.",
+                [actual = actuals_](std::vector<Array>& outputs) {
+                    outputs = actual;
+                    return true;
+                });
+    }
+
+    /// Right iterations, but another one is the last.
+    void suspect_end() {
+        if (!one_call() || done_ == 0) return;
+        const auto actual = static_cast<std::size_t>(std::clamp(actual_[iterations_done], 0.0, 1e6));
+        const std::string should = fmt::format("It ends after {} iterations, {}.", format_count(done_), why_it_ends());
+        if (actual == done_ + 1) suspect_late(should);
+        if (ends_early()) {
+            suspect_stopped_at(sizes_.max_iterations, "never_converged",
+                               should + " The code went on to the last, although it had converged.",
+                               "Compare the largest change of every iteration with the threshold, and leave the loop.");
+            if (actual > done_) suspect_test_every(actual, should);
+        }
+        if (actual + 1 == done_)
+            suspect_stopped_at(done_ - 1, "one_iteration_missing", should + " The code does one fewer.",
+                               "Begin counting at 0 and go on while fewer than max_iterations are done; the iteration "
+                               "in which all changes are below the threshold counts.");
+        suspect_other_state(should);
+    }
+
+    std::string why_it_ends() const {
+        if (!ends_early()) return "which is max_iterations";
+        return fmt::format("the first in which every change is below {}", threshold_of(problem_));
+    }
+
+    void suspect_late(const std::string& should) {
+        suspect_stopped_at(done_ + 1, "stops_one_late", should + " The code does one more.",
+                           "Test the change that this very iteration made, right after it: not that of the one before, "
+                           "and not only when the next one begins.");
+    }
+
+    /// The change is looked at after every k-th iteration only.
+    void suspect_test_every(std::size_t actual, const std::string& should) {
+        for (std::size_t k = 2; k <= 128; ++k) {
+            if ((done_ + k - 1) / k * k != actual) continue;
+            suspect_stopped_at(actual, "tested_every_k_iterations",
+                               fmt::format("{} The code ends after {}: it looks only after every {} iterations, or one "
+                                           "of few such numbers.",
+                                           should, format_count(actual), k),
+                               "The test belongs in every iteration. Where several are done at once, the field of the "
+                               "right one has to be found again: from the last field before it.");
+            return;
+        }
+    }
+
+    void suspect_stopped_at(std::size_t last, std::string cause, std::string message, std::string hint) {
+        suspect(std::move(cause), std::move(message), std::move(hint),
+                [problem = problem_, last](std::vector<Array>& outputs) {
+                    if (sizes_of(problem).cells() * last > most_explained) return false;
+                    Mistaken right(problem, {});
+                    double change = 0;
+                    for (std::size_t k = 0; k < last; ++k) change = right.iterate().largest;
+                    set(outputs, right, right.answer(), static_cast<double>(last), change);
+                    return true;
+                });
+    }
+
+    /// The count is right, but the field is that of another iteration.
+    void suspect_other_state(const std::string& should) {
+        if (actual_[iterations_done] != answer_[iterations_done]) return;
+        if (fits_state(done_ - 1))
+            suspect("buffers_not_swapped",
+                    should + " The field that is returned is that of the iteration before: the other one of the two.",
+                    "What was written last is the answer. If the two are exchanged after each iteration, it is called "
+                    "current then.",
+                    take_actual_field());
+        for (std::size_t later = 1; later <= most_later && ends_early(); ++later) {
+            if (!fits_state(done_ + later)) continue;
+            suspect("field_too_late",
+                    fmt::format("{} That is what is reported, but the field that is returned has seen {} more.", should,
+                                later),
+                    "No later iteration may write to the field of the last one: let it do nothing, or do the last pass "
+                    "again from the field it began with.",
+                    take_actual_field());
+            return;
+        }
+    }
+
+    /// Whether the field that was found is that after so many iterations. Asked for in ascending order.
+    bool fits_state(std::size_t iterations) {
+        if (sizes_.cells() * iterations > most_explained) return false;
+        if (!states_) states_ = std::make_shared<Mistaken>(problem_, Rules{});
+        for (; state_ < iterations; ++state_) states_->iterate();
+        std::vector<double> cells(sizes_.cells());
+        states_->fields.copy_cells(states_->answer(), cells.data());
+        const auto found = std::as_const(actuals_[field]).as<double>();
+        const double bound = rounding_bound(static_cast<double>(iterations));
+        return std::equal(cells.begin(), cells.end(), found.begin(),
+                          [&](double a, double b) { return std::abs(a - b) <= bound; });
+    }
+
+    Predict take_actual_field() const {
+        return [found = actuals_[field]](std::vector<Array>& outputs) {
+            outputs[field] = found;
+            return true;
+        };
+    }
+
+    /// Something else than the largest change decides, or is reported.
+    void suspect_change() {
+        if (!one_call() || done_ == 0) return;
+        const auto by = [&](std::string cause, std::string message, std::string hint, auto&& measure) {
+            suspect(std::move(cause), std::move(message), std::move(hint),
+                    [problem = problem_, measure](std::vector<Array>& outputs) {
+                        if (sizes_of(problem).cells() * sizes_of(problem).max_iterations > most_explained) return false;
+                        Mistaken right(problem, {});
+                        double kept = 0;
+                        std::size_t done = 0;
+                        do {
+                            kept = measure(right.iterate(), kept);
+                            ++done;
+                        } while (done < sizes_of(problem).max_iterations && kept >= threshold_of(problem));
+                        set(outputs, right, right.answer(), static_cast<double>(done), kept);
+                        return true;
+                    });
+        };
+        by("change_with_sign", "The largest of new - old is used; a cell that cools by more does not count.",
+           "It is the absolute value that counts: fabs(new - old).",
+           [](const Changes& changes, double) { return changes.with_sign; });
+        by("change_with_sign", "The largest of new - old, or 0, is used; a cell that cools by more does not count.",
+           "It is the absolute value that counts: fabs(new - old).",
+           [](const Changes& changes, double) { return std::max(changes.with_sign, 0.0); });
+        by("change_not_cleared", "The largest change of all iterations so far is used, not that of this one.",
+           "What the largest change is collected in has to be 0 when an iteration begins.",
+           [](const Changes& changes, double kept) { return std::max(kept, changes.largest); });
+        by("mean_change", "The mean of the changes is used, not the largest.",
+           "Iterations end when every change is below the threshold: when the largest is.",
+           [](const Changes& changes, double) { return changes.mean; });
+        by("one_cell_only", "Only the change of cell (0, 0) is used, not the largest of all.",
+           "The reduction has to reach every cell: look at which values are compared in each of its steps.",
+           [](const Changes& changes, double) { return changes.first_cell; });
+    }
+
+    void suspect_buffers() {
+        Rules rules;
+        rules.exchanges = false;
+        suspect("buffers_not_swapped",
+                "The field has changed as by one iteration only: each iteration begins with the same old field.",
+                "After each iteration current and next change places: std::swap(current, next).", rules);
+        rules = {};
+        rules.in_place = true;
+        suspect("in_place",
+                "New temperatures are made of new ones: a cell's neighbours have changed already when it is computed.",
+                "Read from current alone and write to next alone; then exchange them.", rules);
+    }
+
+    void suspect_mirror() {
+        const std::string wraps = "Columns wrap around: the first and the last are neighbours. ";
+        const std::string hint =
+            "After every iteration column 0 of the padded field repeats the last column of cells, at index columns, "
+            "and "
+            "column columns + 1 the first one, at index 1.";
+        const auto with = [&](Rules::Mirror mirror, const std::string& what) {
+            Rules rules;
+            rules.mirror = mirror;
+            suspect("wrong_mirror", wraps + what, hint, rules);
+        };
+        with(Rules::Mirror::never, "The mirror columns still hold what they held at the beginning.");
+        with(Rules::Mirror::only_left, "Only the left mirror column is renewed, the right one holds what it held.");
+        with(Rules::Mirror::only_right, "Only the right mirror column is renewed, the left one holds what it held.");
+        with(Rules::Mirror::own_side, "Each mirror column repeats the column beside it, not the one at the other end.");
+        with(Rules::Mirror::of_old_field,
+             "The mirror columns of the field that was read are renewed, not of the new one.");
+        with(Rules::Mirror::late, "The mirror columns are one iteration behind.");
+    }
+
+    void suspect_halo() {
+        const std::string hint =
+            "Rows 0 and rows + 1 of the padded field are never written: cells are rows 1 to rows of it.";
+        Rules rules;
+        rules.halo = Rules::Halo::follows;
+        suspect(
+            "halo_updated",
+            "The rows above and below take over the new first and last row in every iteration; they have to stay as "
+            "they are in the beginning.",
+            hint, rules);
+        rules.halo = Rules::Halo::wraps;
+        suspect("halo_updated",
+                "The rows above and below wrap around, like the columns; they have to stay as they are in the "
+                "beginning.",
+                hint, rules);
+    }
+
+    void suspect_formula() {
+        Rules rules;
+        std::swap(rules.direct, rules.diagonal);
+        suspect("weights_exchanged", "The weights of direct and diagonal neighbours are exchanged.",
+                "Direct neighbours, which are nearer, have the larger weight.", rules);
+        rules = {};
+        rules.diagonal = 0;
+        suspect("diagonal_forgotten", "The diagonal neighbours are not in the sum.", "", rules);
+        rules = {};
+        rules.direct = rules.diagonal = 0.125;
+        suspect("weights_equal", "All eight neighbours have the same weight.",
+                "Direct neighbours have direct_weight each, diagonal ones diagonal_weight.", rules);
+        const auto with = [&](Rules::Conductivity conducts, std::string cause, std::string message, std::string hint) {
+            Rules other;
+            other.conducts = conducts;
+            suspect(std::move(cause), std::move(message), std::move(hint), other);
+        };
+        with(Rules::Conductivity::inverted, "conductivity_inverted", "c and 1 - c are exchanged.",
+             "c is the share of its own temperature that a cell keeps: with c = 1 it stays as it is.");
+        with(Rules::Conductivity::ignored, "conductivity_ignored", "The conductivity has no influence: as if c were 0.",
+             "");
+        with(Rules::Conductivity::first_row, "comma_index",
+             "Every cell has the conductivity of its column's cell in the first row: i has no influence.",
+             "In C++17 a[i, j] is a[j]: the comma throws i away. An index into rows is i * columns + j.");
+        with(Rules::Conductivity::padded, "padded_index",
+             "conductivity is read as if it had mirror columns, at i * (columns + 2) + j.",
+             "Unlike the fields it has no border: cell (i, j) has conductivity[i * columns + j].");
+        with(Rules::Conductivity::transposed, "transposed_index",
+             "Cell (i, j) has the conductivity at index j * rows + i: rows and columns are exchanged.",
+             "Fields lie row after row: cell (i, j) has conductivity[i * columns + j].");
+    }
+
+    /// The grid was made for columns x rows.
+    void suspect_coverage() {
+        for (const std::size_t x : {32, 16, 8, 64, 128, 256, 4, 1})
+            for (const std::size_t y : {8, 32, 16, 4, 1, 2}) {
+                const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
+                Rules rules;
+                rules.rows_covered = up(sizes_.columns, x);
+                rules.columns_covered = up(sizes_.rows, y);
+                if (rules.rows_covered >= sizes_.rows && rules.columns_covered >= sizes_.columns) continue;
+                suspect_covered("transposed_index",
+                                "rows and columns are exchanged: blockIdx.x belongs to columns, "
+                                "blockIdx.y to rows",
+                                rules);
+            }
+        for (const std::size_t block : {32, 16, 8, 64, 128, 256, 4}) {
+            Rules rules;
+            rules.rows_covered = sizes_.rows / block * block;
+            if (rules.rows_covered != sizes_.rows)
+                suspect_covered("tail_lost", fmt::format("rows / {} rounds down", block), rules);
+            rules = {};
+            rules.columns_covered = sizes_.columns / block * block;
+            if (rules.columns_covered != sizes_.columns)
+                suspect_covered("tail_lost", fmt::format("columns / {} rounds down", block), rules);
+        }
+    }
+
+    void suspect_covered(std::string cause, const std::string& why, const Rules& rules) {
+        const std::size_t seen = std::min(sizes_.rows, rules.rows_covered);
+        const std::size_t across = std::min(sizes_.columns, rules.columns_covered);
+        suspect(std::move(cause),
+                fmt::format("Only the first {} of {} rows and the first {} of {} columns ever change: {}.",
+                            format_count(seen), format_count(sizes_.rows), format_count(across),
+                            format_count(sizes_.columns), why),
+                "The grid has (columns + BLOCK_X - 1) / BLOCK_X blocks in x and as many in y as rows need, rounded up.",
+                rules);
+    }
+
+    /// Field and count are right, and what is given for the largest change is that of some other cell.
+    void suspect_lost_maximum() {
+        if (done_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
+        if (!(actual_[largest_change] < answer_[largest_change])) return;
+        suspect(
+            "lost_maximum", describe_lost_maximum(),
+            "Is every cell compared? If the value is another one in another run, threads race: between two steps of a "
+            "tree all wait at a __syncthreads(), and what several blocks or warps write to needs atomicMax.",
+            [change = actual_[largest_change]](std::vector<Array>& outputs) {
+                outputs[result].as<double>()[largest_change] = change;
+                return true;
+            });
+    }
+
+    std::string describe_lost_maximum() const {
+        Mistaken right(problem_, {});
+        for (std::size_t k = 0; k < done_; ++k) right.iterate();
+        const std::size_t pitch = right.fields.pitch;
+        const auto change_at = [&](std::size_t k) {
+            const std::size_t at = (k / sizes_.columns + 1) * pitch + k % sizes_.columns + 1;
+            return std::abs(right.fields.current[at] - right.fields.next[at]);
+        };
+        std::size_t largest = 0, nearest = 0;
+        for (std::size_t k = 0; k < sizes_.cells(); ++k) {
+            if (change_at(k) > change_at(largest)) largest = k;
+            const auto distance = [&](std::size_t cell) { return std::abs(change_at(cell) - actual_[largest_change]); };
+            if (distance(k) < distance(nearest)) nearest = k;
+        }
+        const auto name = [&](std::size_t k) {
+            return fmt::format("({}, {})", k / sizes_.columns, k % sizes_.columns);
+        };
+        const bool is_a_cells =
+            std::abs(change_at(nearest) - actual_[largest_change]) <= 2 * rounding_bound(static_cast<double>(done_));
+        return fmt::format("The field is right, but the largest change is not: {} is {}, and that of cell {} is {}.",
+                           actual_[largest_change],
+                           is_a_cells ? "the change of cell " + name(nearest) : std::string("no cell's change"),
+                           name(largest), change_at(largest));
+    }
+
+    std::vector<Array> actuals_;
+    Problem problem_;
+    Sizes sizes_;
+    std::span<const double> answer_, actual_;
+    std::size_t done_;  // iterations that are right
+    std::shared_ptr<Mistaken> states_;
+    std::size_t state_ = 0;  // iterations that states_ has done
+    std::vector<Hypothesis> found_;
+};
+
+class HeatDissipation : public Oracle {
+  public:
+    Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
+        Problem problem = dataset.generator == "pgm" ? read_pictures(dataset) : compute(dataset, seed, extra);
+        fill_halo(problem);
+        if (dataset.parameters.contains("stop_after"))
+            problem.reals[0] =
+                find_threshold(dataset, problem, static_cast<std::size_t>(read_size(dataset, "stop_after")));
+        return problem;
+    }
+
+    void reference(Problem& problem, Execution how) const override {
+        Fields fields(problem);
+        const Outcome outcome = solve(fields, problem, how);
+        fields.copy_cells(fields.current, problem.arrays[field].as<double>().data());
+        const auto values = problem.arrays[result].as<double>();
+        values[iterations_done] = static_cast<double>(outcome.iterations);
+        values[largest_change] = outcome.change;
+    }
+
+    Cost cost(const Problem& problem) const override {
+        const Sizes sizes = sizes_of(problem);
+        const auto cells = static_cast<double>(sizes.cells()), iterations = static_cast<double>(sizes.max_iterations);
+        return {24 * cells, 24 * cells * iterations, 12 * cells * iterations, iterations,
+                "24 rows x columns x iterations: two reads and a write of 8 bytes each for every cell"};
+    }
+
+    void shorten(Problem& problem) const override {
+        const Sizes sizes = sizes_of(problem);
+        const std::size_t enough = std::max<std::size_t>(40, 1'000'000'000 / sizes.cells());
+        problem.sizes[2] = static_cast<std::int64_t>(std::min(sizes.max_iterations, enough));
+    }
+
+    Tolerance tolerance(const Problem& problem, std::size_t) const override {
+        return {rounding_bound(static_cast<double>(sizes_of(problem).max_iterations)), 0};
+    }
+
+    /// The number of iterations is exact; a change is the difference of two temperatures.
+    bool accepts(const Problem& problem, std::size_t buffer, std::size_t index, double expected,
+                 double actual) const override {
+        if (buffer == result && index == iterations_done) return expected == actual;
+        const double bound = tolerance(problem, buffer).absolute;
+        return std::abs(actual - expected) <= (buffer == result ? 2 * bound : bound);
+    }
+
+    std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
+        return Suspicions(situation).found();
+    }
+
+  private:
+    static Problem read_pictures(const Dataset& dataset) {
+        require_only(dataset, {"temperature", "conductivity", "low", "high", "iterations", "report_every", "threshold",
+                               "stop_after"});
+        return from_pictures(dataset);
+    }
+
+    static Problem compute(const Dataset& dataset, std::uint64_t seed, std::size_t extra) {
+        require_only(dataset, {"rows", "columns", "iterations", "report_every", "threshold", "stop_after"});
+        const auto generator = generators.find(dataset.generator);
+        if (generator == generators.end())
+            throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
+        const auto rows = static_cast<std::size_t>(read_size(dataset, "rows"));
+        const auto columns = static_cast<std::size_t>(read_size(dataset, "columns"));
+        Problem problem = empty_problem(dataset, rows, columns, extra);
+        fill(problem.arrays[initial], generator->second.first, seed, rows, columns);
+        fill(problem.arrays[conductivity], generator->second.second, seed, rows, columns);
+        return problem;
+    }
+};
+
+}  // namespace
+
+const Oracle* warplab_oracle() {
+    static const HeatDissipation oracle;
+    return &oracle;
+}
+
+}  // namespace warplab

@@ -1,0 +1,74 @@
+// Three steps an iteration, a kernel (or two) each: every cell's new temperature and how much it changed; the mirror
+// columns; the largest change, reduced in global memory in two phases. Launches on one stream run one after the other,
+// so each kernel finds all that the one before it has written: that is the barrier across all blocks.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "labs/heat_dissipation/lab.h"
+
+#ifndef BLOCK_X
+#define BLOCK_X 32
+#endif
+#ifndef BLOCK_Y
+#define BLOCK_Y 8
+#endif
+constexpr unsigned line_threads = 256;  // of a block that reduces a row or column, or mirrors
+
+__global__ void update_kernel(const double* current, double* next, const double* conductivity, double* changes,
+                              std::size_t rows, std::size_t columns) {
+    // TODO: one thread, one cell (i, j): j from the block's and thread's x, i from their y. The last blocks reach
+    // beyond the field. A grid has no more than 65,535 blocks in y: where rows are more, a thread goes on with
+    // i += gridDim.y * BLOCK_Y. In current and next the cell is at (i + 1) * (columns + 2) + j + 1. Write its new
+    // value to next, and how much it changed to changes[i * columns + j].
+}
+
+// Column 0 repeats the last column of cells, column columns + 1 the first one.
+__global__ void mirror_kernel(double* field, std::size_t rows, std::size_t columns) {
+    // TODO: one thread, one row of cells. Leave the halo rows alone.
+}
+
+// The largest of values[0], values[stride], … (count of them) comes to values[0]; one block, all in global memory.
+__device__ void reduce_line(double* values, std::size_t count, std::size_t stride) {
+    // TODO: thread t takes the largest of values t, t + line_threads, t + 2 * line_threads … and leaves it at t
+    // (indices times stride). Then the tree: the upper half of the line_threads places is compared with the lower,
+    // then half as many, until one is left. What has to happen between two steps, and which places hold no value?
+}
+
+// First phase: a block for each row. Second phase: one block for the first column, which holds the rows' largest.
+__global__ void reduce_rows_kernel(double* changes, std::size_t columns) {
+    reduce_line(changes + blockIdx.x * columns, columns, 1);
+}
+__global__ void reduce_column_kernel(double* changes, std::size_t rows, std::size_t columns) {
+    reduce_line(changes, rows, columns);
+}
+
+double find_largest_change(double* changes, std::size_t rows, std::size_t columns) {
+    reduce_rows_kernel<<<static_cast<unsigned>(rows), line_threads>>>(changes, columns);
+    CUDA_CHECK(cudaGetLastError());
+    reduce_column_kernel<<<1, line_threads>>>(changes, rows, columns);
+    CUDA_CHECK(cudaGetLastError());
+    double largest;
+    CUDA_CHECK(cudaMemcpy(&largest, changes, sizeof largest, cudaMemcpyDeviceToHost));
+    return largest;
+}
+
+std::size_t heat_dissipation_scratch_bytes(std::size_t rows, std::size_t columns, std::size_t /*max_iterations*/) {
+    return rows * columns * sizeof(double);  // every cell's change
+}
+
+HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
+                           std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {
+    auto* changes = static_cast<double*>(scratch);
+    const dim3 block(BLOCK_X, BLOCK_Y);
+    const dim3 grid(static_cast<unsigned>((columns + BLOCK_X - 1) / BLOCK_X),
+                    static_cast<unsigned>(std::min<std::size_t>((rows + BLOCK_Y - 1) / BLOCK_Y, 65535)));
+    const auto line_blocks = static_cast<unsigned>((rows + line_threads - 1) / line_threads);
+    HeatState state{current, 0, 0};
+    // TODO: until max_iterations are done: launch update_kernel<<<grid, block>>> and mirror_kernel<<<line_blocks,
+    // line_threads>>>, ask for the largest change, and count the iteration. Is every change below threshold, it was
+    // the last; otherwise current and next change places. state.field is the buffer that was written last.
+    (void)block, (void)grid, (void)line_blocks, (void)changes, (void)threshold, (void)max_iterations;
+    return state;
+}
