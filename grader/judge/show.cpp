@@ -90,7 +90,7 @@ class Caller {
         protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
         request.calls = 1;
         request.timed = 1;
-        request.host_bytes_limit = run_.stage.host_bytes_per_call;
+        request.host_bytes_limit = host_bytes_allowed(run_, problem);
         const Session::Reply reply = run_.runner_session().ask(request, {}, time_limit_s(run_, problem));
         if (reply.failure) return {reply.failure, false, reply.ours, 0};
         Outcome outcome;
