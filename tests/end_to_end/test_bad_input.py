@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.cases import COMPILING, FILES, RUNNING, Bad
+from tests.end_to_end.cases import COMPILING, CONTRACT, FILES, RUNNING, Bad, program
 from tests.labs.conftest import BUILD, ROOT, check
 
 STAGE = "02_grid_stride"
@@ -37,6 +37,17 @@ def test_message(case: Bad, tmp_path: Path) -> None:
     words = (first["message"] + " " + first["hint"] + " " + judged.stage["compilation"]["log"]).lower()
     for say in case.says:
         assert say.lower() in words, judged.printed
+
+
+def test_the_host_function_must_use_the_device(tmp_path: Path) -> None:
+    source = tmp_path / "host.cu"
+    host = CONTRACT.replace("vector_add(", "vector_add_host(").replace(", void*", "")
+    source.write_text(program() + host + " { for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i]; }\n")
+    judged = check("vector_add", "01", source, tmp_path, "--dataset", "readable")
+    assert judged.status == 1, judged.printed
+    first = judged.failures()[0]
+    assert first["cause"] == "not_launched"
+    assert "In vector_add_host" in first["message"]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +81,9 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
         (["check"], "LAB"),
         (["list", "vector_ad"], 'Did you mean "vector_add"'),
         (["grade", "vector_add", "--tree", "nowhere"], "There is no folder nowhere"),
+        (["check", "vector_add", "01", "--source", "nowhere.cu"], "There is no file nowhere.cu"),
+        (["check", "vector_add", "01", "--source", "labs"], "labs is a folder"),
+        (["chekc", "vector_add"], 'Did you mean "check"'),
         (["frobnicate"], "--help"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
