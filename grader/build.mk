@@ -40,7 +40,7 @@ $(BUILD)/cpu/rewrite: $(rewriter)
 	$(Q)$(CXX) -o $@ $^ $(LIBRARIES)
 
 # A lab's show.cpp, where there is one, is part of its oracle.
-$(oracles): $(BUILD)/machine
+$(oracles): $(BUILD)/machine $(BUILD)/oracle-objects
 	@echo "  link    $@"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -shared -fopenmp -o $@ $(filter %.o,$^)
@@ -81,6 +81,8 @@ $(BUILD)/revision: force
 	$(call remember,$$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
 $(BUILD)/compiler: force
 	$(call remember,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
+$(BUILD)/oracle-objects: force
+	$(call remember,$(oracle_objects))
 $(BUILD)/machine: force
 	$(call remember,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
 

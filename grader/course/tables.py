@@ -9,7 +9,15 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       its stages, from the same
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/course/results.py)
+    <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
     <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
+
+labs/LAB/source.json, schema 1:
+
+    {"schema": 1, "machine": "GTX 480", "iterations": what its times are for, "columns": ["Kernel", …] of its figures,
+     "ours": [keys of OURS below], "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …]}]}
+
+A stage or dataset that the source does not have gets a row without figures.
 
 A measured stage is stale when its solution is no longer the one that was measured.
 """
@@ -37,7 +45,7 @@ from grader.journal.console import (
     write_atomically,
 )
 from grader.journal.report import Measurement
-from grader.journal.units import NONE, show_bandwidth, show_factor, show_points, show_seconds, show_share
+from grader.journal.units import NONE, show_bandwidth, show_factor, show_number, show_points, show_seconds, show_share
 
 END = "<!-- end -->"
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned", "uint8": "unsigned char"}
@@ -115,6 +123,80 @@ def make_results(sources: Sources, lab: str) -> list[str]:
     return lines[:-1] if lines else ["Not measured yet."]
 
 
+@dataclass(frozen=True)
+class Ours:
+    """A measurement, for as many iterations as the source's figures are."""
+
+    measured: Measurement
+    share: float  # of the measured iterations
+    calls: float  # among them
+
+    def kernel(self) -> str:
+        return show_seconds(self.measured.median_s * self.share)
+
+    def transfer(self) -> str:
+        return show_seconds(self.measured.transfer_s * self.share)
+
+    def total(self) -> str:
+        return show_seconds(self.total_s() * self.share)
+
+    def speedup(self) -> str:
+        return show_factor(self.measured.speedup_sequential)
+
+    def speedup_openmp(self) -> str:
+        return show_factor(self.measured.speedup_openmp)
+
+    def speedup_total(self) -> str:
+        return show_factor(self.measured.sequential_s / self.total_s() if self.total_s() else None)
+
+    def gflops(self) -> str:
+        rate = self.measured.flops * self.calls / self.measured.median_s if self.measured.median_s else None
+        return show_number(rate / 1e9) if rate else NONE
+
+    def total_s(self) -> float:
+        return self.measured.median_s + self.measured.transfer_s
+
+
+OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
+    "kernel": ("kernels", Ours.kernel),
+    "transfer": ("transfer", Ours.transfer),
+    "total": ("with transfer", Ours.total),
+    "speedup": ("vs 1 core", Ours.speedup),
+    "speedup_openmp": ("vs all cores", Ours.speedup_openmp),
+    "speedup_total": ("vs 1 core, with transfer", Ours.speedup_total),
+    "gflops": ("GFLOP/s", Ours.gflops),
+}
+
+
+def make_source(sources: Sources, lab: str) -> list[str]:
+    """The source's figures, a line for each of its rows, and what each GPU of ours measured beside them."""
+    benchmark = sources.manifest(lab).get("benchmark", {})
+    source = read_json(sources.root / "labs" / lab / "source.json")
+    gpus = [
+        results for results in sources.results().values() if any(key.startswith(f"{lab}/") for key in results.stages)
+    ]
+    names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
+    names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
+    rows = []
+    for row in source["rows"]:
+        figures = row.get("figures") or [NONE] * len(source["columns"])
+        cells = [f"`{row['stage']}`", row["dataset"], *figures]
+        for results in gpus:
+            ours = find_ours(results, lab, row, int(source["iterations"]), int(benchmark.get("iterations_per_call", 1)))
+            cells += [OURS[key][1](ours) if ours else NONE for key in source["ours"]]
+        rows.append(cells)
+    return make_table(names, rows)
+
+
+def find_ours(results: Results, lab: str, row: dict[str, Any], iterations: int, per_call: int) -> Ours | None:
+    """Our measurement of the stage and dataset of a row; None when there is none."""
+    stage = results.stages.get(f"{lab}/{row['stage']}")
+    for measured in stage.measurements if stage else []:
+        if measured.dataset == row["dataset"]:
+            return Ours(measured, iterations / measured.iterations, measured.iterations / per_call)
+    return None
+
+
 def describe_machine(results: Results, iterations: int) -> str:
     """The sentence above a results table."""
     cpu = f"; CPU: {results.cpu}, {results.cpu_cores} cores" if results.cpu else ""
@@ -177,6 +259,7 @@ TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
     "contract": make_contract,
     "stages": make_stages,
     "results": make_results,
+    "source": make_source,
 }
 
 

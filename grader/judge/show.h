@@ -27,10 +27,12 @@ struct ShowRequest {
 
     /// Throws UsageError naming a setting that the lab does not know, and those it knows.
     void require_only(std::initializer_list<std::string_view> names) const {
+        std::string known;
+        for (const std::string_view name : names) known += (known.empty() ? "" : ", ") + std::string(name);
         for (const auto& [name, value] : settings)
             if (std::find(names.begin(), names.end(), name) == names.end())
                 throw UsageError(fmt::format("There is no setting \"{}\" here. This lab knows: {}.", name,
-                                             names.size() ? fmt::format("{}", fmt::join(names, ", ")) : "none"));
+                                             known.empty() ? "none" : known));
     }
 
     std::string text(const std::string& name, const std::string& usual) const {

@@ -30,7 +30,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     //@ // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block fills it with image
     //@ // from row top and column left on, as far as image has pixels. All others wait until it has: where must the
     //@ // __syncthreads() stand?
-    //@ (void)pitch, (void)rows;
+    //@ (void)pitch, (void)rows, (void)tile_x, (void)tile_y;
     //@ end
 
     const int x = left + threadIdx.x, y = top + threadIdx.y;

@@ -29,7 +29,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     //@ starter
     //@ // TODO: the tile of stage 03. Every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X
     //@ // further right and BLOCK_Y further down, as far as the tile goes and image has pixels. Then wait for all.
-    //@ (void)pitch, (void)rows;
+    //@ (void)pitch, (void)rows, (void)tile_x, (void)tile_y;
     //@ end
 
     const int x = left + threadIdx.x, y = top + threadIdx.y;

@@ -22,7 +22,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;           // where the tile begins, in image
     // TODO: the tile of stage 03. Every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X
     // further right and BLOCK_Y further down, as far as the tile goes and image has pixels. Then wait for all.
-    (void)pitch, (void)rows;
+    (void)pitch, (void)rows, (void)tile_x, (void)tile_y;
 
     const int x = left + threadIdx.x, y = top + threadIdx.y;
     if (x >= width || y >= height) return;

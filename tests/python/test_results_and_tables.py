@@ -140,6 +140,31 @@ def test_results_are_made_and_shown(course: Path) -> None:
     assert run_module(TABLES, "--check", cwd=course).returncode == 0
 
 
+def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
+    handout = "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n"
+    write(course / "handouts/lab.md", handout)
+    rows = [
+        {"stage": "01_first", "dataset": "bench_2_24", "figures": ["0.016 s", "9.2×"]},
+        {"stage": "02_second", "dataset": "bench_2_28"},
+    ]
+    keys = ["kernel", "transfer", "total", "speedup", "speedup_openmp", "speedup_total", "gflops"]
+    source = {"schema": 1, "machine": "GTX 480", "iterations": 10, "columns": ["Kernel", "Speedup"], "ours": keys}
+    write(course / "labs/lab/source.json", source | {"rows": rows})
+    run_module(TABLES, cwd=course)
+    shown = (course / "handouts/lab.md").read_text()
+    assert "| Stage | Dataset | GTX 480: Kernel | GTX 480: Speedup |\n" in shown
+    assert "| `02_second` | bench_2_28 | – | – |\n" in shown
+
+    measure(course, report())
+    run_module(TABLES, cwd=course)
+    lines = (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()
+    first = [cell.strip() for cell in lines[5].strip("|").split("|")]
+    assert first[:4] == ["`01_first`", "bench_2_24", "0.016 s", "9.2×"]
+    assert dict(zip(keys, first[4:], strict=True))["kernel"] == "0.001000 s"
+    assert dict(zip(keys, first[4:], strict=True))["speedup"] == "98.1×"
+    assert lines[6].endswith("| – | – | – | – | – | – | – |")
+
+
 def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: Path) -> None:
     measure(course, report())
     file = course / "handouts/results/nvidia-h200.json"

@@ -1,0 +1,108 @@
+"""`show` on this lab: the right picture comes out, for grey and colour, and bad pictures get a clear word."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BUILD, ROOT
+
+np = pytest.importorskip("numpy")
+image_module = pytest.importorskip("PIL.Image")
+
+RINGS = np.array([[1 + min(r, c, 4 - r, 4 - c) for c in range(5)] for r in range(5)]) / 35
+
+
+def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs show on the naive solution, with pictures below `folder`."""
+    command = [BUILD / "warplab", "show", "smoothing_filter", "01", "--tree", "solutions", "--backend", "cpu", *options]
+    command += ["--build", folder / "build"]
+    (folder / "build").mkdir(exist_ok=True)
+    for part in ("labs", "cpu", "cache"):  # all but where pictures go
+        if not (folder / "build" / part).exists():
+            (folder / "build" / part).symlink_to((ROOT / BUILD / part).resolve())
+    return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def smooth(channel):
+    """The filter by its definition, border pixels repeated outwards."""
+    padded = np.pad(channel.astype(float), 2, mode="edge")
+    height, width = channel.shape
+    return sum(RINGS[r, c] * padded[r : r + height, c : c + width] for r in range(5) for c in range(5))
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA"])
+def test_picture_is_smoothed(mode: str, tmp_path: Path) -> None:
+    shape = (23, 41) if mode == "L" else (23, 41, len(mode))
+    pixels = np.random.default_rng(7).integers(0, 256, shape).astype(np.uint8)
+    image_module.fromarray(pixels, mode=mode).save(tmp_path / "noise.png")
+    run = show(tmp_path, "--image", tmp_path / "noise.png")
+    assert run.returncode == 0, run.stdout + run.stderr
+    folder = tmp_path / "build/show/smoothing_filter"
+    before, after, both = (
+        np.asarray(image_module.open(folder / f"{name}.png")) for name in ("before", "after", "before_after")
+    )
+    channels = pixels.reshape(23, 41, -1)[:, :, :3]
+    assert (before.reshape(channels.shape) == channels).all()
+    for k in range(channels.shape[2]):
+        assert abs(after.reshape(channels.shape)[:, :, k] - smooth(channels[:, :, k])).max() <= 0.501
+    assert both.shape[:2] == (23, 41 + 4 + 41)
+    assert ("grey" in run.stdout) == (mode == "L")
+
+
+def test_own_picture_is_shown_and_smoothed_again_and_again(tmp_path: Path) -> None:
+    once, often = show(tmp_path), show(tmp_path, "--set", "times=3")
+    assert once.returncode == often.returncode == 0, once.stdout + often.stderr
+    assert "smoothed once" in once.stdout
+    assert "smoothed 3 times" in often.stdout
+
+
+def test_a_wrong_submission_is_shown_and_told_why(tmp_path: Path) -> None:
+    source = ROOT / "tests/labs/smoothing_filter/01_transposed.cu"
+    run = show(tmp_path, "--source", source)
+    assert run.returncode == 1
+    assert "before_after.png" in run.stdout
+    assert "Cause: transposed" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"no picture at all", "not a picture"),
+        (b"P5\n90000 90000\n255\n", "90,000 x 90,000 pixels"),
+        (b"", "empty"),
+        (None, "no such file"),
+    ],
+    ids=["text", "huge", "empty", "missing"],
+)
+def test_bad_pictures_get_a_clear_word(content: bytes | None, says: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "bad.png").write_bytes(content)
+    run = show(tmp_path, "--image", tmp_path / "bad.png")
+    assert run.returncode == 2
+    assert says in run.stderr
+    assert "bad.png" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--set", "time=3"], "This lab knows: times"),
+        (["--set", "times=0"], "from 1 to 100"),
+        (["--set", "times"], "NAME=VALUE"),
+    ],
+    ids=["unknown", "range", "form"],
+)
+def test_bad_settings_get_a_clear_word(options: list[str], says: str, tmp_path: Path) -> None:
+    run = show(tmp_path, *options)
+    assert run.returncode == 2
+    assert says in run.stderr
+
+
+def test_a_lab_without_pictures_says_so() -> None:
+    command = [BUILD / "warplab", "show", "vector_add"]
+    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "has no pictures to show" in run.stderr
