@@ -462,8 +462,8 @@ Alone time_reference_alone(StageRun& reference, const Pool& pool, std::uint32_t 
     Contestant alone(reference, pool, slots, 77);
     if (alone.failure) return {};
     if (reference.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
-    const int calls = static_cast<int>(slots) * 4;
-    alone.time_calls(calls, -1);
+    const double command_s = alone.time_calls(static_cast<int>(slots), -1);
+    const int calls = static_cast<int>(slots) * (command_s < 0.1 ? 4 : 1);  // a solver's calls are long enough alone
     std::vector<double> times;
     for (int i = 0; i < 5 && !alone.failure; ++i) times.push_back(alone.time_calls(calls, -1) / calls);
     reference.end_session();
