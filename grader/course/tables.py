@@ -130,15 +130,16 @@ class Ours:
     measured: Measurement
     share: float  # of the measured iterations
     calls: float  # among them
+    transfers: float  # for the source's iterations, of as many as there are calls
 
     def kernel(self) -> str:
         return show_seconds(self.measured.median_s * self.share)
 
     def transfer(self) -> str:
-        return show_seconds(self.measured.transfer_s * self.share)
+        return show_seconds(self.transfer_s())
 
     def total(self) -> str:
-        return show_seconds(self.total_s() * self.share)
+        return show_seconds(self.total_s())
 
     def speedup(self) -> str:
         return show_factor(self.measured.speedup_sequential)
@@ -147,14 +148,17 @@ class Ours:
         return show_factor(self.measured.speedup_openmp)
 
     def speedup_total(self) -> str:
-        return show_factor(self.measured.sequential_s / self.total_s() if self.total_s() else None)
+        return show_factor(self.measured.sequential_s * self.share / self.total_s() if self.total_s() else None)
 
     def gflops(self) -> str:
         rate = self.measured.flops * self.calls / self.measured.median_s if self.measured.median_s else None
         return show_number(rate / 1e9) if rate else NONE
 
+    def transfer_s(self) -> float:
+        return self.measured.transfer_s * self.transfers / self.calls
+
     def total_s(self) -> float:
-        return self.measured.median_s + self.measured.transfer_s
+        return self.measured.median_s * self.share + self.transfer_s()
 
 
 OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
@@ -193,7 +197,9 @@ def find_ours(results: Results, lab: str, row: dict[str, Any], iterations: int, 
     stage = results.stages.get(f"{lab}/{row['stage']}")
     for measured in stage.measurements if stage else []:
         if measured.dataset == row["dataset"]:
-            return Ours(measured, iterations / measured.iterations, measured.iterations / per_call)
+            # A solver that is stopped early still has its data brought there and back once.
+            transfers = max(1.0, iterations / per_call)
+            return Ours(measured, iterations / measured.iterations, measured.iterations / per_call, transfers)
     return None
 
 

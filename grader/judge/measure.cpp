@@ -281,8 +281,9 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
         {at_start.copy_bytes_per_s, at_start.read_bytes_per_s, during.copy_bytes_per_s, during.read_bytes_per_s});
     m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? during.read_bytes_per_s : during.copy_bytes_per_s;
     m.floor_bytes = cost.floor_bytes;
-    m.bound_bytes = cost.bound_bytes;
-    m.flops = cost.flops;
+    const double of_a_call = run.lab.benchmark.iterations_per_call / cost.iterations;  // this one's may be shorter
+    m.bound_bytes = cost.bound_bytes * of_a_call;
+    m.flops = cost.flops * of_a_call;
     if (m.bandwidth_bytes_per_s <= 0) return;
     const double floor_rate =
         set_bytes < static_cast<double>(at_start.l2_bytes) ? std::max(fastest, at_start.l2_bytes_per_s) : fastest;
@@ -293,7 +294,7 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
 std::string limit_phrase(const Measurement& m) {
     if (m.bound_s <= 0) return "";
     const double fraction = m.bound_s / m.median_s;
-    if (fraction >= 1.1) return "not memory: moves less than one pass for each iteration";
+    if (fraction >= 1.1) return "not memory: a cache or blocking saves passes over it";
     if (fraction >= 0.9) return "memory bandwidth";
     if (fraction >= 0.6) return "near memory bandwidth";
     return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);

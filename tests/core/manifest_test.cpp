@@ -52,6 +52,7 @@ TEST(Manifest, ReadsEverything) {
     EXPECT_EQ(lab.stages[0].points.total(), 10);
     EXPECT_TRUE(lab.stages[0].host_variant);
     EXPECT_EQ(lab.stages[0].host_bytes_per_call, 64u);
+    EXPECT_EQ(lab.stages[0].host_bytes_per_iteration, 8u);
     ASSERT_EQ(lab.stages[0].tunables.size(), 1u);
     EXPECT_THAT(lab.stages[0].tunables[0].values, ElementsAre(64, 128));
     EXPECT_EQ(lab.stages[0].tunables[0].usual, 128);

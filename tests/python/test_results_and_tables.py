@@ -165,6 +165,22 @@ def test_the_sources_figures_stand_beside_ours(course: Path) -> None:
     assert lines[6].endswith("| – | – | – | – | – | – | – |")
 
 
+def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(course: Path) -> None:
+    manifest = json.loads((course / "labs/lab/lab.json").read_text())
+    manifest["benchmark"] = {"iterations": 1000, "iterations_per_call": 1000}
+    write(course / "labs/lab/lab.json", manifest)
+    source = {"schema": 1, "machine": "GTX 480", "iterations": 200, "columns": ["Kernel"]}
+    rows = [{"stage": "01_first", "dataset": "bench_2_24", "figures": ["2 s"]}]
+    write(course / "labs/lab/source.json", source | {"ours": ["kernel", "transfer", "total"], "rows": rows})
+    write(course / "handouts/lab.md", "<!-- table: source lab -->\n<!-- end -->\n")
+    one = report()
+    one["stages"][0]["measurements"][0] |= {"median_s": 1.0, "transfer_s": 0.5, "iterations": 1000}
+    measure(course, one)
+    run_module(TABLES, cwd=course)
+    row = (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[3]
+    assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
+
+
 def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: Path) -> None:
     measure(course, report())
     file = course / "handouts/results/nvidia-h200.json"
