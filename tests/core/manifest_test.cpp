@@ -308,6 +308,18 @@ TEST(Manifest, CarriesNoMoreThanTheProtocol) {
     EXPECT_THAT(with_buffers(protocol::max_buffers + 1), HasSubstr("|/buffers|"));
 }
 
+TEST(Manifest, TablesOfRealsAreOneEntry) {
+    const auto with_reals = [](const char* reals) {
+        return complaint_after([=](Project& project) { project.lab["reals"] = Json::parse(reals); });
+    };
+    EXPECT_EQ(with_reals(R"(["factor", {"name": "weights", "count": 225}])"), "");
+    EXPECT_THAT(with_reals(R"([{"name": "weights", "count": 0}])"), HasSubstr("|/reals/0/count|"));
+    EXPECT_THAT(with_reals(R"([{"name": "weights", "count": 257}])"), HasSubstr("|/reals/0/count|"));
+    EXPECT_THAT(with_reals(R"([{"name": "weights"}])"), HasSubstr("|/reals/0|"));
+    EXPECT_THAT(with_reals(R"(["factor", {"name": "weights", "count": 256}])"), HasSubstr("|/reals|"));
+    EXPECT_THAT(with_reals(R"(["weights_1", {"name": "weights", "count": 2}])"), HasSubstr("|/reals/1|"));
+}
+
 TEST(Manifest, SpeedPointsNeedADatasetThatIsTimed) {
     const auto said = complaint_after([](Project& project) {
         project.lab["stages"][1]["points"] = {{"correctness", 5}, {"speed", 5}};
