@@ -10,18 +10,17 @@
 
 #include "labs/heat_dissipation/lab.h"
 
-#ifndef BLOCK_X
-#define BLOCK_X 32
-#endif
-#ifndef BLOCK_Y
-#define BLOCK_Y 8
+#ifndef BLOCK
+#define BLOCK 256
 #endif
 #ifndef ROWS  // that a thread computes one after another
-#define ROWS 4
+#define ROWS 8
 #endif
-constexpr unsigned warp_threads = 32;
-constexpr unsigned warps_per_block = BLOCK_X * BLOCK_Y / warp_threads;
-static_assert(BLOCK_X % warp_threads == 0 && warps_per_block <= warp_threads, "whole warps along a row");
+#ifndef AHEAD  // rows that are on their way while one is computed
+#define AHEAD 4
+#endif
+constexpr int warp_threads = 32, warps_per_block = BLOCK / warp_threads;
+static_assert(BLOCK % warp_threads == 0 && warps_per_block <= warp_threads, "whole warps");
 
 // A cell's old temperature, and the sum of its neighbours left and right.
 struct Sides {
@@ -33,9 +32,8 @@ __device__ Sides load_sides(const double* cell) { return {cell[0], cell[-1] + ce
 // Lane 0 gets the largest of its warp's values.
 __device__ double warp_maximum(double value) {
     //@ begin
-    constexpr unsigned all_lanes = 0xffffffffu;
-    for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2)
-        value = std::fmax(value, __shfl_down_sync(all_lanes, value, distance));
+    for (int distance = warp_threads / 2; distance > 0; distance /= 2)
+        value = std::fmax(value, __shfl_down_sync(0xffffffffu, value, distance));
     //@ starter
     //@ // TODO: the tree without memory: __shfl_down_sync(0xffffffffu, value, distance) is the value of the lane that
     //@ // lies distance after this one.
@@ -43,63 +41,74 @@ __device__ double warp_maximum(double value) {
     return value;
 }
 
-// Doubles that are not negative are in the order of their bits: an atomicMax of integers does.
+// Doubles that are not negative are in the order of their bits: an atomicMax of integers does. Few blocks find a new
+// maximum, so most only read: atomics on one address wait for each other.
 __device__ void keep_block_maximum(double value, double* maximum) {
     __shared__ double largest[warps_per_block];
-    const unsigned thread = threadIdx.y * BLOCK_X + threadIdx.x, lane = thread % warp_threads;
+    const int lane = threadIdx.x % warp_threads;
     value = warp_maximum(value);
-    if (lane == 0) largest[thread / warp_threads] = value;
+    if (lane == 0) largest[threadIdx.x / warp_threads] = value;
     __syncthreads();
-    if (thread >= warp_threads) return;
+    if (threadIdx.x >= warp_threads) return;
     value = warp_maximum(lane < warps_per_block ? largest[lane] : 0);
-    if (lane == 0)
+    if (lane == 0 && value > *static_cast<volatile double*>(maximum))
         atomicMax(reinterpret_cast<unsigned long long*>(maximum),
                   static_cast<unsigned long long>(__double_as_longlong(value)));
 }
 
-// This thread's cells, ROWS in a column from row `first` on; returns their largest change.
-__device__ double update_cells(const double* current, double* next, const double* conductivity, std::size_t first,
-                               std::size_t j, std::size_t rows, std::size_t columns) {
-    const std::size_t pitch = columns + 2;
+// Up to ROWS cells, one below the other; returns their largest change. current and next: the first of them.
+__device__ double update_cells(const double* current, double* next, const double* conductivity, int cells, int j,
+                               int columns) {
     double largest = 0;
     //@ begin
-    const double* cell = current + first * pitch + j + 1;  // in the row above the first one
-    Sides above = load_sides(cell), here = load_sides(cell + pitch);
+    const std::size_t pitch = columns + 2;
+    Sides above = load_sides(current - pitch), here = load_sides(current), coming[AHEAD];
+    double c[AHEAD];
+    const auto load = [&](int k) {  // cell k's conductivity and the row below it; unrolled, these are registers
+        const int row = min(k, cells - 1);
+        coming[k % AHEAD] = load_sides(current + (row + 1) * pitch);
+        c[k % AHEAD] = conductivity[std::size_t{1} * row * columns];
+    };
 #pragma unroll
-    for (unsigned k = 0; k < ROWS; ++k) {
-        const std::size_t i = first + k;
-        if (i >= rows) break;
-        const Sides below = load_sides(current + (i + 2) * pitch + j + 1);
-        const double c = conductivity[i * columns + j];
+    for (int k = 0; k < AHEAD; ++k) load(k);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) {
+        const Sides below = coming[k % AHEAD];
+        const double weight = 1 - c[k % AHEAD];
+        if (k + AHEAD < ROWS) load(k + AHEAD);
         const double direct = above.centre + below.centre + here.sides, diagonal = above.sides + below.sides;
-        const double value = c * here.centre + (1 - c) * (direct_weight * direct + diagonal_weight * diagonal);
-        double* row = next + (i + 1) * pitch;
-        row[j + 1] = value;
-        if (j == 0) row[columns + 1] = value;
-        if (j == columns - 1) row[0] = value;
-        largest = std::fmax(largest, std::fabs(value - here.centre));
+        const double flow = weight * (direct_weight * direct + diagonal_weight * diagonal - here.centre);
+        if (k < cells) {
+            const double value = here.centre + flow, change = std::fabs(value - here.centre);
+            double* const cell = next + k * pitch;
+            cell[0] = value;
+            if (j == 0) cell[columns] = value;
+            if (j == columns - 1) cell[-columns] = value;
+            largest = change > largest ? change : largest;
+        }
         above = here;
         here = below;
     }
     //@ starter
-    //@ // TODO: walk down ROWS rows from row first on, as far as there are rows. Keep Sides of the row above, this row
-    //@ // and the row below; going on, two of them stay and one is loaded. Write each new value to next and, at the
-    //@ // edges, to the mirror columns; largest is the largest change.
+    //@ // TODO: walk down the cells. Keep Sides of the row above, this row and the row below; going on, two of them
+    //@ // stay and one is loaded, best some rows before it is needed. Write each new value to next and, at the edges,
+    //@ // to the mirror columns; largest is the largest change.
     //@ end
     return largest;
 }
 
 // changes[iteration] is 0 before. An iteration after the last one leaves it so, which is below every threshold but 0.
-__global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
-    iterate_kernel(const double* current, double* next, const double* conductivity, std::size_t rows,
-                   std::size_t columns, double threshold, double* changes, std::size_t iteration) {
+__global__ void __launch_bounds__(BLOCK)
+    iterate_kernel(const double* current, double* next, const double* conductivity, int rows, int columns,
+                   double threshold, double* changes, int iteration) {
     if (iteration > 0 && changes[iteration - 1] < threshold) return;  // the same for all threads of all blocks
-    const std::size_t j = std::size_t{blockIdx.x} * BLOCK_X + threadIdx.x;
+    const int across = (columns + BLOCK - 1) / BLOCK;                 // blocks beside each other
+    const int j = blockIdx.x % across * BLOCK + threadIdx.x, top = blockIdx.x / across * ROWS;
+    const std::size_t first = (top + std::size_t{1}) * (columns + 2) + j + 1;
     double largest = 0;
     if (j < columns)
-        for (std::size_t first = (std::size_t{blockIdx.y} * BLOCK_Y + threadIdx.y) * ROWS; first < rows;
-             first += std::size_t{gridDim.y} * BLOCK_Y * ROWS)
-            largest = std::fmax(largest, update_cells(current, next, conductivity, first, j, rows, columns));
+        largest = update_cells(current + first, next + first, conductivity + std::size_t{1} * top * columns + j,
+                               min(ROWS, rows - top), j, columns);
     keep_block_maximum(largest, changes + iteration);
 }
 
@@ -113,17 +122,15 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {
     auto* changes = static_cast<double*>(scratch);
     CUDA_CHECK(cudaMemset(changes, 0, max_iterations * sizeof(double)));
-    const dim3 block(BLOCK_X, BLOCK_Y);
-    constexpr std::size_t rows_of_block = BLOCK_Y * ROWS;
-    const dim3 grid(static_cast<unsigned>((columns + BLOCK_X - 1) / BLOCK_X),
-                    static_cast<unsigned>(std::min<std::size_t>((rows + rows_of_block - 1) / rows_of_block, 65535)));
+    const std::size_t across = (columns + BLOCK - 1) / BLOCK, down = (rows + ROWS - 1) / ROWS;
+    const dim3 grid(static_cast<unsigned>(across * down));
     double* const fields[] = {current, next};
     std::vector<double> seen;
     for (std::size_t begin = 0; begin < max_iterations; begin += batch) {
         const std::size_t end = std::min(begin + batch, max_iterations);
         for (std::size_t i = begin; i < end; ++i) {
-            iterate_kernel<<<grid, block>>>(fields[i % 2], fields[(i + 1) % 2], conductivity, rows, columns, threshold,
-                                            changes, i);
+            iterate_kernel<<<grid, BLOCK>>>(fields[i % 2], fields[(i + 1) % 2], conductivity, static_cast<int>(rows),
+                                            static_cast<int>(columns), threshold, changes, static_cast<int>(i));
             CUDA_CHECK(cudaGetLastError());
         }
         seen.resize(end - begin);

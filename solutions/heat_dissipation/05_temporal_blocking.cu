@@ -1,164 +1,230 @@
-// Several iterations in one pass over memory. A block loads its tile with STEPS more cells on every side, does STEPS
-// iterations in shared memory, of which each is right on one ring of cells less, and writes the tile. Every iteration's
-// largest change is kept apart. Ends it within a pass, that pass is done again, with fewer iterations, from the field
-// it began with, which is still there.
+// Several iterations in one pass over memory, without shared memory and without barriers. A warp walks down a strip of
+// columns, two per lane, as a pipeline: when a row of the field arrives, the row before it can do its first iteration,
+// the one before that its second, and so on, STEPS deep. All these rows are in registers; left and right neighbours
+// come from the lanes beside, by shuffles. The outermost lanes lack one, so each strip overlaps the next, and so do the
+// rows. Ends it within a pass, that pass is done again, with fewer iterations, from the field it began with.
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "labs/heat_dissipation/lab.h"
 
-#ifndef TILE_X
-#define TILE_X 32
-#endif
-#ifndef TILE_Y
-#define TILE_Y 32
-#endif
 #ifndef STEPS  // iterations per pass
 #define STEPS 4
 #endif
-constexpr unsigned threads_x = 32, threads_y = 8, warp_threads = 32, warps_per_block = threads_x * threads_y / 32;
-constexpr unsigned width = TILE_X + 2 * STEPS, height = TILE_Y + 2 * STEPS;  // of the tile with its surroundings
-constexpr unsigned shared_bytes = 2 * width * height * sizeof(double);
+#ifndef WARPS  // per block
+#define WARPS 2
+#endif
+#ifndef WAVES  // of warps that follow each other on the device
+#define WAVES 3
+#endif
+constexpr unsigned all_lanes = 0xffffffffu;
+constexpr int warp_threads = 32, fewest_rows = 16;
 
-// Where row r and column q of the block's surroundings are in the field.
-struct Origin {
-    long long row, column;  // of r = q = 0; cells are numbered from 0, the halo rows are -1 and rows
+// Of a strip: lanes at either side that are only there for their neighbours, and columns that are its own.
+__host__ __device__ constexpr int halo_lanes(int steps) { return (steps + 1) / 2; }
+__host__ __device__ constexpr int strip_columns(int steps) { return 2 * (warp_threads - 2 * halo_lanes(steps)); }
+
+// The two columns of a lane.
+struct Pair {
+    double left, right;
 };
 
-__device__ long long wrap(long long column, long long columns) {
-    const long long rest = column % columns;
-    return rest < 0 ? rest + columns : rest;
+// What an iteration keeps of the last two rows that it was given: temperatures, and sums of the neighbours left and
+// right.
+struct Window {
+    Pair above, here, sides_above, sides_here;
+};
+
+__device__ Pair sum_sides(Pair row) {
+    //@ begin
+    const double left = __shfl_up_sync(all_lanes, row.right, 1), right = __shfl_down_sync(all_lanes, row.left, 1);
+    return {left + row.right, row.left + right};
+    //@ starter
+    //@ // TODO: for each of the two columns the sum of its neighbours left and right: one of them is here, the other
+    //@ // in the lane before or after (__shfl_up_sync, __shfl_down_sync with all_lanes).
+    //@ return {0, 0};
+    //@ end
 }
 
-__device__ double warp_maximum(double value) {
+// weight is 1 - c; so a cell with c = 1 stays exactly as it is.
+__device__ double update(double old, double weight, double direct, double diagonal) {
+    return std::fma(weight, direct_weight * direct + diagonal_weight * diagonal - old, old);
+}
+
+__device__ Pair update_row(const Window& window, Pair below, Pair sides_below, Pair weight) {
+    const Window& w = window;
+    return {update(w.here.left, weight.left, w.above.left + below.left + w.sides_here.left,
+                   w.sides_above.left + sides_below.left),
+            update(w.here.right, weight.right, w.above.right + below.right + w.sides_here.right,
+                   w.sides_above.right + sides_below.right)};
+}
+
+__device__ double largest_of(double largest, Pair fresh, Pair old) {
+    const double left = std::fabs(fresh.left - old.left), right = std::fabs(fresh.right - old.right);
+    largest = left > largest ? left : largest;  // cheaper than fmax, which minds NaN
+    return right > largest ? right : largest;
+}
+
+// Doubles that are not negative are in the order of their bits. Few warps find a new maximum: most only read.
+__device__ void keep_warp_maximum(double value, double* maximum) {
     for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2)
-        value = std::fmax(value, __shfl_down_sync(0xffffffffu, value, distance));
-    return value;
-}
-
-__device__ void keep_block_maximum(double value, double* maximum) {
-    __shared__ double largest[warps_per_block];
-    const unsigned thread = threadIdx.y * threads_x + threadIdx.x, lane = thread % warp_threads;
-    value = warp_maximum(value);
-    __syncthreads();  // the iteration before may still read largest
-    if (lane == 0) largest[thread / warp_threads] = value;
-    __syncthreads();
-    if (thread >= warp_threads) return;
-    value = warp_maximum(lane < warps_per_block ? largest[lane] : 0);
-    if (lane == 0)
+        value = std::fmax(value, __shfl_down_sync(all_lanes, value, distance));
+    if (threadIdx.x % warp_threads == 0 && value > *static_cast<volatile double*>(maximum))
         atomicMax(reinterpret_cast<unsigned long long*>(maximum),
                   static_cast<unsigned long long>(__double_as_longlong(value)));
 }
 
-// Fills old with the block's surroundings, and fresh too, for the halo rows, which no iteration writes.
-__device__ void load_surroundings(const double* current, Origin origin, long long rows, long long columns, double* old,
-                                  double* fresh) {
-    //@ begin
-    for (unsigned r = threadIdx.y; r < height; r += threads_y) {
-        const long long i = origin.row + r;
-        if (i < -1 || i > rows) continue;  // beyond the halo rows
-        for (unsigned q = threadIdx.x; q < width; q += threads_x) {
-            const long long j = wrap(origin.column + q, columns);
-            old[r * width + q] = fresh[r * width + q] = current[(i + 1) * (columns + 2) + j + 1];
+__device__ int wrap(int column, int columns) {
+    const int rest = column % columns;
+    return rest < 0 ? rest + columns : rest;
+}
+
+struct Field {
+    const double* current;
+    double* next;
+    const double* conductivity;
+    int rows, columns;
+};
+
+// The two columns of this lane, an odd one and the even one after it: if the number of columns is even (`even`), these
+// two begin at a multiple of 16 bytes in every row of the buffers, so that one load or store does for both.
+template <bool even>
+struct Columns {
+    int left, right;           // wrapped
+    bool own_left, own_right;  // not only there for their neighbours, and no other lane's
+
+    __device__ Pair load(const double* cells) const {
+        if constexpr (!even) return {cells[left], cells[right]};
+        const double2 two = *reinterpret_cast<const double2*>(cells + right - 1);  // before column 0 is its mirror
+        return {two.x, two.y};
+    }
+
+    __device__ void store(double* cells, Pair value, int columns) const {
+        if constexpr (even) {
+            if (!own_right) return;
+            *reinterpret_cast<double2*>(cells + right - 1) = make_double2(value.left, value.right);
+            if (right == 0) *reinterpret_cast<double2*>(cells + columns - 1) = make_double2(value.left, value.right);
+        } else {
+            if (own_left) store_one(cells, left, value.left, columns);
+            if (own_right) store_one(cells, right, value.right, columns);
         }
     }
-    //@ starter
-    //@ // TODO: place r * width + q of both gets the temperature of row origin.row + r, column origin.column + q.
-    //@ // Columns wrap around (in a narrow field several times); rows end with the halo rows, -1 and rows.
-    //@ end
-}
 
-// One iteration, the step-th of this pass (from 1), where it is still right; returns the tile's largest change.
-__device__ double iterate(const double* old, double* fresh, const double* conductivity, Origin origin, long long rows,
-                          long long columns, unsigned step) {
-    double largest = 0;
-    //@ begin
-    for (unsigned r = step + threadIdx.y; r < height - step; r += threads_y) {
-        const long long i = origin.row + r;
-        if (i < 0 || i >= rows) continue;  // halo rows stay
-        for (unsigned q = step + threadIdx.x; q < width - step; q += threads_x) {
-            const long long j = wrap(origin.column + q, columns);
-            const double* here = old + r * width + q;
-            const double* above = here - width;
-            const double* below = here + width;
-            const double c = conductivity[i * columns + j];
-            const double direct = above[0] + here[-1] + here[1] + below[0];
-            const double diagonal = above[-1] + above[1] + below[-1] + below[1];
-            const double value = c * here[0] + (1 - c) * (direct_weight * direct + diagonal_weight * diagonal);
-            fresh[r * width + q] = value;
-            const bool own = r >= STEPS && r < STEPS + TILE_Y && q >= STEPS && q < STEPS + TILE_X;
-            if (own && origin.column + q < columns) largest = std::fmax(largest, std::fabs(value - here[0]));
-        }
+    __device__ static void store_one(double* cells, int column, double value, int columns) {
+        cells[column] = value;
+        if (column == 0) cells[columns] = value;
+        if (column == columns - 1) cells[-1] = value;
     }
-    //@ starter
-    //@ // TODO: new values for rows step … height - step - 1 and columns step … width - step - 1 of the surroundings:
-    //@ // of those beyond, a neighbour is missing or already wrong. Halo rows stay. Count only changes in the tile
-    //@ // itself, rows and columns from STEPS on, and only where it lies within the field: other blocks count theirs.
-    //@ end
-    return largest;
+};
+
+template <int steps, bool even>
+__device__ Columns<even> columns_of_lane(int strip, int columns) {
+    const int lane = threadIdx.x % warp_threads;
+    const int right = strip * strip_columns(steps) + 2 * (lane - halo_lanes(steps));  // may lie outside: wraps
+    const bool own = lane >= halo_lanes(steps) && lane < warp_threads - halo_lanes(steps) && right < columns;
+    return {wrap(right - 1, columns), wrap(right, columns), own && right > 0, own};
 }
 
-__device__ void store_tile(const double* from, double* next, Origin origin, long long rows, long long columns) {
-    for (unsigned r = STEPS + threadIdx.y; r < STEPS + TILE_Y && origin.row + r < rows; r += threads_y)
-        for (unsigned q = STEPS + threadIdx.x; q < STEPS + TILE_X && origin.column + q < columns; q += threads_x) {
-            const long long j = origin.column + q;
-            double* row = next + (origin.row + r + 1) * (columns + 2);
-            row[j + 1] = from[r * width + q];
-            if (j == 0) row[columns + 1] = from[r * width + q];
-            if (j == columns - 1) row[0] = from[r * width + q];
-        }
-}
-
-// changes: one value for each iteration of this pass, 0 before, and before it those of the pass before.
-__global__ void __launch_bounds__(threads_x* threads_y)
-    pass_kernel(const double* current, double* next, const double* conductivity, long long rows, long long columns,
-                double threshold, double* changes, unsigned steps, unsigned steps_before) {
-    for (unsigned k = 1; k <= steps_before; ++k)
+// changes: one value for each iteration of this pass, 0 before; in front of it those of the pass before.
+template <int steps, bool even>
+__global__ void __launch_bounds__(WARPS* warp_threads)
+    pass_kernel(Field field, int rows_of_warp, double threshold, double* changes, int steps_before) {
+    for (int k = 1; k <= steps_before; ++k)
         if (*(changes - k) < threshold) return;  // it has ended; the same for all threads of all blocks
-    extern __shared__ double surroundings[];
-    double *old = surroundings, *fresh = surroundings + width * height;
-    const long long tiles_y = (rows + TILE_Y - 1) / TILE_Y;
-    for (long long tile = blockIdx.y; tile < tiles_y; tile += gridDim.y) {
-        const Origin origin{tile * TILE_Y - STEPS, static_cast<long long>(blockIdx.x) * TILE_X - STEPS};
-        __syncthreads();  // until the tile before is stored
-        load_surroundings(current, origin, rows, columns, old, fresh);
-        for (unsigned step = 1; step <= steps; ++step) {
-            __syncthreads();
-            keep_block_maximum(iterate(old, fresh, conductivity, origin, rows, columns, step), changes + step - 1);
-            __syncthreads();
-            double* const swapped = old;
-            old = fresh;
-            fresh = swapped;
+    const int strip = blockIdx.x * WARPS + threadIdx.x / warp_threads;
+    if (strip * strip_columns(steps) >= field.columns) return;  // the whole warp
+    const Columns<even> columns = columns_of_lane<steps, even>(strip, field.columns);
+    const std::size_t pitch = field.columns + 2;
+
+    // Rows are counted from 0; -1 and field.rows are the halo rows. The warp's own are top … bottom - 1.
+    const int top = blockIdx.y * rows_of_warp, bottom = min(top + rows_of_warp, field.rows);
+    const int begin = max(-1, top - steps), end = bottom + steps;
+    const double* cells = field.current + (begin + 1) * pitch + 1;
+    const double* conductivity = field.conductivity + std::size_t{static_cast<unsigned>(max(0, begin))} * field.columns;
+    double* stored = field.next + (top + 1) * pitch + 1;
+
+    Window windows[steps] = {};
+    Pair weights[steps + 1] = {};  // of the row that arrives and those before it
+    double largest[steps] = {};
+    Pair arriving = columns.load(cells), arriving_c = {conductivity[columns.left], conductivity[columns.right]};
+#pragma unroll 4
+    for (int row = begin; row < end; ++row) {
+        Pair value = arriving;
+#pragma unroll
+        for (int k = steps; k > 0; --k) weights[k] = weights[k - 1];
+        weights[0] = {1 - arriving_c.left, 1 - arriving_c.right};
+        if (row < field.rows) cells += pitch;  // the next row is asked for early: it takes long
+        if (row >= 0 && row < field.rows - 1) conductivity += field.columns;
+        arriving = columns.load(cells);
+        arriving_c = {conductivity[columns.left], conductivity[columns.right]};
+        //@ begin
+#pragma unroll
+        for (int step = 0; step < steps; ++step) {  // value: row - step, after step iterations
+            Window& window = windows[step];
+            const int i = row - step - 1;  // the row that can now do its next one
+            const Pair sides = sum_sides(value);
+            const bool fixed = i < 0 || i >= field.rows;
+            const Pair fresh = fixed ? window.here : update_row(window, value, sides, weights[step + 1]);
+            if (i >= top && i < bottom) largest[step] = largest_of(largest[step], fresh, window.here);
+            window = {window.here, value, window.sides_here, sides};
+            value = fresh;
         }
-        store_tile(old, next, origin, rows, columns);
+        if (row - steps >= top) {
+            columns.store(stored, value, field.columns);
+            stored += pitch;
+        }
+        //@ starter
+        //@ // TODO: value is row `row` of the field. For each of the steps: with it, the row before can be updated (its
+        //@ // window has that row and the one above; its weights are weights[step + 1]), unless that is a halo row,
+        //@ // which stays. Keep the largest change of rows top … bottom - 1, let the window move down by one row, and
+        //@ // go on with the fresh row as the next step's value. What leaves the last step is row - steps: if it is one
+        //@ // of rows top … bottom - 1, columns.store it at stored, which then moves on by pitch.
+        //@ (void)windows, (void)value, (void)stored;
+        //@ end
     }
+#pragma unroll
+    for (int step = 0; step < steps; ++step) keep_warp_maximum(columns.own_right ? largest[step] : 0, changes + step);
 }
 
 std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*columns*/, std::size_t max_iterations) {
     return (max_iterations + STEPS) * sizeof(double);  // every iteration's largest change, and those of a repeated pass
 }
 
-// What all passes of a call have in common.
-struct Passes {
-    double* fields[2];
-    const double* conductivity;
-    std::size_t rows, columns;
-    double threshold;
-    double* changes;
+// Rows for each warp: so many that WAVES full waves of warps do the field. With more and shorter bands, more rows are
+// computed twice; fewer leave multiprocessors idle at the end.
+template <int steps, bool even>
+int rows_of_warp(int rows, int strips) {
+    int device = 0, multiprocessors = 0, blocks = 0;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, pass_kernel<steps, even>, WARPS * warp_threads, 0));
+    const int bands = std::max(1, WAVES * WARPS * multiprocessors * blocks / strips);
+    constexpr int most_bands = 65535;
+    return std::max({fewest_rows, (rows + bands - 1) / bands, (rows + most_bands - 1) / most_bands});
+}
 
-    void launch(std::size_t pass, unsigned steps, double* pass_changes, unsigned steps_before) const {
-        const dim3 block(threads_x, threads_y);
-        const dim3 grid(static_cast<unsigned>((columns + TILE_X - 1) / TILE_X),
-                        static_cast<unsigned>(std::min<std::size_t>((rows + TILE_Y - 1) / TILE_Y, 65535)));
-        pass_kernel<<<grid, block, shared_bytes>>>(fields[pass % 2], fields[(pass + 1) % 2], conductivity,
-                                                   static_cast<long long>(rows), static_cast<long long>(columns),
-                                                   threshold, pass_changes, steps, steps_before);
-        CUDA_CHECK(cudaGetLastError());
-    }
-};
+template <int steps, bool even>
+void launch_pass(const Field& field, double threshold, double* changes, int steps_before) {
+    const int strips = (field.columns + strip_columns(steps) - 1) / strip_columns(steps);
+    const int rows = rows_of_warp<steps, even>(field.rows, strips);
+    const dim3 grid((strips + WARPS - 1) / WARPS, (field.rows + rows - 1) / rows);
+    pass_kernel<steps, even><<<grid, WARPS * warp_threads>>>(field, rows, threshold, changes, steps_before);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// The number of steps is known when a kernel is compiled, so there is one kernel for each.
+template <int most = STEPS>
+void launch_steps(int steps, const Field& field, double threshold, double* changes, int steps_before) {
+    if (steps == most && field.columns % 2 == 0)
+        launch_pass<most, true>(field, threshold, changes, steps_before);
+    else if (steps == most)
+        launch_pass<most, false>(field, threshold, changes, steps_before);
+    else if constexpr (most > 1)
+        launch_steps<most - 1>(steps, field, threshold, changes, steps_before);
+}
 
 constexpr std::size_t batch = 64;  // passes that set out before the host looks
 
@@ -166,15 +232,19 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
                            std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {
     auto* changes = static_cast<double*>(scratch);
     CUDA_CHECK(cudaMemset(changes, 0, (max_iterations + STEPS) * sizeof(double)));
-    CUDA_CHECK(cudaFuncSetAttribute(pass_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-    const Passes passes{{current, next}, conductivity, rows, columns, threshold, changes};
+    double* const fields[] = {current, next};
+    const auto launch = [&](std::size_t pass, std::size_t steps, double* pass_changes, int steps_before) {
+        const Field field{fields[pass % 2], fields[(pass + 1) % 2], conductivity, static_cast<int>(rows),
+                          static_cast<int>(columns)};
+        launch_steps(static_cast<int>(steps), field, threshold, pass_changes, steps_before);
+    };
     const std::size_t count = (max_iterations + STEPS - 1) / STEPS;
     std::vector<double> seen;
     for (std::size_t begin = 0; begin < count; begin += batch) {
         const std::size_t end = std::min(begin + batch, count), first = begin * STEPS;
         for (std::size_t pass = begin; pass < end; ++pass)
-            passes.launch(pass, static_cast<unsigned>(std::min<std::size_t>(STEPS, max_iterations - pass * STEPS)),
-                          changes + pass * STEPS, pass ? STEPS : 0);
+            launch(pass, std::min<std::size_t>(STEPS, max_iterations - pass * STEPS), changes + pass * STEPS,
+                   pass ? STEPS : 0);
         seen.resize(std::min(end * STEPS, max_iterations) - first);
         CUDA_CHECK(cudaMemcpy(seen.data(), changes + first, seen.size() * sizeof(double), cudaMemcpyDeviceToHost));
         for (std::size_t k = 0; k < seen.size(); ++k) {
@@ -182,14 +252,14 @@ HeatState heat_dissipation(double* current, double* next, const double* conducti
             if (seen[k] >= threshold && iterations != max_iterations) continue;
             const std::size_t pass = (iterations - 1) / STEPS;
             //@ begin
-            const auto steps = static_cast<unsigned>(iterations - pass * STEPS);
+            const std::size_t steps = iterations - pass * STEPS;
             const bool complete = steps == STEPS || iterations == max_iterations;
-            if (!complete) passes.launch(pass, steps, changes + max_iterations, 0);
+            if (!complete) launch(pass, steps, changes + max_iterations, 0);
             //@ starter
             //@ // TODO: the pass has gone on after the last iteration, unless that was its last, too. If it has, do it
             //@ // again with only as many steps as are wanted. Where may that launch put its changes?
             //@ end
-            return {passes.fields[(pass + 1) % 2], iterations, seen[k]};
+            return {fields[(pass + 1) % 2], iterations, seen[k]};
         }
     }
     return {current, 0, 0};

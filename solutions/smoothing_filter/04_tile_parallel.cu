@@ -1,15 +1,19 @@
-// All threads load the tile. It is larger than the block, by the halo, so each thread takes its own pixel of the tile
-// and then those a block further on, across and down, until the halo and its corners are there, too.
+// All threads load the tile. It is larger than what the block computes, by the halo, so each thread takes a pixel of
+// the tile and then those a block further on, across and down, until the halo and its corners are there, too. And each
+// thread computes ROWS pixels below each other: five of them share most of the pixels that they read from the tile.
 
 #include "labs/smoothing_filter/lab.h"
 
 #ifndef BLOCK_X
-#define BLOCK_X 16
+#define BLOCK_X 32
 #endif
 #ifndef BLOCK_Y
-#define BLOCK_Y 16
+#define BLOCK_Y 8
 #endif
-constexpr int tile_x = BLOCK_X + filter_size - 1, tile_y = BLOCK_Y + filter_size - 1;
+#ifndef ROWS  // of out, per thread
+#define ROWS 4
+#endif
+constexpr int tile_x = BLOCK_X + filter_size - 1, tile_y = BLOCK_Y * ROWS + filter_size - 1;
 
 __constant__ float weights[filter_size * filter_size];
 
@@ -18,37 +22,48 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
 }
 
 __global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
-    const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
-    const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;           // where the tile begins, in image
-    //@ begin
     __shared__ float tile[tile_y][tile_x];
+    const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
+    const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y * ROWS;    // where the tile begins, in image
+    //@ begin
     for (int i = threadIdx.y; i < tile_y && top + i < rows; i += BLOCK_Y)
         for (int j = threadIdx.x; j < tile_x && left + j < pitch; j += BLOCK_X)
             tile[i][j] = image[(top + i) * pitch + left + j];
     __syncthreads();
     //@ starter
-    //@ // TODO: the tile of stage 03. Every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X
-    //@ // further right and BLOCK_Y further down, as far as the tile goes and image has pixels. Then wait for all.
-    //@ (void)pitch, (void)rows, (void)tile_x, (void)tile_y;
+    //@ // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X further right and BLOCK_Y
+    //@ // further down, as far as the tile goes and image has pixels. Then wait for all threads.
+    //@ (void)tile, (void)pitch, (void)rows;
     //@ end
 
-    const int x = left + threadIdx.x, y = top + threadIdx.y;
-    if (x >= width || y >= height) return;
-    float sum = 0;
+    const int x = left + threadIdx.x, y = top + threadIdx.y * ROWS;
+    if (x >= width) return;
+    float sums[ROWS] = {};
     //@ begin
-    for (int r = 0; r < filter_size; ++r)
-        for (int c = 0; c < filter_size; ++c)
-            sum += weights[r * filter_size + c] * tile[threadIdx.y + r][threadIdx.x + c];
+#pragma unroll
+    for (int c = 0; c < filter_size; ++c) {
+        float column[ROWS + filter_size - 1];  // read once, used by all rows of this thread
+#pragma unroll
+        for (int r = 0; r < ROWS + filter_size - 1; ++r) column[r] = tile[threadIdx.y * ROWS + r][threadIdx.x + c];
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k)
+#pragma unroll
+            for (int r = 0; r < filter_size; ++r) sums[k] += weights[r * filter_size + c] * column[k + r];
+    }
     //@ starter
-    //@ // TODO: as in stage 03.
+    //@ // TODO: ROWS sums, one below the other. Column by column of the filter, read ROWS + 4 pixels of the tile once
+    //@ // and let every sum have its five of them.
+    //@ (void)sums, (void)weights;
     //@ end
-    out[y * width + x] = sum;
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k)
+        if (y + k < height) out[(y + k) * width + x] = sums[k];
 }
 
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
                       void* /*scratch*/) {
     const dim3 threads(BLOCK_X, BLOCK_Y);
-    const dim3 blocks((width + BLOCK_X - 1) / BLOCK_X, (height + BLOCK_Y - 1) / BLOCK_Y);
+    const dim3 blocks((width + BLOCK_X - 1) / BLOCK_X, (height + BLOCK_Y * ROWS - 1) / (BLOCK_Y * ROWS));
     smoothing_filter_kernel<<<blocks, threads>>>(image, out, width, height);
     CUDA_CHECK(cudaGetLastError());
 }

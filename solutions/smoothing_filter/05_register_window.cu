@@ -1,6 +1,7 @@
-// No tile at all: a thread holds five rows of its columns in registers and slides them down the picture. Each new row
-// costs one read, and serves five rows of the output. A thread has four neighbouring columns, so that it reads and
-// writes 16 bytes at a time, and 8 pixels read serve 4 results; the halo is read twice, the second time from the cache.
+// No tile at all: a thread walks down its columns, and every row that it reads goes into the sums of the five rows of
+// out that it is part of. So a row is read once, and five rows of sums slide along in registers. A thread has four
+// neighbouring columns, so that it reads and writes 16 bytes at a time, and 8 pixels read serve 4 results; the halo is
+// read twice, the second time from the cache. Rows are asked for some steps ahead, since memory takes long to answer.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -8,7 +9,10 @@
 #define BLOCK 128
 #endif
 #ifndef ROWS  // of the output, per thread
-#define ROWS 32
+#define ROWS 8
+#endif
+#ifndef AHEAD  // rows of image that are on their way while one is used
+#define AHEAD 3
 #endif
 constexpr int columns = 4;                       // of the output, per thread
 constexpr int span = columns + filter_size - 1;  // of image, for these
@@ -41,7 +45,7 @@ template <bool aligned>
 __device__ void store_row(float* row, int left, const float (&sums)[columns]) {
     //@ begin
     if (aligned) {
-        *reinterpret_cast<float4*>(row) = make_float4(sums[0], sums[1], sums[2], sums[3]);
+        __stcs(reinterpret_cast<float4*>(row), make_float4(sums[0], sums[1], sums[2], sums[3]));  // not read again
     } else {
 #pragma unroll
         for (int j = 0; j < columns; ++j)
@@ -58,36 +62,44 @@ __global__ void __launch_bounds__(BLOCK)
     const int pitch = width + filter_size - 1;
     const int x = (blockIdx.x * BLOCK + threadIdx.x) * columns, top = blockIdx.y * ROWS;
     if (x >= width) return;
-    const int bottom = min(top + ROWS, height);
+    const int rows = min(ROWS, height - top);  // of out
+    const float* const first = image + top * pitch + x;
     //@ begin
-    // Row y + r of image is in window[(y + r - top) % 5]: rows stay where they are, and the newest takes the place of
-    // the oldest. Unrolled by five, all of that is known to the compiler, and the window is 40 registers.
-    float window[filter_size][span];
+    float coming[AHEAD][span];         // row r is in coming[r % AHEAD]: unrolled, these are registers
+    float sums[filter_size][columns];  // likewise those of row y of out, in sums[y % filter_size]
+    const auto load = [&](int r) {
+        load_row<aligned>(first + min(r, rows + filter_size - 2) * pitch, pitch - x, coming[r % AHEAD]);
+    };
 #pragma unroll
-    for (int r = 0; r < filter_size - 1; ++r) load_row<aligned>(image + (top + r) * pitch + x, pitch - x, window[r]);
-    for (int y = top; y < bottom; y += filter_size) {
+    for (int r = 0; r < AHEAD; ++r) load(r);
 #pragma unroll
-        for (int phase = 0; phase < filter_size; ++phase) {
-            if (y + phase >= bottom) break;
-            constexpr int newest = filter_size - 1;
-            load_row<aligned>(image + (y + phase + newest) * pitch + x, pitch - x,
-                              window[(phase + newest) % filter_size]);
-            float sums[columns] = {};
+    for (int r = 0; r < ROWS + filter_size - 1; ++r) {
+        float pixels[span];
 #pragma unroll
-            for (int r = 0; r < filter_size; ++r)
+        for (int j = 0; j < span; ++j) pixels[j] = coming[r % AHEAD][j];
+        if (r + AHEAD < ROWS + filter_size - 1) load(r + AHEAD);
 #pragma unroll
-                for (int c = 0; c < filter_size; ++c)
+        for (int k = 0; k < filter_size; ++k) {  // this is the k-th of the five rows that make row r - k of out
+            const int y = r - k;
+            if (y < 0 || y >= ROWS) continue;
 #pragma unroll
-                    for (int j = 0; j < columns; ++j)
-                        sums[j] += weights[r * filter_size + c] * window[(phase + r) % filter_size][j + c];
-            store_row<aligned>(out + (y + phase) * width + x, width - x, sums);
+            for (int j = 0; j < columns; ++j) {
+                float sum = k == 0 ? 0 : sums[y % filter_size][j];
+#pragma unroll
+                for (int c = 0; c < filter_size; ++c) sum += weights[k * filter_size + c] * pixels[j + c];
+                sums[y % filter_size][j] = sum;
+            }
         }
+        const int done = r - (filter_size - 1);
+        if (done >= 0 && done < rows)
+            store_row<aligned>(out + (top + done) * width + x, width - x, sums[done % filter_size]);
     }
     //@ starter
-    //@ // TODO: keep five rows of span pixels in registers (arrays with indices known when the code is compiled). Load
-    //@ // four; then, for each row of out from top to bottom, load the fifth, add up the columns' weighted sums, store
-    //@ // them, and let the rows move up by one, best without copying: the newest row takes the oldest one's place.
-    //@ (void)bottom, (void)pitch, (void)image, (void)out;
+    //@ // TODO: row r of the pixels (r from 0 to rows + 3) belongs to five rows of out. For row r - k of out it meets
+    //@ // row k of the filter; k = 0 begins its sums, and after k = 4 they are complete: store them. Use arrays with
+    //@ // indices known when the code is compiled (unrolled loops), so that they are registers, and ask for rows of
+    //@ // pixels some steps before they are used.
+    //@ (void)rows, (void)first, (void)pitch, (void)out;
     //@ end
 }
 

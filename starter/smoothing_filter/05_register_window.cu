@@ -1,6 +1,7 @@
-// No tile at all: a thread holds five rows of its columns in registers and slides them down the picture. Each new row
-// costs one read, and serves five rows of the output. A thread has four neighbouring columns, so that it reads and
-// writes 16 bytes at a time, and 8 pixels read serve 4 results; the halo is read twice, the second time from the cache.
+// No tile at all: a thread walks down its columns, and every row that it reads goes into the sums of the five rows of
+// out that it is part of. So a row is read once, and five rows of sums slide along in registers. A thread has four
+// neighbouring columns, so that it reads and writes 16 bytes at a time, and 8 pixels read serve 4 results; the halo is
+// read twice, the second time from the cache. Rows are asked for some steps ahead, since memory takes long to answer.
 
 #include "labs/smoothing_filter/lab.h"
 
@@ -8,7 +9,10 @@
 #define BLOCK 128
 #endif
 #ifndef ROWS  // of the output, per thread
-#define ROWS 32
+#define ROWS 8
+#endif
+#ifndef AHEAD  // rows of image that are on their way while one is used
+#define AHEAD 3
 #endif
 constexpr int columns = 4;                       // of the output, per thread
 constexpr int span = columns + filter_size - 1;  // of image, for these
@@ -37,11 +41,13 @@ __global__ void __launch_bounds__(BLOCK)
     const int pitch = width + filter_size - 1;
     const int x = (blockIdx.x * BLOCK + threadIdx.x) * columns, top = blockIdx.y * ROWS;
     if (x >= width) return;
-    const int bottom = min(top + ROWS, height);
-    // TODO: keep five rows of span pixels in registers (arrays with indices known when the code is compiled). Load
-    // four; then, for each row of out from top to bottom, load the fifth, add up the columns' weighted sums, store
-    // them, and let the rows move up by one, best without copying: the newest row takes the oldest one's place.
-    (void)bottom, (void)pitch, (void)image, (void)out;
+    const int rows = min(ROWS, height - top);  // of out
+    const float* const first = image + top * pitch + x;
+    // TODO: row r of the pixels (r from 0 to rows + 3) belongs to five rows of out. For row r - k of out it meets
+    // row k of the filter; k = 0 begins its sums, and after k = 4 they are complete: store them. Use arrays with
+    // indices known when the code is compiled (unrolled loops), so that they are registers, and ask for rows of
+    // pixels some steps before they are used.
+    (void)rows, (void)first, (void)pitch, (void)out;
 }
 
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
