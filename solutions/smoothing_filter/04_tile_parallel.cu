@@ -53,7 +53,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     //@ starter
     //@ // TODO: ROWS sums, one below the other. Column by column of the filter, read ROWS + 4 pixels of the tile once
     //@ // and let every sum have its five of them.
-    //@ (void)sums, (void)weights;
+    //@ (void)sums, (void)weights, (void)tile;
     //@ end
 #pragma unroll
     for (int k = 0; k < ROWS; ++k)
