@@ -8,7 +8,7 @@ import subprocess
 from tests.layout.tree import uncommitted_labs
 
 MACHINE_PATH = re.compile(r"(?<![\w.$}~)-])/(?:work|root|home/\w+)/")
-BINARY = {".png", ".jpg", ".pgm", ".ppm", ".bin", ".gz", ".pdf"}
+BINARY = {".png", ".gif", ".jpg", ".pgm", ".ppm", ".bin", ".gz", ".pdf"}
 
 
 def texts(root, files):

@@ -1,0 +1,158 @@
+// Lets a field cool, a call for every report: prints the report table, and saves the fields for show.py to draw.
+
+#include "grader/judge/show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <vector>
+
+#include "grader/core/text.h"
+#include "labs/heat_dissipation/pgm.h"
+
+namespace warplab {
+namespace {
+
+enum Buffer { initial, conductivity, halo, field, result };
+
+const std::filesystem::path own_pictures = "datasets/heat_dissipation";
+constexpr double flops_per_cell = 12;
+constexpr std::size_t most_across = 400;  // pixels of a saved field; of larger ones, cells are left out
+constexpr std::size_t usual_reports = 40;
+
+/// What all cells of a field have in common; NaN where the student's code left any.
+struct Report {
+    double least = 0, most = 0, mean = 0;
+};
+
+Report look_at(std::span<const double> cells) {
+    Report report{cells[0], cells[0], 0};
+    for (const double cell : cells) {
+        report.least = std::isnan(cell) ? cell : std::min(report.least, cell);
+        report.most = std::isnan(cell) ? cell : std::max(report.most, cell);
+    }
+    report.mean = std::accumulate(cells.begin(), cells.end(), 0.0) / static_cast<double>(cells.size());
+    return report;
+}
+
+class HeatShow : public Show {
+  public:
+    explicit HeatShow(const ShowRequest& request) : folder_(request.folder) {
+        request.require_only({"conductivity", "low", "high", "iterations", "every", "threshold"});
+        low_ = request.number("low", 0, -1000, 1000);
+        high_ = request.number("high", 100, -1000, 1000);
+        iterations_ = static_cast<std::size_t>(request.number("iterations", 2000, 1, 1e6));
+        const auto usual = static_cast<double>((iterations_ + usual_reports - 1) / usual_reports);
+        every_ = static_cast<std::size_t>(request.number("every", usual, 1, 1e6));
+        threshold_ = request.number("threshold", 0, 0, 1000);
+        if (iterations_ / every_ > 1000)
+            throw UsageError(fmt::format("every={}: that would be {} reports; take at most 1000.", every_,
+                                         format_count(iterations_ / every_)));
+        read_pictures(request);
+        saved_.open(folder_ / "fields.f32", std::ios::binary);
+        save(std::as_const(cells_).as<double>());
+    }
+
+    std::optional<Problem> next_call() override {
+        if (done_ >= iterations_ || ended_) return std::nullopt;
+        const auto k = static_cast<std::int64_t>(std::min(every_, iterations_ - done_));
+        return Problem{{static_cast<std::int64_t>(rows_), static_cast<std::int64_t>(columns_), k, k},
+                       {threshold_},
+                       {cells_, conductivity_, halo_, Array(ElementType::float64, rows_ * columns_),
+                        Array(ElementType::float64, 2)}};
+    }
+
+    std::string take(const Problem& problem, double call_s) override {
+        const auto found = problem.arrays[result].as<double>();
+        const auto wanted = static_cast<double>(problem.sizes[2]);
+        std::string lines;
+        if (done_ == 0)
+            lines = fmt::format("  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}\n", "iterations", "T(min)",
+                                "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s");
+        ended_ = !(found[0] == wanted) || !(found[1] >= threshold_);  // NaN ends it, too
+        done_ += static_cast<std::size_t>(std::clamp(std::isnan(found[0]) ? 0 : found[0], 0.0, wanted));
+        time_s_ += call_s;
+        cells_ = problem.arrays[field].clone();
+        const auto cells = std::as_const(cells_).as<double>();
+        save(cells);
+        const Report report = look_at(cells);
+        const double flops = flops_per_cell * static_cast<double>(rows_ * columns_ * done_);
+        lines += fmt::format("  {:>10}  {:>10.4f}  {:>10.4f}  {:>10.3e}  {:>10.4f}  {:>10}  {:>10.3e}\n",
+                             format_count(done_), report.least, report.most, found[1], report.mean,
+                             format_seconds(time_s_), time_s_ > 0 ? flops / time_s_ : 0);
+        return lines;
+    }
+
+    std::string finish() override {
+        saved_.close();
+        std::ofstream(folder_ / "fields.json") << Json{{"rows", saved_rows()},
+                                                       {"columns", saved_columns()},
+                                                       {"low", std::min(low_, high_)},
+                                                       {"high", std::max(low_, high_)},
+                                                       {"iterations", reports_}}
+                                                      .dump()
+                                               << "\n";
+        return "";
+    }
+
+  private:
+    void read_pictures(const ShowRequest& request) {
+        const bool own = request.image.empty();
+        const heat::Picture hot = heat::PgmReader(own ? own_pictures / "stove_temperature.pgm" : request.image).read();
+        rows_ = hot.height;
+        columns_ = hot.width;
+        cells_ = Array(ElementType::float64, rows_ * columns_);
+        conductivity_ = Array(ElementType::float64, rows_ * columns_);
+        halo_ = Array(ElementType::float64, 2 * columns_);
+        const auto cells = cells_.as<double>(), conducts = conductivity_.as<double>(), edge = halo_.as<double>();
+        for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = low_ + hot.values[k] * (high_ - low_);
+        std::copy_n(cells.begin(), columns_, edge.begin());
+        std::copy_n(cells.end() - static_cast<std::ptrdiff_t>(columns_), columns_,
+                    edge.begin() + static_cast<std::ptrdiff_t>(columns_));
+
+        const std::string file =
+            request.text("conductivity", own ? (own_pictures / "stove_conductivity.pgm").string() : "");
+        if (file.empty()) {
+            std::fill(conducts.begin(), conducts.end(), 0.2);
+            return;
+        }
+        const heat::Picture other = heat::PgmReader(file).read();
+        if (other.width != columns_ || other.height != rows_)
+            throw UsageError(
+                fmt::format("{}: the picture of conductivities is {} x {}, that of temperatures {} x {}; "
+                            "they have to be of one size.",
+                            file, other.width, other.height, columns_, rows_));
+        std::copy(other.values.begin(), other.values.end(), conducts.begin());
+    }
+
+    std::size_t step() const { return (std::max(rows_, columns_) + most_across - 1) / most_across; }
+    std::size_t saved_rows() const { return (rows_ + step() - 1) / step(); }
+    std::size_t saved_columns() const { return (columns_ + step() - 1) / step(); }
+
+    void save(std::span<const double> cells) {
+        std::vector<float> kept;
+        for (std::size_t i = 0; i < rows_; i += step())
+            for (std::size_t j = 0; j < columns_; j += step())
+                kept.push_back(static_cast<float>(cells[i * columns_ + j]));
+        saved_.write(reinterpret_cast<const char*>(kept.data()),
+                     static_cast<std::streamsize>(kept.size() * sizeof(float)));
+        reports_.push_back(done_);
+    }
+
+    std::filesystem::path folder_;
+    double low_ = 0, high_ = 0, threshold_ = 0, time_s_ = 0;
+    std::size_t iterations_ = 0, every_ = 0, rows_ = 0, columns_ = 0, done_ = 0;
+    bool ended_ = false;
+    Array cells_, conductivity_, halo_;
+    std::ofstream saved_;
+    std::vector<std::size_t> reports_;  // iterations done at each saved field
+};
+
+}  // namespace
+
+std::unique_ptr<Show> warplab_show(const ShowRequest& request) { return std::make_unique<HeatShow>(request); }
+
+}  // namespace warplab

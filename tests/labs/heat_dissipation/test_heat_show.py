@@ -1,0 +1,74 @@
+"""`show` on this lab: the report table is right, the pictures are drawn, and what cannot be read gets a clear word."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BUILD, ROOT
+
+image_module = pytest.importorskip("PIL.Image")
+pytest.importorskip("matplotlib")
+
+PICTURES = ROOT / "datasets/heat_dissipation"
+LETTER = ["--image", PICTURES / "letter_temperature.pgm", "--set"]
+LETTER += [f"conductivity={PICTURES / 'letter_conductivity.pgm'}"]
+
+
+def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs show on a solution, with what it saves below `folder`."""
+    command = [BUILD / "warplab", "show", "heat_dissipation", "02", "--tree", "solutions", "--backend", "cpu", *options]
+    command += ["--build", folder / "build"]
+    (folder / "build").mkdir(exist_ok=True)
+    for part in ("labs", "cpu", "cache"):  # all but where pictures go
+        if not (folder / "build" / part).exists():
+            (folder / "build" / part).symlink_to((ROOT / BUILD / part).resolve())
+    return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_reports_end_where_numpy_does_and_pictures_are_drawn(tmp_path: Path) -> None:
+    run = show(tmp_path, *LETTER, "low=-40", "high=100", "iterations=40", "every=16")
+    assert run.returncode == 0, run.stdout + run.stderr
+    lines = [line.split() for line in run.stdout.splitlines() if line.startswith("  ")]
+    assert lines[0] == ["iterations", "T(min)", "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s"]
+    assert [line[0] for line in lines[1:4]] == ["16", "32", "40"]
+    right = json.loads((ROOT / "tests/labs/heat_dissipation/golden.json").read_text())["letter"]
+    least, most, change, mean = (float(word) for word in lines[3][1:5])
+    assert (least, most, mean) == pytest.approx((right["minimum"], right["maximum"], right["mean"]), abs=6e-5)
+    assert change == pytest.approx(right["largest_change"], rel=1e-3)
+
+    folder = tmp_path / "build/show/heat_dissipation"
+    command = [sys.executable, ROOT / "labs/heat_dissipation/show.py", folder]
+    drawn = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert drawn.returncode == 0, drawn.stderr
+    for name in ("before.png", "after.png"):
+        assert image_module.open(folder / name).size[0] > 300
+    assert image_module.open(folder / "cooling.gif").n_frames == 4
+
+
+def test_ends_when_nothing_changes_any_more(tmp_path: Path) -> None:
+    run = show(tmp_path, *LETTER, "iterations=1000", "every=10", "threshold=20")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len([line for line in run.stdout.splitlines() if line.startswith("  ")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "complaint"),
+    [
+        ("P2 3 2 9 1 2 3 4 5", [], ":1: the file ends where pixel 2 of row 1 should be"),
+        ("P5 1 1 255 x", [], "this is a P5 file"),
+        ("P2 1 1 9 4", ["conductivity=datasets/heat_dissipation/letter_conductivity.pgm"], "have to be of one size"),
+        ("P2 1 1 9 4", ["hot=3"], 'There is no setting "hot" here'),
+        ("P2 1 1 9 4", ["low=cold"], "low=cold: give a number from -1000 to 1000"),
+        ("P2 1 1 9 4", ["iterations=100000", "every=1"], "take at most 1000"),
+    ],
+)
+def test_says_what_is_wrong(text: str, settings: list[str], complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "hot.pgm").write_text(text)
+    run = show(tmp_path, "--image", tmp_path / "hot.pgm", *(["--set", *settings] if settings else []))
+    assert run.returncode == 2, run.stdout + run.stderr
+    assert complaint in " ".join(run.stderr.split()), run.stderr
