@@ -1,0 +1,106 @@
+"""Draws the pictures of heat dissipation: python3 handouts/pictures/heat_dissipation.py"""
+
+from __future__ import annotations
+
+from drawing import Drawing, run
+
+
+def draw_field() -> Drawing:
+    """The padded field: cells, mirror columns, halo rows, and a cell with its neighbours."""
+    rows, columns, size = 5, 8, 30
+    picture = Drawing(760, 320, "The field with its halo rows and mirror columns")
+    picture.text(20, 28, "(rows + 2) x (columns + 2) doubles", "b")
+    left, top = 20, 44
+
+    def kind(row: int, column: int) -> str:
+        if row in (0, rows + 1):
+            return "N"
+        if column == 0:
+            return "B"
+        if column == columns + 1:
+            return "C"
+        return {1: "C", columns: "B"}.get(column, "A")
+
+    picture.cells(left, top, (rows + 2, columns + 2), size, kind)
+    picture.rect(left + 3 * size, top + 2 * size, 3 * size, 3 * size, "H")
+    weights = {(2, 4): "D", (3, 3): "D", (3, 5): "D", (4, 4): "D", (3, 4): "old"}
+    for row in (2, 3, 4):
+        for column in (3, 4, 5):
+            word = weights.get((row, column), "G")
+            picture.text(left + (column + 0.5) * size, top + (row + 0.5) * size + 4, word, "m s")
+    picture.lines(20, 280, ["cell (i, j) is at (i + 1) * (columns + 2) + j + 1"], "c")
+    picture.text(20, 302, "red: what a cell's next temperature is made of", "q s")
+
+    def entry(y: int, colour: str, lines: list[str]) -> None:
+        picture.rect(380, y - 14, 20, 20, colour, 3)
+        picture.lines(412, y, lines)
+
+    entry(62, "N", ["halo rows: above and below, they stay"])
+    entry(100, "B", ["left mirror column: the last column of cells"])
+    entry(138, "C", ["right mirror column: the first column of cells"])
+    picture.line(380, 168, 740, 168, kind="r")
+    picture.lines(
+        380,
+        194,
+        ["D: direct neighbour, 0.146 of each", "G: diagonal neighbour, 0.104 of each", "all eight weights add up to 1"],
+    )
+    picture.lines(380, 262, ["c * old + (1 - c) *", "    (D * 4 direct + G * 4 diagonal)"], "c")
+    return picture
+
+
+def draw_reduction() -> Drawing:
+    """The two phases in global memory."""
+    size, rows, columns = 22, 6, 8
+    picture = Drawing(760, 250, "First every row is reduced to its first cell, then the first column to its first cell")
+
+    def draw_phase(left: int, title: str, kind) -> None:
+        picture.text(left, 28, title, "b")
+        picture.cells(left, 44, (rows, columns), size, kind)
+
+    draw_phase(20, "how much every cell changed", lambda r, c: "A")
+    draw_phase(280, "first phase: a block a row", lambda r, c: "B" if c == 0 else "W")
+    draw_phase(540, "second phase: one block", lambda r, c: "C" if r == c == 0 else "B" if c == 0 else "W")
+    for row in range(rows):
+        picture.line(
+            280 + columns * size - 6, 44 + (row + 0.5) * size, 280 + size + 3, 44 + (row + 0.5) * size, arrow=True
+        )
+    picture.line(551, 44 + rows * size - 6, 551, 44 + size + 3, arrow=True)
+    picture.lines(20, 202, ["rows x columns values", "in global memory"], "q s")
+    picture.lines(280, 202, ["each row's largest", "is in its first place"], "q s")
+    picture.lines(540, 202, ["the largest of all goes to", "the host: 8 bytes"], "q s")
+    return picture
+
+
+def draw_blocking() -> Drawing:
+    """A tile's surroundings over three iterations."""
+    tile, steps, size = 6, 3, 15
+    across = tile + 2 * steps
+    picture = Drawing(760, 290, "Of the cells in shared memory one ring less is right after every iteration")
+    for step in range(steps + 1):
+        left = 20 + step * 185
+
+        def kind(row: int, column: int, step: int = step) -> str:
+            ring = min(row, column, across - 1 - row, across - 1 - column)
+            if ring >= steps:
+                return "C"
+            return "A" if ring >= step else "X"
+
+        picture.text(left, 28, "loaded" if step == 0 else f"iteration {step}", "b")
+        picture.cells(left, 44, (across, across), size, kind)
+    picture.rect(20, 240, 18, 18, "C", 3)
+    picture.text(46, 254, "the tile: written in the end")
+    picture.rect(270, 240, 18, 18, "A", 3)
+    picture.text(296, 254, "right, needed by the next iteration")
+    picture.rect(555, 240, 18, 18, "X", 3)
+    picture.text(581, 254, "a neighbour was missing")
+    picture.text(20, 278, "here 6 x 6 cells and 3 iterations; other blocks compute the blue cells as well", "q s")
+    return picture
+
+
+run(
+    {
+        "heat_dissipation_field": draw_field,
+        "heat_dissipation_reduction": draw_reduction,
+        "heat_dissipation_blocking": draw_blocking,
+    }
+)
