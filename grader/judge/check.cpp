@@ -86,14 +86,16 @@ std::optional<Failure> find_modified_input(const Lab& lab, const Buffers& buffer
 
 /// A launch error with what the sizes say about it.
 Failure explain_reply(const StageRun& run, const Problem& problem, Failure failure, int cuda_error) {
-    constexpr int invalid_configuration = 9, illegal_address = 700;
+    constexpr int illegal_address = 700;
     if (failure.cause != cause::cuda_error) return failure;
-    const bool refused_launch = failure.message.find("cudaErrorInvalidConfiguration") != std::string::npos;
-    if (cuda_error == invalid_configuration || refused_launch) {
+    const auto says = [&](const char* name) { return failure.message.find(name) != std::string::npos; };
+    const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
+    const bool nothing_to_do = zero != problem.sizes.end();
+    // From CUDA 13 on an empty grid is an invalid value.
+    if (says("cudaErrorInvalidConfiguration") || (nothing_to_do && says("cudaErrorInvalidValue"))) {
         failure.cause = cause::launch_failed;
-        const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
         failure.hint =
-            zero != problem.sizes.end()
+            nothing_to_do
                 ? fmt::format(
                       "{} is 0 here, and a grid of 0 blocks is an error: return early when there is nothing to do.",
                       run.lab.sizes[static_cast<std::size_t>(zero - problem.sizes.begin())])

@@ -30,6 +30,7 @@ struct Task {
     bool hidden = false;         // with hidden datasets
     bool measure = false;        // time it once it passed
     bool forced_timing = false;  // time on the CPU backend, too
+    double sample_s = 1;         // seconds that a sample may take
     bool all_compilers = false;  // nvcc as well, where it is
     std::string dataset;         // this one only; shows the student's own output
     bool no_cuda_only = false;   // skips the datasets that take a GPU, on a GPU too

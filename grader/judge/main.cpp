@@ -74,6 +74,11 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
     command.add_option("--json", options.json, "also write the report to this file");
     command.add_option("--report-dir", options.report_dir,
                        "grade: write LAB.json into this folder (default: BUILD/report)");
+    command
+        .add_option("--sample-seconds", options.sample_s,
+                    "bench, grade: the longest a timing sample takes; shorter is quicker and less sure")
+        ->check(CLI::Range(0.05, 1.0))
+        ->capture_default_str();
     command.add_flag("--force", options.force, "time on the CPU backend too; marked as such");
     command.add_flag("--unsafe", options.unsafe, "grade without a sandbox where none can be had");
     command.add_option("--work", options.work, "the student's folder")->capture_default_str();

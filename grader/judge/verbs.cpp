@@ -207,6 +207,7 @@ int bench(const Options& options) {
     Task task;
     task.measure = true;
     task.forced_timing = options.force;
+    task.sample_s = options.sample_s;
     task.dataset = options.dataset;
     const Report report =
         judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, options, true);
@@ -229,6 +230,7 @@ int grade(const Options& options) {
     task.hidden = true;
     task.measure = true;
     task.forced_timing = options.force;
+    task.sample_s = options.sample_s;
     task.all_compilers = true;
     task.dataset = options.dataset;
     task.sandbox = grading_level(options);
