@@ -104,6 +104,14 @@ Failure not_caught(const std::string& exception, const std::string& place) {
             {}};
 }
 
+const char* hint_for_segmentation(bool in_kernel, const std::string& detail) {
+    if (!in_kernel) return "Host code must not use a device pointer, and must not run past its own arrays.";
+    if (detail.find("not aligned") != std::string::npos)
+        return "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
+               "too.";
+    return "Is the index checked against the size before it is used?";
+}
+
 std::string signal_words(int signal) {
     switch (signal) {
         case SIGSEGV:
@@ -332,8 +340,7 @@ Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const
                 cause::crash,
                 fmt::format("Segmentation fault {}: {}.", place,
                             detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail),
-                page.in_kernel ? "Is the index checked against the size before it is used?"
-                               : "Host code must not use a device pointer, and must not run past its own arrays.",
+                hint_for_segmentation(page.in_kernel, detail),
                 {}};
         case Fault::stack_overflow:
             return {cause::crash,

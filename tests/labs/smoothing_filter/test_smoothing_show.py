@@ -86,6 +86,18 @@ def test_bad_pictures_get_a_clear_word(content: bytes | None, says: str, tmp_pat
     assert "bad.png" in run.stderr
 
 
+@pytest.mark.parametrize("name", ["cut.png", "cut.jpg", "cut.ppm"])
+def test_pictures_cut_short_get_a_clear_word(name: str, tmp_path: Path) -> None:
+    whole = tmp_path / f"whole{Path(name).suffix}"
+    image_module.open(ROOT / "datasets/smoothing_filter/picture.png").save(whole)
+    assert show(tmp_path, "--image", whole).returncode == 0
+    for share in (0.02, 0.5, 0.98):
+        (tmp_path / name).write_bytes(whole.read_bytes()[: int(whole.stat().st_size * share)])
+        run = show(tmp_path, "--image", tmp_path / name)
+        assert run.returncode == 2
+        assert f"{name}: the picture is cut short or damaged" in run.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
