@@ -75,7 +75,7 @@ def draw_blocking() -> Drawing:
     """A tile's surroundings over three iterations."""
     tile, steps, size = 6, 3, 15
     across = tile + 2 * steps
-    picture = Drawing(760, 290, "Of the cells in shared memory one ring less is right after every iteration")
+    picture = Drawing(760, 290, "Of the cells that were loaded, one ring less is right after every iteration")
     for step in range(steps + 1):
         left = 20 + step * 185
 
@@ -88,12 +88,45 @@ def draw_blocking() -> Drawing:
         picture.text(left, 28, "loaded" if step == 0 else f"iteration {step}", "b")
         picture.cells(left, 44, (across, across), size, kind)
     picture.rect(20, 240, 18, 18, "C", 3)
-    picture.text(46, 254, "the tile: written in the end")
+    picture.text(46, 254, "own cells: written in the end")
     picture.rect(270, 240, 18, 18, "A", 3)
     picture.text(296, 254, "right, needed by the next iteration")
     picture.rect(555, 240, 18, 18, "X", 3)
     picture.text(581, 254, "a neighbour was missing")
-    picture.text(20, 278, "here 6 x 6 cells and 3 iterations; other blocks compute the blue cells as well", "q s")
+    picture.text(
+        20, 278, "here 6 x 6 cells and 3 iterations; the blue cells belong to others, which compute them as well", "q s"
+    )
+    return picture
+
+
+def draw_pipeline() -> Drawing:
+    """Which row does which iteration while the rows arrive."""
+    steps, rows, size = 3, 9, 30
+    picture = Drawing(760, 300, "A pipeline: with every row that arrives, each iteration does one row")
+    picture.text(20, 28, "time: one row of the field arrives after the other", "b")
+    names = ["arrives", "iteration 1", "iteration 2", "iteration 3"]
+    colours = ["A", "B", "D", "C"]
+    for step in range(steps + 1):
+        y = 50 + step * 44
+        picture.text(20, y + 20, names[step])
+        for time in range(rows):
+            x = 110 + time * 66
+            row = time - step
+            picture.rect(x, y, 58, size, colours[step] if row >= 0 else "W", 4)
+            if row >= 0:
+                picture.text(x + 29, y + 19, f"row {row}", "m s")
+            if row > 0 and step < steps:
+                picture.line(x + 29, y + size + 1, x + 29, y + 43, arrow=True)
+    picture.lines(
+        20,
+        244,
+        [
+            "An arrow: this row is the row below for the next iteration, which has the two rows before it in registers.",
+            "A row that leaves the last iteration is stored: the field is read and written once",
+            "for three iterations.",
+        ],
+        "q s",
+    )
     return picture
 
 
@@ -102,5 +135,6 @@ run(
         "heat_dissipation_field": draw_field,
         "heat_dissipation_reduction": draw_reduction,
         "heat_dissipation_blocking": draw_blocking,
+        "heat_dissipation_pipeline": draw_pipeline,
     }
 )

@@ -38,12 +38,12 @@ double threshold_of(const Problem& problem) { return problem.reals[0]; }
 
 // --- how exact an answer is ---
 
-/// How far a cell may be from the reference after some iterations. Its new value is a mean of old ones with weights
-/// that add up to 1, so errors that are there do not grow. An iteration adds the roundings of one evaluation: 3 and 3
-/// for the sums, a product each, their sum, 1 - c, two products and a sum, 9 on any path, each at most 2^-53 of a term
-/// that is no larger than the hottest cell; and the weights themselves may be rounded differently. Both sides round,
-/// and fused multiply-adds only round less: 20 of them between two right answers are more than there can be.
-double rounding_bound(double iterations) { return 20 * iterations * 0x1p-53 * hottest; }
+/// How far a cell may be from the reference after some iterations. Its new value is a mean of old ones with weights that
+/// add up to 1, so errors that are there do not grow. An iteration adds the roundings of one evaluation: 3 and 3 for the
+/// sums, a product each, their sum, 1 - c, two products and a sum, 9 on any path, each at most 2^-53 of a term that is
+/// no larger than the hottest cell. Written as old + (1 - c) * (mean - old), the difference may be twice as large: 11.
+/// The weights themselves may be rounded differently, by 2. Fused multiply-adds only round less. Both sides round: 24.
+double rounding_bound(double iterations) { return 24 * iterations * 0x1p-53 * hottest; }
 
 // --- references ---
 
