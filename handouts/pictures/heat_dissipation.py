@@ -121,7 +121,7 @@ def draw_pipeline() -> Drawing:
         20,
         244,
         [
-            "An arrow: this row is the row below for the next iteration, which has the two rows before it in registers.",
+            "An arrow: this row is the row below for the next iteration, which keeps the two rows before it.",
             "A row that leaves the last iteration is stored: the field is read and written once",
             "for three iterations.",
         ],
