@@ -38,11 +38,12 @@ double threshold_of(const Problem& problem) { return problem.reals[0]; }
 
 // --- how exact an answer is ---
 
-/// How far a cell may be from the reference after some iterations. Its new value is a mean of old ones with weights that
-/// add up to 1, so errors that are there do not grow. An iteration adds the roundings of one evaluation: 3 and 3 for the
-/// sums, a product each, their sum, 1 - c, two products and a sum, 9 on any path, each at most 2^-53 of a term that is
-/// no larger than the hottest cell. Written as old + (1 - c) * (mean - old), the difference may be twice as large: 11.
-/// The weights themselves may be rounded differently, by 2. Fused multiply-adds only round less. Both sides round: 24.
+/// How far a cell may be from the reference after some iterations. Its new value is a mean of old ones with weights
+/// that add up to 1, so errors that are there do not grow. An iteration adds the roundings of one evaluation: 3 and 3
+/// for the sums, a product each, their sum, 1 - c, two products and a sum, 9 on any path, each at most 2^-53 of a term
+/// that is no larger than the hottest cell. Written as old + (1 - c) * (mean - old), the difference may be twice as
+/// large: 11. The weights themselves may be rounded differently, by 2. Fused multiply-adds only round less. Both sides
+/// round: 24.
 double rounding_bound(double iterations) { return 24 * iterations * 0x1p-53 * hottest; }
 
 // --- references ---
@@ -403,6 +404,7 @@ class Suspicions {
         suspect_formula();
         suspect_coverage();
         suspect_lost_maximum();
+        for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
     }
 
     std::vector<Hypothesis> found() && { return std::move(found_); }
@@ -749,6 +751,35 @@ class Suspicions {
                            actual_[largest_change],
                            is_a_cells ? "the change of cell " + name(nearest) : std::string("no cell's change"),
                            name(largest), change_at(largest));
+    }
+
+    /// All wrong cells lie so near to columns or rows at which tiles meet that only what comes across can be wrong.
+    void suspect_tile_edges(std::size_t tile) {
+        if (done_ == 0 || 4 * done_ > tile) return;
+        const auto right = std::as_const(problem_.arrays[field]).as<double>();
+        const auto found = std::as_const(actuals_[field]).as<double>();
+        const double bound = rounding_bound(static_cast<double>(done_));
+        const auto is_near = [&](std::size_t at, std::size_t end) {
+            const std::size_t edge = (at + tile / 2) / tile * tile;
+            return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= done_;
+        };
+        bool across = true, down = true, any = false;
+        for (std::size_t k = 0; k < sizes_.cells(); ++k) {
+            if (std::abs(right[k] - found[k]) <= bound) continue;
+            any = true;
+            across = across && is_near(k % sizes_.columns, sizes_.columns);
+            down = down && is_near(k / sizes_.columns, sizes_.rows);
+        }
+        if (!any || (!across && !down)) return;
+        suspect("tile_edge_wrong",
+                fmt::format("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,
+                            across ? "columns" : "rows", done_),
+                "Around a tile belong as many more cells on every side as a pass has iterations, the corners included: "
+                "are all of them loaded?",
+                [actual = actuals_](std::vector<Array>& outputs) {
+                    outputs = actual;
+                    return true;
+                });
     }
 
     std::vector<Array> actuals_;
