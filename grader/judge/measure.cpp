@@ -433,6 +433,8 @@ void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
     if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
 
+constexpr double suspicious_slowdown = 1.1;
+
 std::optional<Failure> find_implausible(const Measurement& m, double solo_s, double alongside_s) {
     if (m.median_s < m.floor_s)
         return Failure{
@@ -442,7 +444,7 @@ std::optional<Failure> find_implausible(const Measurement& m, double solo_s, dou
                         format_seconds(m.median_s), m.iterations, format_seconds(m.floor_s)),
             "An instructor should look at this submission.",
             {}};
-    if (solo_s > 0 && alongside_s > 1.1 * solo_s)
+    if (solo_s > 0 && alongside_s > suspicious_slowdown * solo_s)
         return Failure{
             cause::implausible_timing,
             fmt::format("The reference took {:.0f}% longer beside this submission than alone: something keeps running "
@@ -512,7 +514,14 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     if (measured.failure) return measured;
     fill_in(m, race, calls, calls_wanted);
     m.limit = limit_phrase(m);
-    measured.error = find_implausible(m, alone.call_s, race.reference ? median(race.reference_s) / calls : 0);
+    const double alongside_s = reference ? median(race.reference_s) / calls : 0;
+    double alone_s = alone.call_s;
+    if (alongside_s > suspicious_slowdown * alone_s) {  // or has the machine become slower meanwhile?
+        student.end_session();
+        reference->end_session();
+        alone_s = std::max(alone_s, time_reference_alone(*reference, pool, slots).call_s);
+    }
+    measured.error = find_implausible(m, alone_s, alongside_s);
     return measured;
 }
 
