@@ -32,7 +32,8 @@ export PYTHONDONTWRITEBYTECODE := 1
 stage = $${LAB:+"$$LAB"} $${STAGE:+"$$STAGE"}
 folders = $(if $(filter-out build,$(BUILD)),--build "$$BUILD") $${WORK:+--work "$$WORK"}
 backend = $${BACKEND:+--backend "$$BACKEND"}
-options = $(backend) $${DATASET:+--dataset "$$DATASET"} $${TREE:+--tree "$$TREE"} $${SOURCE:+--source "$$SOURCE"} \
+files = $${TREE:+--tree "$$TREE"} $${SOURCE:+--source "$$SOURCE"}
+options = $(backend) $${DATASET:+--dataset "$$DATASET"} $(files) \
     $${FORCE:+--force} $${UNSAFE:+--unsafe} $${JSON:+--json "$$JSON"} $(folders)
 warplab = "$(BUILD)/warplab"
 
@@ -57,7 +58,8 @@ sweep: lab-given program
 
 # The judge saves pictures and data in $(BUILD)/show/$$LAB; a lab's show.py, where there is one, draws more from them.
 show: lab-given program
-	@$(warplab) show $(stage) $(options) $${IMAGE:+--image "$$IMAGE"} $${SET:+--set $$SET}; shown=$$?; \
+	@$(warplab) show $(stage) $(backend) $(files) $(folders) $${IMAGE:+--image "$$IMAGE"} $${SET:+--set $$SET}; \
+	    shown=$$?; \
 	    folder="$(BUILD)/show/$$LAB" draw="labs/$$LAB/show.py"; \
 	    [ $$shown -gt 1 ] || ! [ -f "$$draw" ] || [ -z "$$(ls -A "$$folder")" ] || \
 	    { $(MAKE) -s $(VENV)/ready && "$(VENV)/bin/python" "$$draw" "$$folder"; } || exit 2; exit $$shown

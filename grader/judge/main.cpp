@@ -52,6 +52,21 @@ const std::vector<Entry>& entries() {
     return all;
 }
 
+void add_judging_options(CLI::App& command, Options& options) {
+    command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");
+    command.add_flag("--no-cuda-only", options.no_cuda_only, "check: skip the datasets that take a GPU, on one too");
+    command.add_option("--json", options.json, "also write the report to this file");
+    command.add_option("--report-dir", options.report_dir,
+                       "grade: write LAB.json into this folder (default: BUILD/report)");
+    command
+        .add_option("--sample-seconds", options.sample_s,
+                    "bench, grade: the longest a timing sample takes; shorter is quicker and less sure")
+        ->check(CLI::Range(0.05, 1.0))
+        ->capture_default_str();
+    command.add_flag("--force", options.force, "time on the CPU backend too; marked as such");
+    command.add_flag("--unsafe", options.unsafe, "grade without a sandbox where none can be had");
+}
+
 void add_options(CLI::App& command, const Entry& entry, Options& options) {
     if (entry.takes_lab) {
         auto* lab = command.add_option("LAB", options.lab, "the lab's name");
@@ -67,22 +82,11 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
         command.add_option("--set", options.settings, "NAME=VALUE …: the lab's settings; an unknown name lists them");
     }
     command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");
-    command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");
-    command.add_flag("--no-cuda-only", options.no_cuda_only, "check: skip the datasets that take a GPU, on one too");
     command.add_option("--source", options.source, "judge this file as the stage");
     command.add_option("--tree", options.tree, "work (default), solutions, starter or a folder with the stages' files");
-    command.add_option("--json", options.json, "also write the report to this file");
-    command.add_option("--report-dir", options.report_dir,
-                       "grade: write LAB.json into this folder (default: BUILD/report)");
-    command
-        .add_option("--sample-seconds", options.sample_s,
-                    "bench, grade: the longest a timing sample takes; shorter is quicker and less sure")
-        ->check(CLI::Range(0.05, 1.0))
-        ->capture_default_str();
-    command.add_flag("--force", options.force, "time on the CPU backend too; marked as such");
-    command.add_flag("--unsafe", options.unsafe, "grade without a sandbox where none can be had");
     command.add_option("--work", options.work, "the student's folder")->capture_default_str();
     command.add_option("--build", options.build, "where programs and caches are")->capture_default_str();
+    if (!entry.shows) add_judging_options(command, options);
 }
 
 std::string no_such_verb(const std::string& typed) {

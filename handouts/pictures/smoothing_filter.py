@@ -45,73 +45,68 @@ def draw_halo() -> Drawing:
 
 
 def draw_tile() -> Drawing:
-    """A 16 x 16 block's tile of 20 x 20, and the four rounds in which the block's threads load it."""
-    block, tile, size = 16, 20, 13
+    """The tile of 32 x 8 threads that compute 32 x 32 pixels, and how often they step to load it."""
+    across, down, tile, size = 32, 8, 36, 7.5
     picture = Drawing(
-        760, 350, "256 threads load a tile of 400 pixels in four rounds: own pixels, right, below, corner"
+        760, 350, "256 threads load a tile of 1,296 pixels in steps of the block: down, across, the corner"
     )
-    picture.text(20, 28, "tile: 20 x 20 pixels for a block of 16 x 16 threads", "b")
+    picture.text(20, 28, "tile: 36 x 36 pixels for 32 x 32 results", "b")
 
     def kind(row: int, column: int) -> str:
-        return {(0, 0): "A", (0, 1): "B", (1, 0): "C", (1, 1): "D"}[row // block, column // block]
+        return {(0, 0): "A", (0, 1): "B", (1, 0): "C", (1, 1): "D"}[row // across, column // across]
 
     picture.cells(20, 44, (tile, tile), size, kind)
-    picture.rect(20 + 2 * size, 44 + 2 * size, block * size, block * size, "H")
+    for row in range(down, across, down):
+        picture.line(20, 44 + row * size, 20 + across * size, 44 + row * size)
+    picture.rect(20 + 2 * size, 44 + 2 * size, across * size, across * size, "H")
     picture.text(20, 44 + tile * size + 22, "red: the pixels the block computes; around them the halo of two", "q s")
 
     rounds = [
-        ("A", "all 256 threads", "tile[ty][tx]", "256 pixels"),
-        ("B", "threads with tx < 4", "tile[ty][tx + 16]", "64 pixels"),
-        ("C", "threads with ty < 4", "tile[ty + 16][tx]", "64 pixels"),
-        ("D", "threads with tx < 4 and ty < 4", "tile[ty + 16][tx + 16]", "16 pixels: the corner"),
+        ("A", "all 32 x 8 threads, four times", "rows ty, ty + 8, ty + 16, ty + 24", "1,024 pixels"),
+        ("B", "tx < 4, four times", "the same rows, column tx + 32", "128 pixels"),
+        ("C", "ty < 4", "row ty + 32", "128 pixels"),
+        ("D", "tx < 4 and ty < 4", "row ty + 32, column tx + 32", "16 pixels: the corner"),
     ]
     for k, (colour, who, what, count) in enumerate(rounds):
         y = 62 + 58 * k
         picture.rect(330, y - 13, 22, 22, colour, 3)
         picture.text(362, y + 3, who)
-        picture.text(580, y + 3, what, "c")
-        picture.text(580, y + 21, count, "q s")
+        picture.text(362, y + 21, f"{what}: {count}", "q s")
     picture.line(330, 284, 740, 284, kind="r")
     picture.text(330, 304, "__syncthreads()", "c")
-    picture.text(450, 304, "all 400 are there: only now may anyone read", "s")
+    picture.text(450, 304, "all 1,296 are there: only now may anyone read", "s")
     return picture
 
 
 def draw_window() -> Drawing:
-    """A thread's 5 x 8 pixels in registers, one step down."""
-    size, rows, columns = 24, 9, 12
-    picture = Drawing(
-        760, 340, "A thread's window of five rows slides down: one new row a step, in the oldest one's place"
-    )
+    """One row of the image meets the sums of five rows of the output."""
+    size, rows = 24, 9
+    picture = Drawing(760, 356, "A row is read once and goes into the sums of five rows, which slide down in registers")
+    picture.text(60, 28, "image: 8 pixels of a row", "b")
+    picture.text(440, 28, "out: sums of 4 pixels", "b")
+    now = 5
 
-    def draw_step(left: int, step: int, words: str) -> None:
-        picture.text(left, 28, words, "b")
+    def image_kind(row: int, column: int) -> str:
+        return "B" if row == now else "C" if now < row <= now + 3 else "N"
 
-        def kind(row: int, column: int) -> str:
-            if 2 <= column < 10 and step <= row < step + 5:
-                return "B" if row == step + 4 else "A"
-            return "W"
-
-        def register(row: int, column: int) -> str:
-            return f"{row % 5}" if column == 2 and step <= row < step + 5 else ""
-
-        picture.cells(left, 44, (rows, columns), size, kind, register)
-        picture.rect(left + 4 * size, 44 + (step + 2) * size, 4 * size, size, "H")
-
-    draw_step(20, 1, "step y")
-    draw_step(330, 2, "step y + 1")
-    picture.rect(640, 60, 22, 22, "A", 3)
-    picture.lines(670, 70, ["in registers", "already"], "s")
-    picture.rect(640, 110, 22, 22, "B", 3)
-    picture.lines(670, 120, ["read now:", "two float4"], "s")
-    picture.rect(640, 160, 22, 22, "H", 3)
-    picture.lines(670, 170, ["4 results:", "one float4"], "s")
+    picture.cells(60, 44, (rows, 8), size, image_kind)
+    picture.cells(440, 44, (6, 4), size, lambda row, column: {0: "W", 1: "D"}.get(row, "A"))
+    for row in range(rows):
+        name = "r" if row == now else f"r {'+' if row > now else '-'} {abs(row - now)}"
+        picture.text(52, 44 + (row + 0.5) * size + 4, name, "e c s")
+    for k in range(5):
+        y = 44 + (now - k + 0.5) * size
+        picture.line(60 + 8 * size + 4, 44 + (now + 0.5) * size, 434, y, arrow=True)
+        picture.text(440 + 4 * size + 10, y + 4, f"row {k} of the filter", "s")
+    picture.text(654, 44 + 5.5 * size + 4, "begins", "q s")
+    picture.text(654, 44 + 1.5 * size + 4, "done: stored", "q s")
     picture.lines(
-        20,
-        286,
+        60,
+        288,
         [
-            "8 pixels read serve 4 results: 100 products, with all 40 pixels in registers.",
-            "The numbers are the window's rows, (row of image) % 5: row 6 replaces row 1, and nothing is copied.",
+            "orange: the row in use; green: three rows on their way; grey: used, and never read again",
+            "blue and violet: 20 sums in registers. One step later all of it is one row further down:",
+            "row y keeps its place, sums[y % 5], and the row that begins takes the place of the one that was stored.",
         ],
         "q s",
     )

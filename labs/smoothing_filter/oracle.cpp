@@ -467,7 +467,7 @@ class Explanation {
     void try_halo() {
         const std::size_t radius = shape_.size / 2;
         for (const Block block : usual_blocks) {
-            if (radius == 0 || (block.x > shape_.width && block.y > shape_.height)) continue;
+            if (radius == 0 || block.x > shape_.width || block.y > shape_.height) continue;
             try_missing_regions(block, radius, radius);
             try_missing_regions(block, 0, 2 * radius);
             try_short_load(block);
@@ -524,17 +524,29 @@ class Explanation {
         return list;
     }
 
-    /// Each thread loaded one pixel, in the order of the tile: what comes after the last thread's is missing.
+    /// Each thread loaded one pixel. In the order of the tile: what comes after the last thread's is missing. Or each
+    /// its own, by block of `threads` / block.x rows: so is what lies further down, or further right.
     void try_short_load(Block block) {
-        const std::size_t tile_x = block.x + shape_.size - 1, threads = block.x * block.y, last = shape_.size - 1;
-        suspect_missing(
-            block, [=](std::size_t i, std::size_t j) { return (i + last) * tile_x + j + last >= threads; },
-            "tile_incomplete",
-            fmt::format("Of every tile only the first {} pixels are loaded, one for each thread of the {} x "
-                        "{} block; it has {}.",
-                        threads, block.x, block.y, tile_x * (block.y + shape_.size - 1)),
-            "A tile has more pixels than the block has threads: let each thread load several, a block's "
-            "size apart, until the tile is full.");
+        const std::size_t tile_x = block.x + shape_.size - 1, tile_y = block.y + shape_.size - 1;
+        const std::size_t last = shape_.size - 1;
+        for (std::size_t threads = block.x * block.y; threads >= 64; threads /= 2) {
+            const std::string tile = fmt::format("Of every tile of {} x {} pixels only the first ", tile_x, tile_y);
+            const char* hint =
+                "A tile has more pixels than the block has threads: let each thread load several, a block's size "
+                "apart, "
+                "until the tile is full.";
+            suspect_missing(
+                block, [=](std::size_t i, std::size_t j) { return (i + last) * tile_x + j + last >= threads; },
+                "tile_incomplete", fmt::format("{}{} are loaded, one for each thread.", tile, threads), hint);
+            const std::size_t rows = threads / block.x;
+            suspect_missing(
+                block, [=](std::size_t i, std::size_t j) { return i + last >= rows || j + last >= block.x; },
+                "tile_incomplete", fmt::format("{}{} x {} are loaded, one for each thread.", tile, block.x, rows),
+                hint);
+            suspect_missing(
+                block, [=](std::size_t i, std::size_t) { return i + last >= rows; }, "tile_incomplete",
+                fmt::format("{}{} rows are loaded.", tile, rows), hint);
+        }
     }
 
     /// Whether nearly all pixels that read this part are wrong (a few may be right by chance).
@@ -559,7 +571,7 @@ class Explanation {
     void suspect_missing(Block block, const Missing& reads, std::string cause, std::string message, std::string hint) {
         std::size_t right_ones = 0;
         for (std::size_t k = 0; k < block.x * block.y; ++k) right_ones += !reads(k / block.x, k % block.x);
-        if (right_ones * 8 < block.x * block.y || !all_wrong(block, reads)) return;
+        if (right_ones * 16 < block.x * block.y || !all_wrong(block, reads)) return;
         suspect(std::move(cause), std::move(message), std::move(hint),
                 [this, block, reads](std::size_t x, std::size_t y) {
                     const std::size_t i = index(x, y);

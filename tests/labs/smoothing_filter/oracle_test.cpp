@@ -279,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NoLowerCorner", spoiled([](auto i, auto j) { return i >= 12 && j >= 12; }), "corner_missing",
                 "the lower right corner of the halo is never loaded"},
         Mistake{"OneLoadEach", spoiled([](auto i, auto j) { return (i + 4) * 20 + j + 4 >= 256; }), "tile_incomplete",
-                "only the first 256 pixels"}),
+                "only the first 256 are loaded"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(SmoothingFilterOracle, ExplainsWhatWasKeptFromTheCallBefore) {
