@@ -26,6 +26,9 @@ constexpr int warp_threads = 32, fewest_rows = 16;
 __host__ __device__ constexpr int halo_lanes(int steps) { return (steps + 1) / 2; }
 __host__ __device__ constexpr int strip_columns(int steps) { return 2 * (warp_threads - 2 * halo_lanes(steps)); }
 
+// On a multiprocessor at a time. Rows in registers are why it is not more; the compiler is held to it.
+__host__ __device__ constexpr int resident_warps(int steps) { return steps <= 4 ? 12 : 8; }
+
 // The two columns of a lane.
 struct Pair {
     double left, right;
@@ -124,7 +127,7 @@ __device__ Columns<even> columns_of_lane(int strip, int columns) {
 
 // changes: one value for each iteration of this pass, 0 before; in front of it those of the pass before.
 template <int steps, bool even>
-__global__ void __launch_bounds__(WARPS* warp_threads)
+__global__ void __launch_bounds__(WARPS* warp_threads, resident_warps(steps) / WARPS)
     pass_kernel(Field field, int rows_of_warp, double threshold, double* changes, int steps_before) {
     for (int k = 1; k <= steps_before; ++k)
         if (*(changes - k) < threshold) return;  // it has ended; the same for all threads of all blocks
