@@ -26,9 +26,6 @@ constexpr int warp_threads = 32, fewest_rows = 16;
 __host__ __device__ constexpr int halo_lanes(int steps) { return (steps + 1) / 2; }
 __host__ __device__ constexpr int strip_columns(int steps) { return 2 * (warp_threads - 2 * halo_lanes(steps)); }
 
-// On a multiprocessor at a time. Rows in registers are why it is not more; the compiler is held to it.
-__host__ __device__ constexpr int resident_warps(int steps) { return steps <= 4 ? 12 : 8; }
-
 // The two columns of a lane.
 struct Pair {
     double left, right;
@@ -86,28 +83,16 @@ struct Field {
     int rows, columns;
 };
 
-// The two columns of this lane, an odd one and the even one after it: if the number of columns is even (`even`), these
-// two begin at a multiple of 16 bytes in every row of the buffers, so that one load or store does for both.
-template <bool even>
+// The two columns of this lane.
 struct Columns {
     int left, right;           // wrapped
     bool own_left, own_right;  // not only there for their neighbours, and no other lane's
 
-    __device__ Pair load(const double* cells) const {
-        if constexpr (!even) return {cells[left], cells[right]};
-        const double2 two = *reinterpret_cast<const double2*>(cells + right - 1);  // before column 0 is its mirror
-        return {two.x, two.y};
-    }
+    __device__ Pair load(const double* cells) const { return {cells[left], cells[right]}; }
 
     __device__ void store(double* cells, Pair value, int columns) const {
-        if constexpr (even) {
-            if (!own_right) return;
-            *reinterpret_cast<double2*>(cells + right - 1) = make_double2(value.left, value.right);
-            if (right == 0) *reinterpret_cast<double2*>(cells + columns - 1) = make_double2(value.left, value.right);
-        } else {
-            if (own_left) store_one(cells, left, value.left, columns);
-            if (own_right) store_one(cells, right, value.right, columns);
-        }
+        if (own_left) store_one(cells, left, value.left, columns);
+        if (own_right) store_one(cells, right, value.right, columns);
     }
 
     __device__ static void store_one(double* cells, int column, double value, int columns) {
@@ -117,37 +102,37 @@ struct Columns {
     }
 };
 
-template <int steps, bool even>
-__device__ Columns<even> columns_of_lane(int strip, int columns) {
+template <int steps>
+__device__ Columns columns_of_lane(int strip, int columns) {
     const int lane = threadIdx.x % warp_threads;
-    const int right = strip * strip_columns(steps) + 2 * (lane - halo_lanes(steps));  // may lie outside: wraps
-    const bool own = lane >= halo_lanes(steps) && lane < warp_threads - halo_lanes(steps) && right < columns;
-    return {wrap(right - 1, columns), wrap(right, columns), own && right > 0, own};
+    const int left = strip * strip_columns(steps) + 2 * (lane - halo_lanes(steps));  // may lie outside: wraps
+    const bool own = lane >= halo_lanes(steps) && lane < warp_threads - halo_lanes(steps);
+    return {wrap(left, columns), wrap(left + 1, columns), own && left < columns, own && left + 1 < columns};
 }
 
 // changes: one value for each iteration of this pass, 0 before; in front of it those of the pass before.
-template <int steps, bool even>
-__global__ void __launch_bounds__(WARPS* warp_threads, resident_warps(steps) / WARPS)
+template <int steps>
+__global__ void __launch_bounds__(WARPS* warp_threads)
     pass_kernel(Field field, int rows_of_warp, double threshold, double* changes, int steps_before) {
     for (int k = 1; k <= steps_before; ++k)
         if (*(changes - k) < threshold) return;  // it has ended; the same for all threads of all blocks
     const int strip = blockIdx.x * WARPS + threadIdx.x / warp_threads;
     if (strip * strip_columns(steps) >= field.columns) return;  // the whole warp
-    const Columns<even> columns = columns_of_lane<steps, even>(strip, field.columns);
+    const Columns columns = columns_of_lane<steps>(strip, field.columns);
     const std::size_t pitch = field.columns + 2;
 
     // Rows are counted from 0; -1 and field.rows are the halo rows. The warp's own are top … bottom - 1.
     const int top = blockIdx.y * rows_of_warp, bottom = min(top + rows_of_warp, field.rows);
     const int begin = max(-1, top - steps), end = bottom + steps;
     const double* cells = field.current + (begin + 1) * pitch + 1;
-    const double* conductivity = field.conductivity + std::size_t{static_cast<unsigned>(max(0, begin))} * field.columns;
+    const double* conductivity = field.conductivity + static_cast<std::size_t>(max(0, begin)) * field.columns;
     double* stored = field.next + (top + 1) * pitch + 1;
 
     Window windows[steps] = {};
     Pair weights[steps + 1] = {};  // of the row that arrives and those before it
     double largest[steps] = {};
-    Pair arriving = columns.load(cells), arriving_c = {conductivity[columns.left], conductivity[columns.right]};
-#pragma unroll 4
+    Pair arriving = columns.load(cells), arriving_c = columns.load(conductivity);
+#pragma unroll 2
     for (int row = begin; row < end; ++row) {
         Pair value = arriving;
 #pragma unroll
@@ -156,7 +141,7 @@ __global__ void __launch_bounds__(WARPS* warp_threads, resident_warps(steps) / W
         if (row < field.rows) cells += pitch;  // the next row is asked for early: it takes long
         if (row >= 0 && row < field.rows - 1) conductivity += field.columns;
         arriving = columns.load(cells);
-        arriving_c = {conductivity[columns.left], conductivity[columns.right]};
+        arriving_c = columns.load(conductivity);
         // TODO: value is row `row` of the field. For each of the steps: with it, the row before can be updated (its
         // window has that row and the one above; its weights are weights[step + 1]), unless that is a halo row,
         // which stays. Keep the largest change of rows top … bottom - 1, let the window move down by one row, and
@@ -165,7 +150,7 @@ __global__ void __launch_bounds__(WARPS* warp_threads, resident_warps(steps) / W
         (void)windows, (void)value, (void)stored;
     }
 #pragma unroll
-    for (int step = 0; step < steps; ++step) keep_warp_maximum(columns.own_right ? largest[step] : 0, changes + step);
+    for (int step = 0; step < steps; ++step) keep_warp_maximum(columns.own_left ? largest[step] : 0, changes + step);
 }
 
 std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*columns*/, std::size_t max_iterations) {
@@ -174,34 +159,31 @@ std::size_t heat_dissipation_scratch_bytes(std::size_t /*rows*/, std::size_t /*c
 
 // Rows for each warp: so many that WAVES full waves of warps do the field. With more and shorter bands, more rows are
 // computed twice; fewer leave multiprocessors idle at the end.
-template <int steps, bool even>
+template <int steps>
 int rows_of_warp(int rows, int strips) {
     int device = 0, multiprocessors = 0, blocks = 0;
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    CUDA_CHECK(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, pass_kernel<steps, even>, WARPS * warp_threads, 0));
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, pass_kernel<steps>, WARPS * warp_threads, 0));
     const int bands = std::max(1, WAVES * WARPS * multiprocessors * blocks / strips);
     constexpr int most_bands = 65535;
     return std::max({fewest_rows, (rows + bands - 1) / bands, (rows + most_bands - 1) / most_bands});
 }
 
-template <int steps, bool even>
+template <int steps>
 void launch_pass(const Field& field, double threshold, double* changes, int steps_before) {
     const int strips = (field.columns + strip_columns(steps) - 1) / strip_columns(steps);
-    const int rows = rows_of_warp<steps, even>(field.rows, strips);
+    const int rows = rows_of_warp<steps>(field.rows, strips);
     const dim3 grid((strips + WARPS - 1) / WARPS, (field.rows + rows - 1) / rows);
-    pass_kernel<steps, even><<<grid, WARPS * warp_threads>>>(field, rows, threshold, changes, steps_before);
+    pass_kernel<steps><<<grid, WARPS * warp_threads>>>(field, rows, threshold, changes, steps_before);
     CUDA_CHECK(cudaGetLastError());
 }
 
 // The number of steps is known when a kernel is compiled, so there is one kernel for each.
 template <int most = STEPS>
 void launch_steps(int steps, const Field& field, double threshold, double* changes, int steps_before) {
-    if (steps == most && field.columns % 2 == 0)
-        launch_pass<most, true>(field, threshold, changes, steps_before);
-    else if (steps == most)
-        launch_pass<most, false>(field, threshold, changes, steps_before);
+    if (steps == most)
+        launch_pass<most>(field, threshold, changes, steps_before);
     else if constexpr (most > 1)
         launch_steps<most - 1>(steps, field, threshold, changes, steps_before);
 }
