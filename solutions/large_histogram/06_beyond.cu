@@ -1,0 +1,317 @@
+// One block a histogram, with all the shared memory of its multiprocessor: a window of byte bins around the centre in
+// which nearly all values fall. Values are read once, bins written once, and the few values outside the window wait in
+// a list until the block has written zeros to the rest of the histogram, which it does while it counts.
+//
+// In the window a value costs one atomic and no wait: add first, then see what was there. If the byte had reached 128,
+// the add is taken back, which a soft cap of 127 allows. Adds of other threads may come in between, so a byte could run
+// over into the next one; but to do so it has to pass through 255, and whoever adds to a 255 sees it. Then the window
+// is counted again, by compare-and-swap. Without a 255 no byte ever ran over: each holds the adds that were not taken
+// back, and only adds that saw 128 or more were.
+
+#include <cstdio>
+
+#include "labs/large_histogram/lab.h"
+
+#ifndef WINDOW_KB  // of shared memory, where the device has as much
+#define WINDOW_KB 216
+#endif
+#ifndef BLOCK
+#define BLOCK 1024
+#endif
+#ifndef AHEAD  // vectors of four values in a set that is loaded while the other one is counted
+#define AHEAD 2
+#endif
+constexpr unsigned most_listed = 65536;  // values outside the window, per histogram
+constexpr unsigned keep_below = 128;     // adds that saw less are never taken back
+static_assert(keep_below >= soft_cap && (keep_below & (keep_below - 1)) == 0, "one bit tells, and the cap is reached");
+
+struct Extent {
+    unsigned width, height;
+};
+
+// The part of the histogram that is in shared memory, and where each of its bins is. Bin numbers need no division: with
+// the window's first bin subtracted, column and row in the window are the lower and upper bits. What lies left of the
+// window or above it wraps around to columns and rows that are too large.
+struct Window {
+    unsigned* words;
+    unsigned first_bin, column_bits;
+    Extent extent;
+
+    __device__ unsigned x(unsigned bin) const { return (bin - first_bin) & ((1u << column_bits) - 1); }
+    __device__ unsigned y(unsigned bin) const { return (bin - first_bin) >> column_bits; }
+    __device__ bool holds(unsigned bin) const { return x(bin) < extent.width && y(bin) < extent.height; }
+    __device__ unsigned place(unsigned bin) const { return y(bin) * extent.width + x(bin); }
+
+    __device__ void clear() const {
+        for (unsigned i = threadIdx.x; i < extent.width * extent.height / 16; i += BLOCK)
+            reinterpret_cast<uint4*>(words)[i] = make_uint4(0, 0, 0, 0);
+    }
+    __device__ void store(uint4* histogram) const {
+        const unsigned row_vectors = extent.width / 16;
+        for (unsigned i = threadIdx.x; i < extent.height * row_vectors; i += BLOCK) {
+            const unsigned y = i / row_vectors, x = i % row_vectors;
+            __stcs(histogram + (first_bin + (y << column_bits)) / 16 + x, reinterpret_cast<const uint4*>(words)[i]);
+        }
+    }
+};
+
+// Values outside the window.
+struct List {
+    unsigned* values;
+    unsigned capacity;
+    unsigned* count;  // shared; more than capacity: some were not listed
+};
+
+__device__ unsigned unit(unsigned place) { return 1u << (place % 4 * 8); }
+
+// One more in a bin, unless it has reached the cap; right however many threads do so.
+__device__ void count_by_exchange(unsigned* words, unsigned place) {
+    unsigned* word = words + place / 4;
+    const unsigned shift = place % 4 * 8;
+    unsigned seen = *const_cast<volatile unsigned*>(word);
+    while ((seen >> shift & 255) < soft_cap) {
+        const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
+        if (found == seen) return;
+        seen = found;
+    }
+}
+
+// A 255 among these raises the flag.
+__device__ void take_back(unsigned* words, unsigned place, unsigned before, unsigned* ran_over) {
+    //@ begin
+    atomicSub(words + place / 4, unit(place));
+    if ((before >> (place % 4 * 8) & 255) == 255) *ran_over = 1;
+    //@ starter
+    //@ // TODO: subtract what was added to byte `place`. If the byte was 255 before the add, the add has carried into
+    //@ // the next byte, or beyond the word: say so in *ran_over.
+    //@ (void)words, (void)place, (void)before, (void)ran_over;
+    //@ end
+}
+
+// All adds set out before the first result is looked at.
+template <unsigned count>
+__device__ void count_values(const Window& window, const List& list, const unsigned (&values)[count],
+                             unsigned* ran_over) {
+    unsigned outside = 0, before[count], full = 0;
+    //@ begin
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) {
+        const unsigned place = window.place(values[k]);
+        before[k] = 0;
+        if (window.holds(values[k]))
+            before[k] = atomicAdd(window.words + place / 4, unit(place));
+        else
+            outside |= 1u << k;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) full |= before[k] & keep_below * unit(window.place(values[k]));
+    //@ starter
+    //@ // TODO: for each value: if the window holds it, add 1 to its byte and keep what atomicAdd returns in before[k];
+    //@ // otherwise before[k] is 0, and bit k of outside is set. Then set full to something else than 0 if any of the
+    //@ // bytes was keep_below or more before the add: one bit of each tells.
+    //@ before[0] = 0;
+    //@ end
+    if (full) {
+#pragma unroll
+        for (unsigned k = 0; k < count; ++k) {
+            const unsigned place = window.place(values[k]);
+            if (before[k] & keep_below * unit(place)) take_back(window.words, place, before[k], ran_over);
+        }
+    }
+    if (outside) {
+        unsigned at = atomicAdd(list.count, static_cast<unsigned>(__popc(outside)));
+#pragma unroll
+        for (unsigned k = 0; k < count; ++k)
+            if (outside >> k & 1) {
+                if (at < list.capacity) list.values[at] = values[k];
+                ++at;
+            }
+    }
+}
+
+// Writes zeros to the histogram's bins outside the window, a piece at a time: in between, the block counts.
+class Eraser {
+  public:
+    __device__ Eraser(uint4* histogram, unsigned bins) : histogram_(histogram), end_(bins / 16), next_(threadIdx.x) {}
+    __device__ bool done() const { return next_ >= end_; }
+    __device__ void step(const Window& window) {
+        if (!done() && !window.holds(next_ * 16)) __stcs(histogram_ + next_, make_uint4(0, 0, 0, 0));
+        next_ += BLOCK;
+    }
+
+  private:
+    uint4* histogram_;
+    unsigned end_, next_;
+};
+
+// A histogram's values: whole vectors of four, and up to three values before and after them.
+struct Values {
+    const unsigned* first;
+    std::size_t n;
+    unsigned head, vectors, tail;  // tail: how many come after the vectors
+
+    __device__ Values(const unsigned* values, std::size_t count) : first(values), n(count) {
+        const unsigned to_alignment = (4 - reinterpret_cast<std::size_t>(values) / sizeof(unsigned) % 4) % 4;
+        head = count < to_alignment ? static_cast<unsigned>(count) : to_alignment;
+        vectors = static_cast<unsigned>((count - head) / 4);
+        tail = static_cast<unsigned>((count - head) % 4);
+    }
+    __device__ const uint4* fours() const { return reinterpret_cast<const uint4*>(first + head); }
+    // Vectors at, at + BLOCK, …; those past the end are the last one again, so that no load waits for a condition.
+    __device__ void load(uint4 (&set)[AHEAD], unsigned at) const {
+#pragma unroll
+        for (unsigned k = 0; k < AHEAD; ++k) set[k] = __ldcs(fours() + min(at + k * BLOCK, vectors - 1));
+    }
+};
+
+__device__ void count_set(const uint4 (&set)[AHEAD], unsigned at, const Values& values, const Window& window,
+                          const List& list, unsigned* ran_over) {
+#pragma unroll
+    for (unsigned k = 0; k < AHEAD; ++k)
+        if (at + k * BLOCK < values.vectors)
+            count_values<4>(window, list, {set[k].x, set[k].y, set[k].z, set[k].w}, ran_over);
+}
+
+__device__ void count_all(const Values& values, const Window& window, const List& list, Eraser& eraser,
+                          unsigned* ran_over) {
+    if (values.vectors > 0) {
+        uint4 now[AHEAD], next[AHEAD];
+        values.load(now, threadIdx.x);
+        for (unsigned at = threadIdx.x; at < values.vectors; at += 2 * AHEAD * BLOCK) {
+            values.load(next, at + AHEAD * BLOCK);
+#pragma unroll
+            for (unsigned k = 0; k < AHEAD; ++k) eraser.step(window);
+            count_set(now, at, values, window, list, ran_over);
+            values.load(now, at + 2 * AHEAD * BLOCK);
+            count_set(next, at + AHEAD * BLOCK, values, window, list, ran_over);
+        }
+    }
+    if (threadIdx.x < values.head) count_values<1>(window, list, {values.first[threadIdx.x]}, ran_over);
+    if (threadIdx.x < values.tail) count_values<1>(window, list, {values.first[values.n - 1 - threadIdx.x]}, ran_over);
+    while (!eraser.done()) eraser.step(window);
+}
+
+// The window anew, after a byte ran over into its neighbour.
+__device__ void count_window_again(const Values& values, const Window& window) {
+    //@ begin
+    window.clear();
+    __syncthreads();
+    for (std::size_t i = threadIdx.x; i < values.n; i += BLOCK) {
+        const unsigned bin = values.first[i];
+        if (window.holds(bin)) count_by_exchange(window.words, window.place(bin));
+    }
+    //@ starter
+    //@ // TODO: clear the window, and when all of it is clear, count all values that it holds with count_by_exchange.
+    //@ (void)values, (void)window;
+    //@ end
+}
+
+// Those outside the window, when the histogram holds zeros there. Where the list was too short, all values pass by once
+// more.
+__device__ void count_outside(const Values& values, const Window& window, const List& list, unsigned* histogram) {
+    const unsigned listed = *list.count;
+    if (listed <= list.capacity) {
+        for (unsigned i = threadIdx.x; i < listed; i += BLOCK) count_by_exchange(histogram, list.values[i]);
+    } else {
+        for (std::size_t i = threadIdx.x; i < values.n; i += BLOCK)
+            if (!window.holds(values.first[i])) count_by_exchange(histogram, values.first[i]);
+    }
+}
+
+// Where a window of `size` begins so that its middle is at `centre`, and no part of it beyond `all`.
+__device__ unsigned place_around(unsigned centre, unsigned size, unsigned all) {
+    const unsigned first = centre < size / 2 ? 0 : centre - size / 2;
+    return min(first, all - size);
+}
+
+// The window's first bin, for a window centred on the mean of the first values.
+__device__ unsigned find_first_bin(const Values& values, unsigned column_bits, unsigned rows, Extent extent) {
+    __shared__ unsigned sum_x, sum_y;
+    const unsigned columns = 1u << column_bits, samples = values.n < BLOCK ? static_cast<unsigned>(values.n) : BLOCK;
+    if (threadIdx.x == 0) sum_x = sum_y = 0;
+    __syncthreads();
+    if (threadIdx.x < samples) {
+        const unsigned bin = values.first[threadIdx.x];
+        atomicAdd(&sum_x, bin & (columns - 1));
+        atomicAdd(&sum_y, bin >> column_bits);
+    }
+    __syncthreads();
+    if (samples == 0) return 0;
+    const unsigned x = place_around(sum_x / samples, extent.width, columns) / 16 * 16;
+    return (place_around(sum_y / samples, extent.height, rows) << column_bits) + x;
+}
+
+__global__ void __launch_bounds__(BLOCK, 1)
+    large_histogram_kernel(const unsigned* all_values, unsigned char* all_bins, std::size_t n, unsigned column_bits,
+                           unsigned rows, Extent extent, unsigned* lists, unsigned list_capacity) {
+    extern __shared__ uint4 window_memory[];
+    __shared__ unsigned listed, ran_over;
+    const Values values(all_values + blockIdx.x * n, n);
+    const unsigned bins = rows << column_bits;
+    auto* histogram = reinterpret_cast<uint4*>(all_bins + std::size_t{blockIdx.x} * bins);
+    if (threadIdx.x == 0) listed = ran_over = 0;
+    const Window window{reinterpret_cast<unsigned*>(window_memory), find_first_bin(values, column_bits, rows, extent),
+                        column_bits, extent};
+    const List list{lists + std::size_t{blockIdx.x} * list_capacity, list_capacity, &listed};
+    window.clear();
+    __syncthreads();
+
+    Eraser eraser(histogram, bins);
+    count_all(values, window, list, eraser, &ran_over);
+    __syncthreads();
+    if (ran_over) count_window_again(values, window);
+    count_outside(values, window, list, reinterpret_cast<unsigned*>(histogram));
+    __syncthreads();
+    window.store(histogram);
+}
+
+std::size_t list_capacity(std::size_t n) { return n < most_listed ? n : most_listed; }
+
+std::size_t large_histogram_scratch_bytes(unsigned histograms, std::size_t n, unsigned /*columns*/, unsigned /*rows*/) {
+    return histograms * list_capacity(n) * sizeof(unsigned);
+}
+
+// Bytes that a block may have for its window on this device. Says so, once, if that is less than was asked for.
+unsigned find_window_bytes() {
+    int device, limit;
+    cudaFuncAttributes kernel;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    CUDA_CHECK(cudaFuncGetAttributes(&kernel, large_histogram_kernel));
+    const unsigned wanted = WINDOW_KB * 1024, most = static_cast<unsigned>(limit) - kernel.sharedSizeBytes;
+    static bool said = false;
+    if (wanted > most && !said) {
+        std::fprintf(stderr, "This device has %u bytes of shared memory for the window, not %u: it gets smaller.\n",
+                     most, wanted);
+        said = true;
+    }
+    return wanted < most ? wanted : most;
+}
+
+// A window of at most that many bytes, half as wide again as it is high where the histogram lets it. Whole groups
+// of 16.
+Extent choose_extent(unsigned bytes, unsigned columns, unsigned rows) {
+    unsigned width = 16;
+    while (2 * (width + 16) * (width + 16) <= 3 * bytes) width += 16;
+    if (width > columns) width = columns;
+    unsigned height = bytes / width;
+    if (height > rows) {
+        height = rows;
+        width = bytes / rows / 16 * 16 < columns ? bytes / rows / 16 * 16 : columns;
+    }
+    return {width, height};
+}
+
+void large_histogram(const unsigned* values, unsigned char* bins, unsigned histograms, std::size_t n, unsigned columns,
+                     unsigned rows, void* scratch) {
+    unsigned column_bits = 0;
+    while (1u << column_bits < columns) ++column_bits;
+    const Extent extent = choose_extent(find_window_bytes(), columns, rows);
+    const unsigned window_bytes = extent.width * extent.height;
+    CUDA_CHECK(cudaFuncSetAttribute(large_histogram_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(window_bytes)));
+    large_histogram_kernel<<<histograms, BLOCK, window_bytes>>>(values, bins, n, column_bits, rows, extent,
+                                                                static_cast<unsigned*>(scratch),
+                                                                static_cast<unsigned>(list_capacity(n)));
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,63 @@
+// SPLIT blocks for each histogram. Every one of them reads all the values, and counts those in its own share of the
+// bins. So SPLIT times as much is read, mostly from the L2 cache; but the histograms that are being made at a time are
+// only one SPLIT-th as many, and when all of these fit into the L2, the bins need not come from memory for every value.
+
+#include "labs/large_histogram/lab.h"
+
+#ifndef SPLIT  // blocks per histogram
+#define SPLIT 4
+#endif
+#ifndef BLOCK
+#define BLOCK 1024
+#endif
+
+// One more in a bin, unless it has reached the cap.
+__device__ void count(unsigned* words, unsigned bin) {
+    unsigned* word = words + bin / 4;
+    const unsigned shift = bin % 4 * 8;
+    unsigned seen = *const_cast<volatile unsigned*>(word);
+    while ((seen >> shift & 255) < soft_cap) {
+        const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
+        if (found == seen) return;
+        seen = found;
+    }
+}
+
+// Bins first … first + count - 1 of the histogram are this block's; both are multiples of 16.
+struct Share {
+    unsigned first, count;
+
+    // TODO: whether a bin is this block's.
+    __device__ bool owns(unsigned bin) const { return bin == first && count != 0; }
+};
+
+// The share-th part of the bins. They are a multiple of 16, but perhaps of no larger power of two.
+__device__ Share find_share(unsigned bins, unsigned share) {
+    // TODO: cut the bins / 16 groups into SPLIT parts that cover all of them, even if SPLIT does not divide their
+    // number.
+    return {bins * share, 0};
+}
+
+__device__ void clear(unsigned char* bins, unsigned count) {
+    auto* vectors = reinterpret_cast<uint4*>(bins);
+    for (unsigned i = threadIdx.x; i < count / sizeof(uint4); i += BLOCK) vectors[i] = make_uint4(0, 0, 0, 0);
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    large_histogram_kernel(const unsigned* values, unsigned char* all_bins, std::size_t n, unsigned bins) {
+    const unsigned h = blockIdx.x / SPLIT;
+    const Share share = find_share(bins, blockIdx.x % SPLIT);
+    values += h * n;
+    unsigned char* histogram = all_bins + std::size_t{h} * bins;
+    // Its own share, no more: other blocks may long be counting in theirs, and no barrier here makes them wait.
+    clear(histogram + share.first, share.count);
+    __syncthreads();
+    // TODO: go through all n values, as in stage 01, and count those that this block owns.
+    (void)values, (void)n;
+}
+
+void large_histogram(const unsigned* values, unsigned char* bins, unsigned histograms, std::size_t n, unsigned columns,
+                     unsigned rows, void* /*scratch*/) {
+    large_histogram_kernel<<<histograms * SPLIT, BLOCK>>>(values, bins, n, columns * rows);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,270 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <ostream>
+
+#include "tests/labs/oracle_case.h"
+
+namespace warplab::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint32_t poison = 0x7ff80a0bu;
+enum Buffer { values, bins };
+
+const Oracle& oracle() { return load_oracle("large_histogram"); }
+
+struct Recipe {
+    std::string generator = "bell";
+    std::size_t histograms = 3, n = 20001, columns = 256, rows = 100;
+};
+
+Dataset dataset_of(const Recipe& recipe) {
+    Json parameters = {
+        {"histograms", recipe.histograms}, {"n", recipe.n}, {"columns", recipe.columns}, {"rows", recipe.rows}};
+    if (recipe.generator == "bell" || recipe.generator == "two_bells")
+        parameters["sigma_x"] = 12, parameters["sigma_y"] = 3;
+    return make_dataset(recipe.generator, parameters);
+}
+
+Problem make(const Recipe& recipe, std::uint64_t seed = 7) { return solve(oracle(), dataset_of(recipe), seed); }
+
+using Counts = std::vector<std::uint32_t>;
+
+Counts count(const Problem& problem) {
+    const auto size = [&](std::size_t k) { return static_cast<std::size_t>(problem.sizes[k]); };
+    Counts counts(size(0) * size(2) * size(3));
+    const auto from = problem.arrays[values].as<std::uint32_t>();
+    for (std::size_t i = 0; i < from.size(); ++i) ++counts[i / size(1) * size(2) * size(3) + from[i]];
+    return counts;
+}
+
+std::uint32_t largest_count(const Problem& problem) {
+    const Counts counts = count(problem);
+    return *std::max_element(counts.begin(), counts.end());
+}
+
+Array bytes_of(const std::vector<std::uint8_t>& bytes) {
+    Array array(ElementType::uint8, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), array.as<std::uint8_t>().begin());
+    return array;
+}
+
+Array nothing(std::size_t count) { return bytes_of(std::vector<std::uint8_t>(count)); }
+
+const std::vector<Recipe> every_kind = {{"bell"},       {"two_bells"}, {"uniform"}, {"one_value"},
+                                        {"neighbours"}, {"edges"},     {"counts"}};
+
+TEST(LargeHistogramOracle, ReferencesAndCountsAgree) {
+    for (const Recipe& recipe : every_kind) {
+        Problem problem = make(recipe);
+        const Array sequential = problem.arrays[bins].clone();
+        oracle().reference(problem, Execution::openmp);
+        EXPECT_EQ(std::memcmp(sequential.data(), problem.arrays[bins].data(), sequential.bytes()), 0)
+            << recipe.generator;
+        const Counts counts = count(problem);
+        for (std::size_t b = 0; b < counts.size(); ++b)
+            ASSERT_EQ(sequential.as<std::uint8_t>()[b], std::min(counts[b], 127u)) << recipe.generator;
+    }
+}
+
+TEST(LargeHistogramOracle, PartsAreThoseOfTheWhole) {
+    const Problem problem = make({});
+    const auto whole = problem.arrays[bins].as<std::uint8_t>();
+    for (const std::size_t first : {std::size_t{0}, std::size_t{25599}, std::size_t{30000}}) {
+        Array part(ElementType::uint8, 40000);
+        ASSERT_TRUE(oracle().reference_part(problem, bins, first, part.count(), part));
+        EXPECT_EQ(std::memcmp(part.data(), whole.data() + first, part.bytes()), 0) << first;
+    }
+}
+
+TEST(LargeHistogramOracle, BinsAreExactBelowTheCapAndOnlyThere) {
+    const Problem problem = make({});
+    EXPECT_TRUE(oracle().accepts(problem, bins, 0, 126, 126));
+    EXPECT_FALSE(oracle().accepts(problem, bins, 0, 126, 127));
+    EXPECT_FALSE(oracle().accepts(problem, bins, 0, 0, 127));
+    for (const double actual : {127, 128, 200, 255}) EXPECT_TRUE(oracle().accepts(problem, bins, 0, 127, actual));
+    EXPECT_FALSE(oracle().accepts(problem, bins, 0, 127, 126));
+    EXPECT_FALSE(oracle().accepts(problem, bins, 0, 127, 0));
+}
+
+TEST(LargeHistogramOracle, GeneratorsMakeWhatTheirNamesSay) {
+    EXPECT_EQ(largest_count(make({"one_value"})), 20001u);
+    EXPECT_GT(largest_count(make({"neighbours"})), 9000u);
+    EXPECT_LT(largest_count(make({"uniform"})), 20u);
+    const Counts counts = count(make({"counts"}));
+    for (const std::uint32_t wanted : {126, 127, 128, 255, 256, 257})
+        EXPECT_NE(std::find(counts.begin(), counts.end(), wanted), counts.end()) << wanted;
+}
+
+TEST(LargeHistogramOracle, HistogramsHaveCentresOfTheirOwn) {
+    const Problem problem = make({});
+    const auto all = problem.arrays[values].as<std::uint32_t>();
+    std::vector<double> centres;
+    for (std::size_t h = 0; h < 3; ++h) {
+        double sum = 0;
+        for (std::size_t i = 0; i < 20001; ++i) sum += all[h * 20001 + i] % 256;
+        centres.push_back(sum / 20001);
+    }
+    EXPECT_GT(std::abs(centres[0] - centres[1]), 3);
+    EXPECT_GT(std::abs(centres[1] - centres[2]), 3);
+}
+
+TEST(LargeHistogramOracle, RefusesRecipesThatMakeNoSense) {
+    EXPECT_THROW(make({"bel"}), UsageError);
+    EXPECT_THROW(make({"bell", 0}), UsageError);
+    EXPECT_THROW(make({"bell", 1, 100, 100}), UsageError);
+    EXPECT_THROW(make({"bell", 1, 100, 256, 1025}), UsageError);
+}
+
+/// What a kernel with a mistake makes of a problem's counts; bytes it leaves untouched keep `before`.
+struct Mistake {
+    std::string name;
+    Recipe recipe;
+    std::function<std::uint32_t(const Counts& counts, std::size_t b, std::uint8_t before)> run;
+    std::string cause, message;
+};
+void PrintTo(const Mistake& mistake, std::ostream* stream) { *stream << mistake.name; }
+
+class LargeHistogramMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(LargeHistogramMistake, IsExplained) {
+    const Mistake& mistake = GetParam();
+    const Problem problem = make(mistake.recipe);
+    const Counts counts = count(problem);
+    const Array before = [&] {
+        Array array(ElementType::uint8, counts.size());
+        for (std::size_t b = 0; b < counts.size(); ++b)
+            array.as<std::uint8_t>()[b] = static_cast<std::uint8_t>(poison >> (8 * (b % 4)));
+        return array;
+    }();
+    std::vector<std::uint8_t> actual;
+    for (std::size_t b = 0; b < counts.size(); ++b)
+        actual.push_back(static_cast<std::uint8_t>(mistake.run(counts, b, before.as<std::uint8_t>()[b])));
+    const auto found = explain(oracle(), problem, bins, before, bytes_of(actual));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->cause, mistake.cause);
+    EXPECT_THAT(found->message, HasSubstr(mistake.message));
+}
+
+std::uint32_t cap(std::uint32_t count) { return std::min(count, 127u); }
+std::size_t row(std::size_t b) { return b % 25600 / 256; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Mistakes, LargeHistogramMistake,
+    testing::Values(
+        Mistake{"NotCleared",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t before) { return cap(c[b] + before); },
+                "not_cleared",
+                "bins that no value falls into hold what they held"},
+        Mistake{"HalfNotCleared",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t before) {
+                    return row(b) < 50 ? cap(c[b]) : cap(c[b] + before);
+                },
+                "not_cleared",
+                "others are cleared"},
+        Mistake{"Carry",
+                {"neighbours"},
+                [](const Counts& c, std::size_t b, std::uint8_t) {
+                    const std::size_t first = b / 4 * 4;
+                    const std::uint32_t word =
+                        c[first] + (c[first + 1] << 8) + (c[first + 2] << 16) + (c[first + 3] << 24);
+                    return word >> (8 * (b % 4)) & 255;
+                },
+                "carry",
+                "carried into its neighbour"},
+        Mistake{"Wrapped",
+                {"counts"},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return c[b] & 255; },
+                "wrapped",
+                "began at 0 again"},
+        Mistake{"CapTooLow",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return std::min(c[b], 100u); },
+                "cap_too_low",
+                "No bin goes beyond 100"},
+        Mistake{"Twice",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return cap(2 * c[b]); },
+                "counted_twice",
+                "twice their count"},
+        Mistake{"OneHistogram",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t) {
+                    return b < 25600 ? cap(c[b] + c[b + 25600] + c[b + 51200]) : 0;
+                },
+                "one_histogram",
+                "in the first one"},
+        Mistake{"SameValues",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return cap(c[b % 25600]); },
+                "same_values",
+                "Every histogram is that of the first one's values"},
+        Mistake{"ShareLost",
+                {"uniform"},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return b % 25600 < 19200 ? cap(c[b]) : 0; },
+                "share_lost",
+                "part 3 of 4"},
+        Mistake{"RowsLost",
+                {"uniform"},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return row(b) % 4 != 1 ? cap(c[b]) : 0; },
+                "share_lost",
+                "rows whose number modulo 4 is 1"},
+        Mistake{"WindowLost",
+                {"uniform"},
+                [](const Counts& c, std::size_t b, std::uint8_t) {
+                    return row(b) >= 20 && row(b) < 60 && b % 256 >= 32 && b % 256 < 128 ? 0 : cap(c[b]);
+                },
+                "window_lost",
+                "rows 20 to 59, columns 32 to 127"},
+        Mistake{"Shifted",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return b < 16 ? 0 : cap(c[b - 16]); },
+                "window_misplaced",
+                "16 columns and 0 rows away"},
+        Mistake{"Lost",
+                {},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return cap(c[b]) - (c[b] > 3 && b % 7 == 2); },
+                "lost_updates",
+                "and none is too many"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(LargeHistogramOracle, ExplainsLostTails) {
+    const Recipe recipe{"uniform", 3, 1003, 256, 100};
+    const Problem problem = make(recipe);
+    const auto without = [&](const std::function<bool(std::size_t h, std::size_t i)>& lost) {
+        Counts counts(3 * 25600);
+        for (std::size_t h = 0; h < 3; ++h)
+            for (std::size_t i = 0; i < recipe.n; ++i)
+                if (!lost(h, i)) ++counts[h * 25600 + problem.arrays[values].as<std::uint32_t>()[h * recipe.n + i]];
+        const Array before = nothing(counts.size());
+        return explain(oracle(), problem, bins, before, bytes_of({counts.begin(), counts.end()}));
+    };
+    EXPECT_EQ(without([](std::size_t, std::size_t i) { return i >= 1000; })->cause, "vector_tail_lost");
+    EXPECT_EQ(without([](std::size_t h, std::size_t i) { return i < (4 - h * 1003 % 4) % 4; })->cause, "head_lost");
+    EXPECT_THAT(without([](std::size_t, std::size_t i) { return i >= 768; })->message, HasSubstr("3 x 256"));
+    EXPECT_EQ(without([](std::size_t h, std::size_t i) { return (h * 1003 + i) % 4 == 2; })->cause,
+              "component_forgotten");
+}
+
+TEST(LargeHistogramOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+    const Problem previous = make({}, 1), problem = make({}, 2);
+    const Array before = nothing(problem.arrays[bins].count());
+    EXPECT_EQ(explain(oracle(), problem, bins, before, previous.arrays[bins], &previous)->cause, "stale_result");
+}
+
+TEST(LargeHistogramOracle, DoesNotExplainAnyOutput) {
+    const Problem problem = make({});
+    std::vector<std::uint8_t> actual;
+    for (std::size_t b = 0; b < problem.arrays[bins].count(); ++b)
+        actual.push_back(static_cast<std::uint8_t>(b * 37 % 101));
+    const Array before = nothing(actual.size());
+    EXPECT_FALSE(explain(oracle(), problem, bins, before, bytes_of(actual)));
+}
+
+}  // namespace
+}  // namespace warplab::test

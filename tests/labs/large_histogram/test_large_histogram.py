@@ -1,0 +1,52 @@
+"""What no dataset reaches by itself on the CPU backend: stage 06's second way of counting, and other sizes of the window
+and numbers of blocks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import ROOT, check
+
+SOLUTIONS = ROOT / "solutions/large_histogram"
+
+
+def passes_with(stage: str, old: str, new: str, folder: Path) -> None:
+    """The stage's solution is right with `new` in the place of `old`."""
+    source = (SOLUTIONS / f"{stage}.cu").read_text()
+    assert source.count(old) == 1
+    changed = folder / f"{stage}.cu"
+    changed.write_text(source.replace(old, new))
+    judged = check("large_histogram", stage, changed, folder, "--no-cuda-only")
+    assert judged.status == 0, judged.printed
+
+
+def test_a_window_that_ran_over_is_counted_again(tmp_path: Path) -> None:
+    """Threads of a block run one after the other here, so none sees a 255: let the flag be raised much earlier."""
+    passes_with("06_beyond", "& 255) == 255)", "& 255) >= keep_below)", tmp_path)
+
+
+def test_the_flag_is_what_makes_it_count_again(tmp_path: Path) -> None:
+    """Counting again is where a window's counts then come from: without it they are gone."""
+    source = (SOLUTIONS / "06_beyond.cu").read_text()
+    changed = tmp_path / "06_beyond.cu"
+    text = source.replace("& 255) == 255)", "& 255) >= keep_below)")
+    changed.write_text(text.replace("if (window.holds(bin)) count_by_exchange", "if (false) count_by_exchange"))
+    judged = check("large_histogram", "06_beyond", changed, tmp_path, "--dataset", "one_value")
+    assert judged.status == 1, judged.printed
+
+
+@pytest.mark.parametrize("kilobytes", [16, 62])
+def test_smaller_windows_are_right(kilobytes: int, tmp_path: Path) -> None:
+    passes_with("06_beyond", "#define WINDOW_KB 216", f"#define WINDOW_KB {kilobytes}", tmp_path)
+
+
+def test_a_window_larger_than_the_device_has_shrinks(tmp_path: Path) -> None:
+    passes_with("06_beyond", "#define WINDOW_KB 216", "#define WINDOW_KB 512", tmp_path)
+
+
+@pytest.mark.parametrize("stage", ["02_split_blocks", "03_four_reads", "04_interleaved_shared", "05_centered"])
+@pytest.mark.parametrize("split", [1, 3, 16])
+def test_any_number_of_blocks_is_right(stage: str, split: int, tmp_path: Path) -> None:
+    passes_with(stage, "#define SPLIT 4", f"#define SPLIT {split}", tmp_path)
