@@ -32,9 +32,11 @@ constexpr double wall_allowance_s = 50e-6, wall_allowance_share = 0.02;
 constexpr double untrusted_gap_s = 300e-6;  // where there is no reference to learn it from
 constexpr double calibration_share = 0.05;  // of a sample's time
 
-/// Elements that a pool is longer than one call's input.
+/// Elements that a pool is longer than one call's input: thousands of places to begin at, or, where steps are large, as
+/// many as fit into a quarter of a gigabyte.
 std::size_t pool_extra(std::size_t step) {
-    return step ? std::max<std::size_t>(step * 4096, 4 << 20) / step * step : 0;
+    constexpr std::size_t fewest = 4 << 20, most = 64 << 20;
+    return step ? std::clamp(step * 4096, fewest, most) / step * step : 0;
 }
 
 /// What the runner left in part of one output, and the inputs it had.
