@@ -9,6 +9,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       its stages, from the same
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/course/results.py)
+    <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/course/rates.py)
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
     <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
 
@@ -34,6 +35,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.course.rates import make_rates
 from grader.course.results import Peer, Results, read_results
 from grader.journal.console import (
     UserError,
@@ -203,6 +205,13 @@ def find_ours(results: Results, lab: str, row: dict[str, Any], iterations: int, 
     return None
 
 
+def make_rates_table(sources: Sources, lab: str) -> list[str]:
+    """What the source and each GPU moved per second: see rates.py."""
+    per_call = int(sources.manifest(lab).get("benchmark", {}).get("iterations_per_call", 1))
+    rates = read_json(sources.root / "labs" / lab / "rates.json")
+    return make_table(*make_rates(rates, lab, per_call, sources.results()))
+
+
 def describe_machine(results: Results, iterations: int) -> str:
     """The sentence above a results table."""
     cpu = f"; CPU: {results.cpu}, {results.cpu_cores} cores" if results.cpu else ""
@@ -266,6 +275,7 @@ TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
     "stages": make_stages,
     "results": make_results,
     "source": make_source,
+    "rates": make_rates_table,
 }
 
 

@@ -181,6 +181,30 @@ def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(cou
     assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
 
 
+def test_rates_are_amounts_per_second_beside_the_sources(course: Path) -> None:
+    rates = {"schema": 1, "part": "row", "parts": 10, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
+    rates["amounts"] = [
+        {"name": "input", "unit": "GB/s", "each": 4_000_000},
+        {"name": "reads", "unit": "GB/s", "each": 4_000_000, "times_split": True},
+    ]
+    rows = [{"name": "one", "us": 30}, {"name": "two", "us": 20, "figures": ["1 GB/s", "2 GB/s", "3 MB"]}]
+    rates["source"] = {"machine": "V100", "rows": rows}
+    rates["stages"] = [{"stage": "01_first", "split": 4, "blocks_per_multiprocessor": 2, "busy_bytes": 10_000}]
+    write(course / "labs/lab/rates.json", rates)
+    write(course / "handouts/lab.md", "<!-- table: rates lab -->\n<!-- end -->\n")
+    one = report()
+    one["stages"][0]["measurements"][0] |= {"median_s": 0.02, "iterations": 1000}
+    measure(course, one)
+    run_module(TABLES, cwd=course)
+    lines = (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    assert cells[0] == ["Machine", "Stage", "Per row", "vs the row above", "input", "reads", "Working set"]
+    assert cells[2] == ["V100", "one", "30.0 us", "–", "–", "–", "–"]
+    assert cells[3] == ["V100", "two", "20.0 us", "1.50×", "1 GB/s", "2 GB/s", "3 MB"]
+    # 20 us a call of 10 rows; 200 blocks at a time make 50 rows of 10 KB.
+    assert cells[4] == ["NVIDIA H200", "`01_first`", "2.00 us", "–", "2000 GB/s", "8000 GB/s", "0.500 MB"]
+
+
 def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: Path) -> None:
     measure(course, report())
     file = course / "handouts/results/nvidia-h200.json"

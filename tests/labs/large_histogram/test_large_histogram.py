@@ -1,5 +1,4 @@
-"""What no dataset reaches by itself on the CPU backend: stage 06's second way of counting, and other sizes of the window
-and numbers of blocks."""
+"""What no dataset reaches by itself on the CPU backend: stage 06 counting a window again, and other sizes."""
 
 from __future__ import annotations
 

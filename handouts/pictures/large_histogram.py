@@ -1,0 +1,92 @@
+"""Draws the large histogram's pictures: python3 handouts/pictures/large_histogram.py"""
+
+from __future__ import annotations
+
+from drawing import Drawing, run
+
+
+def draw_word() -> Drawing:
+    """Four bins in a word, an add that carries, and a compare-and-swap that does not."""
+    picture = Drawing(760, 250, "Four bins share a word: an add to a full byte carries into the next bin")
+
+    def word(x: float, y: float, bytes_: list[str], kinds: str) -> None:
+        for k, (one, kind) in enumerate(zip(bytes_, kinds, strict=True)):
+            picture.rect(x + 62 * k, y, 62, 30, kind)
+            picture.text(x + 62 * k + 31, y + 20, one, "m c")
+
+    picture.text(20, 28, "a word: bins 4w + 3 … 4w, the highest byte first", "b")
+    word(20, 44, ["7", "0", "255", "31"], "NNBN")
+    picture.text(300, 64, "atomicAdd(word, 1 << 8) on a byte that holds 255 …", "c")
+    word(20, 96, ["7", "1", "0", "31"], "NXXN")
+    picture.text(300, 116, "… empties it, and its neighbour has one too many", "q")
+    picture.line(10, 142, 750, 142, kind="r")
+    word(20, 160, ["7", "0", "126", "31"], "NNAN")
+    picture.text(300, 170, "atomicCAS(word, seen, seen + (1 << 8)) adds only", "c")
+    picture.text(300, 190, "if the word still is what was seen, with a byte below the cap", "q")
+    word(20, 206, ["7", "0", "127", "31"], "NNAN")
+    picture.text(300, 226, "at the cap: from now on nobody adds", "q")
+    return picture
+
+
+def draw_shares() -> Drawing:
+    """Who owns which rows, in stage 02 and in stages 04 and 05."""
+    picture = Drawing(760, 300, "Four blocks share a histogram: stripes one below the other, or every fourth row each")
+    rows, columns, size = 16, 16, 13
+
+    def busy(row: int, column: int) -> bool:
+        return (row - 6.5) ** 2 / 9 + (column - 9.5) ** 2 / 16 < 1
+
+    def grid(left: int, owner, words: list[str]) -> None:
+        def kind(row: int, column: int) -> str:
+            return "ABCD"[owner(row)] if busy(row, column) else "W"
+
+        picture.cells(left, 44, (rows, columns), size, kind)
+        for row in range(rows):
+            picture.rect(left - 10, 44 + row * size, 6, size, "ABCD"[owner(row)])
+        picture.lines(left, 44 + rows * size + 20, words, "q s")
+
+    picture.text(30, 28, "02: shares in one piece", "b")
+    grid(30, lambda row: row // 4, ["the busy region is two blocks' work", "the others read, and own nothing of it"])
+    picture.text(280, 28, "04: every fourth row", "b")
+    grid(280, lambda row: row % 4, ["all four have as much to do;", "red: the window, in the middle of the bins"])
+    picture.rect(280 + 4 * size, 44 + 4 * size, 8 * size, 8 * size, "H")
+    picture.text(530, 28, "05: centred", "b")
+    grid(530, lambda row: row % 4, ["the window lies where the values are,", "which a sample of them shows"])
+    picture.rect(530 + 6 * size, 44 + 3 * size, 8 * size, 8 * size, "H")
+    return picture
+
+
+def draw_one_block() -> Drawing:
+    """What moves in stage 06."""
+    picture = Drawing(760, 270, "Stage 06: values in, bins out, and only the values outside the window on a detour")
+    picture.rect(20, 60, 130, 110, "A", 4)
+    picture.lines(34, 92, ["values", "4 MB, read once"])
+    picture.rect(300, 40, 190, 150, "N", 4)
+    picture.lines(314, 62, ["one multiprocessor"], "b")
+    picture.rect(314, 84, 162, 60, "B", 4)
+    picture.lines(326, 106, ["window 576 x 384", "byte bins, 216 KB"], "s")
+    picture.text(314, 168, "holds nearly all values", "q s")
+    picture.rect(600, 60, 140, 110, "C", 4)
+    picture.lines(614, 92, ["bins", "2 MB, written once"])
+    picture.line(150, 100, 308, 100, arrow=True)
+    picture.text(178, 90, "ahead of use", "q s")
+    picture.line(478, 112, 594, 112, arrow=True)
+    picture.text(498, 102, "at the end", "q s")
+    picture.line(490, 160, 594, 160, arrow=True)
+    picture.text(496, 178, "zeros, meanwhile", "q s")
+    picture.rect(314, 216, 162, 34, "D", 4)
+    picture.text(395, 238, "list: some 0.3%", "m s")
+    picture.line(395, 146, 395, 212, arrow=True)
+    picture.line(478, 232, 670, 232, 670, 174, arrow=True)
+    picture.text(500, 250, "by compare-and-swap, when the zeros are there", "q s")
+    return picture
+
+
+if __name__ == "__main__":
+    run(
+        {
+            "large_histogram_word": draw_word,
+            "large_histogram_shares": draw_shares,
+            "large_histogram_one_block": draw_one_block,
+        }
+    )
