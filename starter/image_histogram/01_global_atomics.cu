@@ -1,0 +1,18 @@
+// One thread, one pixel: it adds 1 to the pixel's bin in global memory. The addition must be atomic, or threads that
+// count at the same time lose counts. It is right, and simple, and all threads queue at 256 words.
+
+#include "labs/image_histogram/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+
+__global__ void count_kernel(const unsigned char* pixels, unsigned* bins, std::size_t n) {
+    // TODO: which pixel is this thread's? The last block has threads past the end. The pixel's value is the number
+    // of the bin to which 1 is to be added: atomicAdd(&bins[…], 1u).
+}
+
+void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n, void* /*scratch*/) {
+    // TODO: set all bins to 0 (cudaMemset counts bytes), then launch count_kernel with a thread for every pixel.
+    // Without pixels there is nothing to launch.
+}

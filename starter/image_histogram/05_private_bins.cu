@@ -1,0 +1,112 @@
+// 32 copies of the bins in each block's shared memory, one for each lane, and each in a bank of its own: the word of a
+// bin and a lane is at bin * 32 + lane. So the lanes of a warp never meet, neither at an address nor at a bank,
+// whatever the picture: atomics on shared memory all take the same, least time. Pixels come sixteen at a time, and the
+// next ones are on their way while the last ones are counted. What limits it: how fast a multiprocessor does shared
+// atomics.
+
+#include <algorithm>
+
+#include "labs/image_histogram/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 512
+#endif
+#ifndef BLOCKS_PER_SM
+#define BLOCKS_PER_SM 3
+#endif
+#ifndef AHEAD  // vectors of 16 pixels in each of two register arrays
+#define AHEAD 2
+#endif
+#ifndef PIXELS_PER_BLOCK  // at least: each block costs 256 global atomics
+#define PIXELS_PER_BLOCK 16384
+#endif
+constexpr unsigned lanes = 32;
+constexpr unsigned pixels_per_vector = sizeof(uint4);
+static_assert(BLOCK % lanes == 0, "whole warps");
+
+__device__ unsigned totals[bin_count], finished_blocks;  // 0 between calls
+
+// Counts the four pixels of a word in this lane's column.
+__device__ void count_word(unsigned* columns, unsigned lane, unsigned word) {
+    // TODO: the four bytes of word are four values. The bin of a value is columns[value * 32 + lane]: add 1 to it
+    // by atomicAdd, for the block's other warps use the same column.
+    (void)columns, (void)lane, (void)word;
+}
+
+// AHEAD vectors, `stride` apart. There is no if: what lies past the end is read at the last place instead and not
+// counted. So all loads set out at once, and nobody waits for them before they are used.
+__device__ void fetch(uint4 (&to)[AHEAD], const uint4* vectors, unsigned count, unsigned first, unsigned stride) {
+#pragma unroll
+    for (unsigned k = 0; k < AHEAD; ++k) to[k] = __ldcs(vectors + min(first + k * stride, count - 1));
+}
+
+__device__ void tally(const uint4 (&from)[AHEAD], unsigned* columns, unsigned lane, unsigned count, unsigned first,
+                      unsigned stride) {
+#pragma unroll
+    for (unsigned k = 0; k < AHEAD; ++k) {
+        if (first + k * stride < count) {
+            count_word(columns, lane, from[k].x);
+            count_word(columns, lane, from[k].y);
+            count_word(columns, lane, from[k].z);
+            count_word(columns, lane, from[k].w);
+        }
+    }
+}
+
+__device__ void clear_columns(unsigned* columns) {
+    for (unsigned i = threadIdx.x; i < bin_count * lanes; i += BLOCK) columns[i] = 0;
+    __syncthreads();
+}
+
+// The block's share of the vectors. There are less than 2^28 of them, so an unsigned can index beyond the end.
+__device__ void count_vectors(const uint4* vectors, unsigned count, unsigned* columns, unsigned lane) {
+    const unsigned stride = gridDim.x * BLOCK;
+    clear_columns(columns);
+    // TODO: two arrays of AHEAD vectors, a and b. Fetch a before the columns are cleared (if there are vectors at
+    // all). Then, in a loop: fetch b, which begins AHEAD strides further on, tally a, fetch the next a, tally b.
+    // This thread's first vector is its number in the grid.
+    (void)vectors, (void)count, (void)lane, (void)stride;
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    image_histogram_kernel(const unsigned char* pixels, unsigned* bins, std::size_t n) {
+    __shared__ unsigned columns[bin_count * lanes];
+    const unsigned lane = threadIdx.x % lanes;
+    const auto vectors = static_cast<unsigned>(n / pixels_per_vector);
+    count_vectors(reinterpret_cast<const uint4*>(pixels), vectors, columns, lane);
+    const std::size_t i = std::size_t{vectors} * pixels_per_vector + threadIdx.x;  // up to 15 pixels are left
+    if (blockIdx.x == 0 && i < n) atomicAdd(&columns[pixels[i] * lanes + lane], 1u);
+    __syncthreads();
+
+    for (unsigned bin = threadIdx.x; bin < bin_count; bin += BLOCK) {
+        unsigned sum = 0;
+        // TODO: add up the bin's row, columns[bin * 32] to columns[bin * 32 + 31]. The 32 lanes of a warp have 32
+        // rows: if all begin at column 0, they read the same bank. Let each begin at another column.
+        if (sum > 0) atomicAdd(&totals[bin], sum);
+    }
+
+    // The block that is the last to arrive here writes all out, and leaves totals and finished_blocks as 0.
+    __shared__ bool is_last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();  // the block's additions are visible before the block counts as finished
+        is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    for (unsigned bin = threadIdx.x; bin < bin_count; bin += BLOCK) bins[bin] = atomicExch(&totals[bin], 0u);
+}
+
+unsigned count_multiprocessors() {
+    int device, multiprocessors;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    return static_cast<unsigned>(multiprocessors);
+}
+
+void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n, void* /*scratch*/) {
+    static const unsigned multiprocessors = count_multiprocessors();
+    const std::size_t blocks = std::clamp<std::size_t>(n / PIXELS_PER_BLOCK, 1, multiprocessors * BLOCKS_PER_SM);
+    image_histogram_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(pixels, bins, n);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,75 @@
+"""`show` on this lab: the CSV holds the right counts, for grey and colour, and the plot is drawn."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BUILD, ROOT
+
+np = pytest.importorskip("numpy")
+image_module = pytest.importorskip("PIL.Image")
+
+
+def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs show on the first solution, with results below `folder`."""
+    command = [BUILD / "warplab", "show", "image_histogram", "01", "--tree", "solutions", "--backend", "cpu", *options]
+    command += ["--build", folder / "build"]
+    (folder / "build").mkdir(exist_ok=True)
+    for part in ("labs", "cpu", "cache"):  # all but where results go
+        if not (folder / "build" / part).exists():
+            (folder / "build" / part).symlink_to((ROOT / BUILD / part).resolve())
+    return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def read_columns(folder: Path) -> dict[str, list[int]]:
+    with (folder / "histogram.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [int(row[name]) for row in rows] for name in rows[0]}
+
+
+@pytest.mark.parametrize(("mode", "names"), [("L", ["grey"]), ("RGB", ["red", "green", "blue"])])
+def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Path) -> None:
+    shape = (23, 41) if mode == "L" else (23, 41, 3)
+    pixels = np.random.default_rng(7).integers(0, 200, shape).astype(np.uint8)
+    image_module.fromarray(pixels, mode=mode).save(tmp_path / "noise.png")
+    run = show(tmp_path, "--image", tmp_path / "noise.png")
+    assert run.returncode == 0, run.stdout + run.stderr
+    folder = tmp_path / "build/show/image_histogram"
+    columns = read_columns(folder)
+    assert list(columns) == ["value", *names]
+    assert columns["value"] == list(range(256))
+    for k, name in enumerate(names):
+        channel = pixels.reshape(23, 41, -1)[:, :, k]
+        assert columns[name] == np.bincount(channel.ravel(), minlength=256).tolist()
+    pytest.importorskip("matplotlib")
+    draw = [sys.executable, ROOT / "labs/image_histogram/show.py", folder]
+    drawn = subprocess.run([*map(str, draw)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert drawn.returncode == 0, drawn.stderr
+    plot = image_module.open(folder / "histogram.png")
+    assert plot.width > plot.height > 300
+
+
+def test_own_picture_is_counted(tmp_path: Path) -> None:
+    run = show(tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    columns = read_columns(tmp_path / "build/show/image_histogram")
+    width, height = image_module.open(ROOT / "datasets/image_histogram/picture.png").size
+    assert [sum(columns[name]) for name in ("red", "green", "blue")] == [width * height] * 3
+
+
+def test_a_wrong_submission_is_counted_and_told_why(tmp_path: Path) -> None:
+    run = show(tmp_path, "--source", ROOT / "tests/labs/image_histogram/01_blocks_rounded_down.cu")
+    assert run.returncode == 1
+    assert "histogram.csv" in run.stdout
+    assert "Cause: tail_lost" in run.stdout
+
+
+def test_a_setting_gets_a_clear_word(tmp_path: Path) -> None:
+    run = show(tmp_path, "--set", "times=3")
+    assert run.returncode == 2
+    assert "This lab knows: none" in run.stderr
