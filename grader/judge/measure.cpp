@@ -463,12 +463,15 @@ struct Alone {
     double call_s = 0, gap_s = untrusted_gap_s;
 };
 
+constexpr double alone_s = 0.5;  // of each of its samples, where calls take long
+
 Alone time_reference_alone(StageRun& reference, const Pool& pool, std::uint32_t slots) {
     Contestant alone(reference, pool, slots, 77);
     if (alone.failure) return {};
     if (reference.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
-    const double command_s = alone.time_calls(static_cast<int>(slots), -1);
-    const int calls = static_cast<int>(slots) * (command_s < 0.1 ? 4 : 1);  // a solver's calls are long enough alone
+    alone.time_calls(1, -1);  // loads the code
+    const double once_s = std::max(alone.time_calls(1, -1), 1e-9);
+    const int calls = std::max(1, static_cast<int>(std::min(slots * 4.0, alone_s / once_s)));
     std::vector<double> times;
     for (int i = 0; i < 5 && !alone.failure; ++i) times.push_back(alone.time_calls(calls, -1) / calls);
     reference.end_session();
