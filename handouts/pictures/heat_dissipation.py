@@ -44,7 +44,7 @@ def draw_field() -> Drawing:
         194,
         ["D: direct neighbour, 0.146 of each", "G: diagonal neighbour, 0.104 of each", "all eight weights add up to 1"],
     )
-    picture.lines(380, 262, ["c * old + (1 - c) *", "    (D * 4 direct + G * 4 diagonal)"], "c")
+    picture.lines(380, 251, ["c * old + (1 - c) *", "    (D * 4 direct + G * 4 diagonal)"], "c")
     return picture
 
 

@@ -40,7 +40,8 @@ def draw_halo() -> Drawing:
     picture.cells(520, 84, (height, width), size, lambda r, c: "B" if (r, c) == (y, x) else "W")
     picture.line(456, 128, 520 + x * size - 3, 84 + (y + 0.5) * size, arrow=True)
     picture.lines(520, 218, ["out[y * width + x]:", "25 products, added up"], "c")
-    picture.text(520, 260, "its window begins at image row y, column x", "q s")
+    picture.text(520, 260, "its window begins at", "q s")
+    picture.text(520, 274, "row y, column x of image", "q s")
     return picture
 
 
