@@ -90,7 +90,8 @@ results:
 	    $(if $(wildcard $(BUILD)/peers.json),--peers "$(BUILD)/peers.json")
 
 docs: program
-	@sh grader/setup.sh python "make docs" && $(python) -m grader.course.tables --build "$(BUILD)"
+	@sh grader/setup.sh python "make docs" && $(python) -m grader.course.tables --build "$(BUILD)" && \
+	    for draw in handouts/pictures/*.py; do $(python) -B "$$draw" || exit 2; done
 
 test: setup-test program $(VENV)/ready
 	@$(build) tests

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drawing import Drawing, run
+from ladder import draw_ladder
 
 COLOURS = "ABCD"
 
@@ -112,11 +113,23 @@ def draw_columns() -> Drawing:
     return picture
 
 
+def draw_times() -> Drawing:
+    """What the stages take, for the sizes that both the source and we have."""
+    datasets = {
+        "timed_8000x8000_black": "8000 x 8000, black",
+        "timed_8000x8000": "8000 x 8000, random",
+        "timed_1000x1000_black": "1000 x 1000, black",
+        "timed_1000x1000": "1000 x 1000, random",
+    }
+    return draw_ladder("image_histogram", datasets, "Time of each stage, ours and the source's, on a logarithmic scale")
+
+
 run(
     {
         "image_histogram_contention": draw_contention,
         "image_histogram_strides": draw_strides,
         "image_histogram_halves": draw_halves,
         "image_histogram_columns": draw_columns,
+        "image_histogram_ladder": draw_times,
     }
 )

@@ -1,0 +1,141 @@
+"""What a ladder's stages take, as this folder's scripts draw it: ours from handouts/results/*.json (the first GPU that
+has the lab), the source's from labs/LAB/source.json, on a logarithmic scale.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from drawing import Drawing
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT, RIGHT, TOP, BOTTOM = 80, 540, 46, 330
+UNITS = {-9: "1 ns", -6: "1 us", -3: "1 ms", 0: "1 s", 3: "1000 s"}
+
+
+def read(file: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((ROOT / file).read_text())
+    return content
+
+
+def read_results(lab: str) -> dict[str, Any] | None:
+    """The first results file that has the lab."""
+    for file in sorted((ROOT / "handouts/results").glob("*.json")):
+        results: dict[str, Any] = json.loads(file.read_text())
+        if any(key.startswith(f"{lab}/") for key in results["stages"]):
+            return results
+    return None
+
+
+def seconds(figure: str) -> float | None:
+    """Of a source's figure such as "0.058 s"; None when it is no time."""
+    number, _, unit = figure.partition(" ")
+    factor = {"s": 1, "ms": 1e-3, "us": 1e-6}.get(unit)
+    return float(number) * factor if factor else None
+
+
+class Ladder:
+    """Seconds of an iteration, by dataset and stage."""
+
+    def __init__(self, lab: str, datasets: dict[str, str], column: int = 0):
+        self.lab, self.datasets, self.column = lab, datasets, column
+        self.stages = [stage["id"] for stage in read(f"labs/{lab}/lab.json")["stages"]]
+        self.results = read_results(lab)
+
+    def source(self, dataset: str) -> dict[str, float]:
+        source = read(f"labs/{self.lab}/source.json")
+        found = {
+            row["stage"]: seconds(row["figures"][self.column])
+            for row in source["rows"]
+            if row["dataset"] == dataset and row.get("figures")
+        }
+        return {stage: time / source["iterations"] for stage, time in found.items() if time}
+
+    def measured(self, dataset: str, key: str = "median_s") -> dict[str, float]:
+        found = {}
+        for stage in self.stages if self.results else []:
+            for one in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
+                if one["dataset"] == dataset and one[key] > 0:
+                    found[stage] = one[key] / one["iterations"]
+        return found
+
+    def peers(self, dataset: str) -> dict[str, float]:
+        peers = self.results["peers"].get(self.lab, []) if self.results else []
+        return {one["name"]: one["median_s"] / one["iterations"] for one in peers if one["dataset"] == dataset}
+
+
+def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0) -> Drawing:
+    """`datasets`: up to four names and what to call them. `column`: of the source's figures, the one to show."""
+    ladder = Ladder(lab, datasets, column)
+    picture = Drawing(760, 400, title)
+    low, high = find_decades(ladder)
+    gpu = ladder.results["gpu"] if ladder.results else "not measured yet"
+    machine = read(f"labs/{lab}/source.json")["machine"]
+    picture.text(20, 28, "time of an iteration, kernels only", "b")
+
+    def y(time: float) -> float:
+        return BOTTOM - (math.log10(time) - low) / (high - low) * (BOTTOM - TOP)
+
+    def x(stage: str) -> float:
+        return LEFT + (ladder.stages.index(stage) + 0.5) * (RIGHT - LEFT) / len(ladder.stages)
+
+    for decade in range(low, high + 1):
+        picture.rect(LEFT, y(10.0**decade), RIGHT - LEFT, 0.4, "N")
+        base = decade // 3 * 3
+        picture.text(LEFT - 8, y(10.0**decade) + 4, UNITS[base].replace("1", str(10 ** (decade - base)), 1), "e s")
+    for stage in ladder.stages:
+        picture.text(x(stage), BOTTOM + 20, stage[:2], "m")
+    picture.text(LEFT, BOTTOM + 42, "stage", "q s")
+
+    for colour, (dataset, name) in zip("BADC", datasets.items(), strict=False):
+        row = 74 + 64 * "BADC".index(colour)
+        picture.rect(560, row - 10, 12, 12, colour, 6)
+        picture.text(580, row, name, "b")
+        draw_line(picture, [(x(s), y(t)) for s, t in ladder.source(dataset).items()], colour, 0)
+        draw_line(picture, [(x(s), y(t)) for s, t in ladder.measured(dataset).items()], colour, 5)
+        if bound := next(iter(ladder.measured(dataset, "bound_s").values()), None):
+            picture.line(LEFT, y(bound), RIGHT, y(bound), kind="r")
+        for k, (peer, time) in enumerate(ladder.peers(dataset).items()):
+            picture.line(RIGHT - 26, y(time), RIGHT, y(time))
+            picture.text(580, row + 18 + 16 * k, f"{peer}: {show_time(time)}", "s")
+    picture.rect(560, 330 - 10, 10, 10, "N", 5)
+    picture.text(580, 330, gpu, "s")
+    picture.rect(560, 350 - 10, 10, 10, "N")
+    picture.text(580, 350, machine, "s")
+    picture.line(556, 366, 574, 366, kind="r")
+    picture.text(580, 370, "what memory allows", "s")
+    picture.line(556, 384, 574, 384)
+    picture.text(580, 388, "a library", "s")
+    return picture
+
+
+def draw_line(picture: Drawing, points: list[tuple[float, float]], colour: str, corner: int) -> None:
+    """Points joined by a line: circles for ours, squares for the source's."""
+    if len(points) > 1:
+        picture.line(*(number for point in points for number in point))
+    for x, y in points:
+        picture.rect(x - 5, y - 5, 10, 10, colour, corner)
+
+
+def show_time(time: float) -> str:
+    for factor, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if time >= factor:
+            return f"{time / factor:.3g} {unit}"
+    return f"{time * 1e9:.3g} ns"
+
+
+def find_decades(ladder: Ladder) -> tuple[int, int]:
+    """Powers of ten that enclose all times."""
+    times = [1e-5, 1e-4]
+    for dataset in ladder.datasets:
+        found = [
+            ladder.source(dataset),
+            ladder.measured(dataset),
+            ladder.measured(dataset, "bound_s"),
+            ladder.peers(dataset),
+        ]
+        times += [time for one in found for time in one.values()]
+    return math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
