@@ -16,9 +16,11 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
 labs/LAB/source.json, schema 1:
 
     {"schema": 1, "machine": "GTX 480", "iterations": what its times are for, "columns": ["Kernel", …] of its figures,
-     "ours": [keys of OURS below], "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …]}]}
+     "ours": [keys of OURS below],
+     "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64}]}
 
-A stage or dataset that the source does not have gets a row without figures.
+A stage or dataset that the source does not have gets a row without figures. Where a stage is timed on a part of the
+source's dataset, "scale" (usual: 1) says how many times as long the whole takes.
 
 A measured stage is stale when its solution is no longer the one that was measured.
 """
@@ -130,12 +132,22 @@ class Ours:
     """A measurement, for as many iterations as the source's figures are."""
 
     measured: Measurement
-    share: float  # of the measured iterations
+    share: float  # of the measured iterations, times the row's scale
     calls: float  # among them
     transfers: float  # for the source's iterations, of as many as there are calls
+    before: Ours | None  # of the row above, unless a new list of stages begins
 
     def kernel(self) -> str:
-        return show_seconds(self.measured.median_s * self.share)
+        return show_seconds(self.kernel_s())
+
+    def kernel_s(self) -> float:
+        return self.measured.median_s * self.share
+
+    def step(self) -> str:
+        return show_factor(self.before.kernel_s() / self.kernel_s() if self.before and self.kernel_s() else None)
+
+    def bound(self) -> str:
+        return show_share(self.measured.bound_fraction)
 
     def transfer(self) -> str:
         return show_seconds(self.transfer_s())
@@ -165,6 +177,8 @@ class Ours:
 
 OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
     "kernel": ("kernels", Ours.kernel),
+    "step": ("than the row above", Ours.step),
+    "bound": ("of bound", Ours.bound),
     "transfer": ("transfer", Ours.transfer),
     "total": ("with transfer", Ours.total),
     "speedup": ("vs 1 core", Ours.speedup),
@@ -183,26 +197,37 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     ]
     names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
     names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
+    iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))
+    ours = [find_ours(results, lab, source["rows"], iterations, per_call) for results in gpus]
     rows = []
-    for row in source["rows"]:
+    for number, row in enumerate(source["rows"]):
         figures = row.get("figures") or [NONE] * len(source["columns"])
         cells = [f"`{row['stage']}`", row["dataset"], *figures]
-        for results in gpus:
-            ours = find_ours(results, lab, row, int(source["iterations"]), int(benchmark.get("iterations_per_call", 1)))
-            cells += [OURS[key][1](ours) if ours else NONE for key in source["ours"]]
+        for found in ours:
+            one = found[number]
+            cells += [OURS[key][1](one) if one else NONE for key in source["ours"]]
         rows.append(cells)
     return make_table(names, rows)
 
 
-def find_ours(results: Results, lab: str, row: dict[str, Any], iterations: int, per_call: int) -> Ours | None:
-    """Our measurement of the stage and dataset of a row; None when there is none."""
-    stage = results.stages.get(f"{lab}/{row['stage']}")
-    for measured in stage.measurements if stage else []:
-        if measured.dataset == row["dataset"]:
-            # A solver that is stopped early still has its data brought there and back once.
-            transfers = max(1.0, iterations / per_call)
-            return Ours(measured, iterations / measured.iterations, measured.iterations / per_call, transfers)
-    return None
+def find_ours(
+    results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
+) -> list[Ours | None]:
+    """Our measurement of the stage and dataset of each row; None where there is none."""
+    found: list[Ours | None] = []
+    for number, row in enumerate(rows):
+        goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]
+        stage = results.stages.get(f"{lab}/{row['stage']}")
+        measured = next((one for one in (stage.measurements if stage else []) if one.dataset == row["dataset"]), None)
+        if measured is None:
+            found.append(None)
+            continue
+        scale = row.get("scale", 1)
+        share, calls = scale * iterations / measured.iterations, measured.iterations / per_call
+        # A solver that is stopped early still has its data brought there and back once.
+        transfers = scale * max(1.0, iterations / per_call)
+        found.append(Ours(measured, share, calls, transfers, found[-1] if goes_on else None))
+    return found
 
 
 def make_rates_table(sources: Sources, lab: str) -> list[str]:

@@ -205,6 +205,23 @@ def test_rates_are_amounts_per_second_beside_the_sources(course: Path) -> None:
     assert cells[4] == ["NVIDIA H200", "`01_first`", "2.00 us", "–", "2000 GB/s", "8000 GB/s", "0.500 MB"]
 
 
+def test_the_sources_rungs_show_their_steps(course: Path) -> None:
+    write(course / "handouts/lab.md", "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n")
+    rows = [
+        {"stage": "01_first", "dataset": "bench_2_24", "scale": 6},
+        {"stage": "02_second", "dataset": "bench_2_24"},
+        {"stage": "01_first", "dataset": "bench_2_28"},
+    ]
+    source = {"schema": 1, "machine": "GTX 480", "iterations": 10, "columns": [], "ours": ["kernel", "step", "bound"]}
+    write(course / "labs/lab/source.json", source | {"rows": rows})
+    measure(course, report())
+    run_module(TABLES, cwd=course)
+    lines = (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[5:8]]
+    assert [row[2:4] for row in cells] == [["0.006000 s", "–"], ["0.0003000 s", "20.0×"], ["0.01000 s", "–"]]
+    assert all(row[4].endswith("%") for row in cells)
+
+
 def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: Path) -> None:
     measure(course, report())
     file = course / "handouts/results/nvidia-h200.json"
