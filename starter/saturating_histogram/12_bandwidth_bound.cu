@@ -1,0 +1,97 @@
+// Reads at the speed of memory, in one launch. A warp takes segments of a row; while it counts one, the loads of the
+// next are under way. It counts without looking whether a bin is full: in shared memory the look costs more than it
+// saves. The block that finishes last writes the bins, and leaves the totals at 0 for the next call.
+
+#include <algorithm>
+
+#include "labs/saturating_histogram/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 1024
+#endif
+#ifndef BLOCKS_PER_SM
+#define BLOCKS_PER_SM 1
+#endif
+#ifndef VECTORS  // of four elements, per lane and segment
+#define VECTORS 4
+#endif
+constexpr unsigned warp_threads = 32, warps_per_block = BLOCK / warp_threads, vector_elements = 4;
+constexpr unsigned segment = VECTORS * warp_threads * vector_elements;  // elements
+
+struct Input {
+    const std::uint32_t* elements;
+    unsigned width;
+    std::size_t pitch;
+    unsigned row_segments, segments;  // of a row, the last one perhaps short, and of all rows
+};
+
+// This lane's vectors of a segment: neighbouring lanes load neighbouring vectors. Past the end of a row, its last
+// vector is loaded once more; past the last segment, that segment is.
+__device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTORS]) {
+    number = min(number, input.segments - 1);
+    const unsigned row = number / input.row_segments, lane = threadIdx.x % warp_threads;
+    // TODO: VECTORS vectors of the row, warp_threads apart, from this lane's first one in the segment on; none
+    // beyond the row's last vector. __ldcs(&…) loads what will not be needed again.
+    for (uint4& vector : vectors) vector = make_uint4(row, lane, 0, 0);
+}
+
+__device__ void count(const Input& input, unsigned number, const uint4 (&vectors)[VECTORS], unsigned* bins) {
+    if (number >= input.segments) return;
+    const unsigned lane = threadIdx.x % warp_threads, column = number % input.row_segments * segment;
+    // TODO: add 1 to the bin of each element of these vectors that belongs to the row. How many elements does the
+    // row have from this lane's first vector on, and from the k-th on? There may be none.
+    (void)lane, (void)column, (void)vectors, (void)bins;
+}
+
+__device__ unsigned totals[bin_count], finished_blocks;  // 0 between calls: the last block of each call leaves them so
+
+// Adds the block's bins to the totals. The last block to do so writes them out.
+__device__ void finish(const unsigned* own, std::uint8_t* bins) {
+    __shared__ bool is_last;
+    for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK)
+        if (own[b] > 0) atomicAdd(&totals[b], min(own[b], bin_full));
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();  // whoever sees this block counted sees its bins in the totals, too
+        // atomicInc goes back to 0 after gridDim.x - 1: the next call finds the count as this one did.
+        is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) {
+        bins[b] = static_cast<std::uint8_t>(min(__ldcg(&totals[b]), bin_full));
+        totals[b] = 0;
+    }
+}
+
+__global__ void __launch_bounds__(BLOCK) count_kernel(Input input, std::uint8_t* bins) {
+    __shared__ unsigned own[bin_count];
+    const unsigned warps = gridDim.x * warps_per_block;
+    unsigned number = blockIdx.x * warps_per_block + threadIdx.x / warp_threads;
+    // TODO: clear the block's bins. Then this warp takes every warps-th segment, from number on. Keep two sets of
+    // vectors: while one is counted, the other is being loaded, and they take turns, without copying. Begin with
+    // the first load even before the bins are clear. Where do all threads have to wait for each other?
+    (void)warps, (void)number, (void)input;
+    finish(own, bins);
+}
+
+unsigned count_multiprocessors() {
+    int device, multiprocessors;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    return static_cast<unsigned>(multiprocessors);
+}
+
+void saturating_histogram(const std::uint32_t* input, std::uint8_t* bins, std::size_t width, std::size_t height,
+                          std::size_t pitch, void* /*scratch*/) {
+    if (width == 0 || height == 0) {
+        CUDA_CHECK(cudaMemset(bins, 0, bin_count));
+        return;
+    }
+    const auto row_segments = static_cast<unsigned>((width + segment - 1) / segment);
+    const Input rows{input, static_cast<unsigned>(width), pitch, row_segments,
+                     row_segments * static_cast<unsigned>(height)};
+    const unsigned useful = (rows.segments + warps_per_block - 1) / warps_per_block;
+    count_kernel<<<std::min(useful, count_multiprocessors() * BLOCKS_PER_SM), BLOCK>>>(rows, bins);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,269 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <ostream>
+
+#include "tests/labs/oracle_case.h"
+
+namespace warplab::test {
+namespace {
+
+using testing::HasSubstr;
+
+enum Buffer { input, bins };
+constexpr std::size_t bin_count = 1024;
+using Bins = std::vector<std::uint8_t>;
+using Counts = std::vector<std::uint64_t>;
+
+const Oracle& oracle() { return load_oracle("saturating_histogram"); }
+
+Problem make(const std::string& generator, std::size_t width, std::size_t height, std::uint64_t seed = 7,
+             Json more = Json::object()) {
+    more["width"] = width;
+    more["height"] = height;
+    return solve(oracle(), make_dataset(generator, std::move(more)), seed);
+}
+
+std::size_t pitch_of(const Problem& problem) { return static_cast<std::size_t>((problem.sizes[0] + 128) & ~127); }
+
+std::vector<std::uint32_t> elements(const Problem& problem) {
+    std::vector<std::uint32_t> found;
+    const auto cells = problem.arrays[input].as<std::uint32_t>();
+    for (std::size_t y = 0; y < static_cast<std::size_t>(problem.sizes[1]); ++y)
+        for (std::size_t x = 0; x < static_cast<std::size_t>(problem.sizes[0]); ++x)
+            found.push_back(cells[y * pitch_of(problem) + x]);
+    return found;
+}
+
+Counts count(const std::vector<std::uint32_t>& values) {
+    Counts counts(bin_count);
+    for (const std::uint32_t value : values) ++counts.at(value);
+    return counts;
+}
+
+Bins saturate(const Counts& counts) {
+    Bins result;
+    for (const std::uint64_t c : counts) result.push_back(static_cast<std::uint8_t>(c < 255 ? c : 255));
+    return result;
+}
+
+Bins answer(const Problem& problem) {
+    const auto found = problem.arrays[bins].as<std::uint8_t>();
+    return {found.begin(), found.end()};
+}
+
+TEST(SaturatingHistogramOracle, ReferencesAgreeWithPlainCounting) {
+    for (const char* generator : {"walk", "uniform", "late", "edges"}) {
+        Problem problem = make(generator, 403, 517);
+        EXPECT_EQ(answer(problem), saturate(count(elements(problem)))) << generator;
+        const Bins sequential = answer(problem);
+        oracle().reference(problem, Execution::openmp);
+        EXPECT_EQ(answer(problem), sequential) << generator;
+    }
+}
+
+TEST(SaturatingHistogramOracle, WalkIsThatOfTheCLibrarysGenerator) {
+    const Problem problem = make("walk", 301, 40, 0);
+    srand48(0);
+    int first = 512, value = first;
+    std::size_t steps = 0, stays = 0, x = 0;
+    for (const std::uint32_t found : elements(problem)) {
+        if (x == 0) value = first;
+        const double u1 = drand48(), u2 = drand48();
+        const int step = static_cast<int>((u1 - 0.5) * (u2 - 0.5) * 4 * 2 * 2);
+        value = std::clamp(value + step, 0, 1023);
+        if (x == 0) first = value;
+        ASSERT_EQ(found, static_cast<std::uint32_t>(value)) << steps;
+        ++steps;
+        stays += step == 0;
+        x = (x + 1) % 301;
+    }
+    EXPECT_NEAR(static_cast<double>(stays) / static_cast<double>(steps), 0.6, 0.02);
+}
+
+TEST(SaturatingHistogramOracle, UniformLeavesOneBinOut) {
+    const Counts counts = count(elements(make("uniform", 1000, 100)));
+    EXPECT_EQ(std::count(counts.begin(), counts.end(), 0u), 1);
+}
+
+TEST(SaturatingHistogramOracle, EdgesHaveTheirCounts) {
+    const Counts counts = count(elements(make("edges", 673, 669)));
+    for (const std::uint64_t wanted : {0, 1, 253, 254, 255, 256, 257, 512})
+        EXPECT_GT(std::count(counts.begin(), counts.end(), wanted), 20) << wanted;
+    EXPECT_THROW(make("edges", 10, 10), UsageError);
+}
+
+TEST(SaturatingHistogramOracle, PaddingIsBinsOrAnything) {
+    for (const char* padding : {"bins", "any"}) {
+        const Problem problem = make("uniform", 100, 50, 7, {{"padding", padding}});
+        const auto cells = problem.arrays[input].as<std::uint32_t>();
+        EXPECT_EQ(cells.size(), 128u * 50);
+        std::size_t none = 0;
+        for (const std::uint32_t cell : cells) none += cell >= bin_count;
+        EXPECT_EQ(none > 0, std::string(padding) == "any");
+    }
+}
+
+TEST(SaturatingHistogramOracle, EveryWindowOfAPoolIsAnInput) {
+    const Dataset dataset = make_dataset("walk", {{"width", 3984}, {"height", 4}, {"padding", "any"}});
+    const std::size_t step = oracle().window_step();
+    const Problem pool = oracle().generate(dataset, 0, 5 * step);
+    EXPECT_EQ(step, pitch_of(pool));
+    const auto cells = pool.arrays[input].as<std::uint32_t>();
+    EXPECT_EQ(cells.size(), 9 * step);
+    for (const std::uint32_t cell : cells) ASSERT_LT(cell, bin_count);
+}
+
+TEST(SaturatingHistogramOracle, RefusesRecipesThatMakeNoSense) {
+    EXPECT_THROW(make("uniofrm", 10, 10), UsageError);
+    EXPECT_THROW(make("few", 10, 10), UsageError);
+    EXPECT_THROW(make("few", 10, 10, 7, {{"values", 0}}), UsageError);
+    EXPECT_THROW(make("uniform", 10, 10, 7, {{"padding", "none"}}), UsageError);
+}
+
+/// What a kernel with a mistake leaves in the bins, which hold 3 before.
+struct Mistake {
+    std::string name;
+    std::function<Bins(const Problem& problem)> run;
+    std::string cause, message;
+    std::string generator = "uniform";
+    std::size_t width = 403, height = 251;
+};
+void PrintTo(const Mistake& mistake, std::ostream* stream) { *stream << mistake.name; }
+
+class SaturatingHistogramMistake : public testing::TestWithParam<Mistake> {};
+
+Array bins_array(const Bins& values) {
+    Array array(ElementType::uint8, bin_count);
+    std::copy(values.begin(), values.end(), array.as<std::uint8_t>().begin());
+    return array;
+}
+
+std::optional<Hypothesis> explain_bins(const Problem& problem, const Bins& actual, const Problem* previous = nullptr) {
+    return explain(oracle(), problem, bins, bins_array(Bins(bin_count, 3)), bins_array(actual), previous);
+}
+
+TEST_P(SaturatingHistogramMistake, IsExplained) {
+    const Mistake& mistake = GetParam();
+    const Problem problem = make(mistake.generator, mistake.width, mistake.height);
+    const auto found = explain_bins(problem, mistake.run(problem));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->cause, mistake.cause) << found->message;
+    EXPECT_THAT(found->message, HasSubstr(mistake.message));
+}
+
+/// Counts as often as `times` says, of element i.
+auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> times) {
+    return [times](const Problem& problem) {
+        const auto values = elements(problem);
+        Counts counts(bin_count);
+        for (std::size_t i = 0; i < values.size(); ++i) counts[values[i]] += times(i, values.size());
+        return saturate(counts);
+    };
+}
+
+/// Turns each right count into something else.
+auto turn_counts(std::function<std::uint64_t(std::uint64_t)> turn) {
+    return [turn](const Problem& problem) {
+        Bins result;
+        for (const std::uint64_t c : count(elements(problem))) result.push_back(static_cast<std::uint8_t>(turn(c)));
+        return result;
+    };
+}
+
+/// The round of element i of a thread, and how many rounds that thread has, where `threads` threads stride.
+std::pair<std::size_t, std::size_t> round_of(std::size_t i, std::size_t n, std::size_t threads) {
+    return {i / threads, (n - 1 - i % threads) / threads + 1};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SaturatingHistogramMistake,
+    testing::Values(
+        Mistake{"NotCleared", turn_counts([](auto c) { return std::min<std::uint64_t>(c + 3, 255); }), "not_cleared",
+                "held 3"},
+        Mistake{"AllFull", turn_counts([](auto) { return 255; }), "all_full", "Every bin is 255"},
+        Mistake{"NothingCounted", turn_counts([](auto) { return 0; }), "nothing_counted", "Every bin is 0"},
+        Mistake{"Wraps", turn_counts([](auto c) { return c; }), "wraps_around", "modulo 256", "edges", 673, 669},
+        Mistake{"CapOf256", turn_counts([](auto c) { return std::min<std::uint64_t>(c, 256); }), "wrong_cap",
+                "256 in 8 bits is 0", "edges", 673, 669},
+        Mistake{"CapOf127", turn_counts([](auto c) { return std::min<std::uint64_t>(c, 127); }), "wrong_cap",
+                "stop at 127"},
+        Mistake{"SumWraps", turn_counts([](auto c) { return c < 255 ? c : 200 + c % 50; }), "sum_not_saturated",
+                "Bins below 255 are right", "edges", 673, 669},
+        Mistake{"BlocksOf1024RoundedDown", count_times([](auto i, auto n) { return i < n / 1024 * 1024; }), "tail_lost",
+                "Only the first 100,352 of 101,153"},
+        Mistake{"RowsLost", count_times([](auto i, auto) { return i < 403 * 248; }), "tail_lost",
+                "Only the first 99,9"},
+        Mistake{"StoppedEarly", count_times([](auto i, auto) { return i < 30000; }), "stopped_early",
+                "all bins that had occurred were full", "late", 512, 64},
+        Mistake{"WholeVectorsOnly", count_times([](auto i, auto) { return i % 403 < 400; }), "vector_tail_lost",
+                "400 of 403"},
+        Mistake{"ComponentLost", count_times([](auto i, auto) { return i % 403 % 4 != 2; }), "component_lost",
+                "number 2 is not counted"},
+        Mistake{"OneComponent", count_times([](auto i, auto) { return i % 403 % 4 == 1; }), "component_lost",
+                "only number 1 is counted"},
+        Mistake{"StepsOfFourOnly", count_times([](auto i, auto n) {
+                    const auto [round, rounds] = round_of(i, n, 13 * 1024);
+                    return round < rounds / 4 * 4;
+                }),
+                "tail_lost", "whole steps of 4"},
+        Mistake{"LastTwoOfTwelve", count_times([](auto i, auto n) {
+                    const auto [round, rounds] = round_of(i, n, 3 * 1024);
+                    return round >= rounds / 12 * 12 || round % 12 < 10;
+                }),
+                "step_index", "Of every 12 elements that a thread takes in a step the last two are not counted"},
+        Mistake{"FirstFourTimes", count_times([](auto i, auto n) {
+                    const auto [round, rounds] = round_of(i, n, 3 * 1024);
+                    return round >= rounds / 4 * 4 ? 1 : round % 4 == 0 ? 4 : 0;
+                }),
+                "step_index", "counts its first element 4 times"},
+        Mistake{"OneBlock", count_times([](auto i, auto) { return i / 1024 % 7 == 5; }), "one_block_only",
+                "number 5 of 7"},
+        Mistake{"Position",
+                [](const Problem& problem) {
+                    Counts counts(bin_count);
+                    for (std::size_t i = 0; i < elements(problem).size(); ++i) ++counts[i % 1024];
+                    return saturate(counts);
+                },
+                "position_counted", "element i is in bin i % 1024"},
+        Mistake{"Shifted",
+                [](const Problem& problem) {
+                    Bins shifted = answer(problem);
+                    std::copy(shifted.begin(), shifted.end() - 1, shifted.begin() + 1);
+                    return shifted;
+                },
+                "shifted", "the bin after its own"},
+        Mistake{"PaddingCounted",
+                [](const Problem& problem) {
+                    const auto cells = problem.arrays[input].as<std::uint32_t>();
+                    return saturate(count({cells.begin(), cells.end()}));
+                },
+                "padding_counted", "of every row 512 elements, and there are 403"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(SaturatingHistogramOracle, ExplainsWhatIsKeptFromTheCallBefore) {
+    const Problem previous = make("uniform", 301, 97, 1), problem = make("uniform", 301, 97, 2);
+    EXPECT_EQ(explain_bins(problem, answer(previous), &previous)->cause, "stale_result");
+    Counts both = count(elements(problem));
+    const Counts before = count(elements(previous));
+    for (std::size_t b = 0; b < bin_count; ++b) both[b] += before[b];
+    EXPECT_EQ(explain_bins(problem, saturate(both), &previous)->cause, "not_cleared");
+}
+
+TEST(SaturatingHistogramOracle, ExplainsBinsThatAreNotWrittenWithoutElements) {
+    for (const std::size_t height : {0, 5})
+        EXPECT_EQ(explain_bins(make("uniform", 0, height), Bins(bin_count, 3))->cause, "empty_not_written");
+}
+
+TEST(SaturatingHistogramOracle, DoesNotExplainAnything) {
+    const Problem problem = make("uniform", 403, 251);
+    Bins odd = answer(problem);
+    odd[17] += 5;
+    odd[400] -= 3;
+    EXPECT_FALSE(explain_bins(problem, odd));
+}
+
+}  // namespace
+}  // namespace warplab::test
