@@ -177,7 +177,7 @@ class Ours:
 
 OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
     "kernel": ("kernels", Ours.kernel),
-    "step": ("vs row above", Ours.step),
+    "step": ("vs the row above", Ours.step),
     "bound": ("of bound", Ours.bound),
     "transfer": ("transfer", Ours.transfer),
     "total": ("with transfer", Ours.total),
