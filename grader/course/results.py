@@ -6,8 +6,8 @@ python3 -m grader.course.results build/report/*.json [--peers PEERS.json]
 A results file, schema 1:
 
     {"schema": 1, "gpu": the GPU's name, "driver": …, "cuda": …, "cpu": …, "cpu_cores": …,
-     "revision": version of the grader, "time": ISO 8601 in UTC,
      "stages": {"<lab>/<stage>": {"source_hash": sha256 of solutions/<lab>/<stage>.cu,
+                                  "revision": version of the grader, "time": ISO 8601 in UTC,
                                   "measurements": [as in the report]}},
      "peers": {"<lab>": [{"name": "cublasSdot", "dataset": …, "median_s": …, "iterations": 1000}]}}
 
@@ -37,6 +37,8 @@ class StageResult:
     """What was measured of one stage's solution, and of which text of it."""
 
     source_hash: str = ""
+    revision: str = ""
+    time: str = ""
     measurements: list[Measurement] = field(default_factory=list)
 
 
@@ -60,8 +62,6 @@ class Results:
     cuda: str = ""
     cpu: str = ""
     cpu_cores: int = 0
-    revision: str = ""
-    time: str = ""
     stages: dict[str, StageResult] = field(default_factory=dict)
     peers: dict[str, list[Peer]] = field(default_factory=dict)
 
@@ -89,7 +89,7 @@ def read_peers(file: Path) -> dict[str, list[Peer]]:
     return peers
 
 
-def add_report(results: Results, report: Report, file: Path) -> list[str]:
+def add_report(results: Results, report: Report, file: Path, revision: str) -> list[str]:
     """Puts a report's measurements in; returns the stages it took. Raises UserError when it cannot be a result."""
     if report.backend != "cuda" or not report.machine.gpu:
         raise UserError(f"{file}: measured without a GPU (backend {report.backend}); results are a GPU's.")
@@ -103,14 +103,13 @@ def add_report(results: Results, report: Report, file: Path) -> list[str]:
         )
     results.gpu, results.driver, results.cuda = machine.gpu, machine.driver, machine.cuda
     results.cpu, results.cpu_cores = machine.cpu, machine.cpu_cores
-    results.revision, results.time = report.warplab, max(results.time, report.time)
     taken = []
     for stage in report.stages:
         if stage.verdict != "passed":
             raise UserError(f"{file}: {report.lab}/{stage.stage} is {stage.verdict}; only what passed has results.")
         if stage.measurements:
             taken.append(f"{report.lab}/{stage.stage}")
-            results.stages[taken[-1]] = StageResult(stage.source_hash, stage.measurements)
+            results.stages[taken[-1]] = StageResult(stage.source_hash, revision, report.time, stage.measurements)
     return taken
 
 
@@ -139,11 +138,9 @@ def main(arguments: Sequence[str]) -> int:
     reports = [(file, read_report(file)) for file in options.reports]
     output: Path = options.folder / name_file(reports[0][1].machine.gpu)
     results = read_results(output) if output.exists() else Results()
-    taken = [stage for file, report in reports for stage in add_report(results, report, file)]
+    taken = [stage for file, report in reports for stage in add_report(results, report, file, options.revision or report.warplab)]
     if not taken:
         raise UserError("None of the reports has a measurement; nothing was written.")
-    if options.revision:
-        results.revision = options.revision
     if options.peers:
         results.peers |= read_peers(options.peers)
     write_atomically(output, show_results(results))

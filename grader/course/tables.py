@@ -123,7 +123,7 @@ def make_results(sources: Sources, lab: str) -> list[str]:
         rows.sort(key=lambda row: row[1])  # by dataset; stable, so stages stay in order
         rows += [peer_row(peer, iterations) for peer in results.peers.get(lab, [])]
         names = ["Stage", "Dataset", "Time>", "GB/s>", "Of bound>", "vs 1 core>", "vs all cores>", "Limited by"]
-        lines += [describe_machine(results, iterations), "", *make_table(names, rows), ""]
+        lines += [describe_machine(results, lab, iterations), "", *make_table(names, rows), ""]
     return lines[:-1] if lines else ["Not measured yet."]
 
 
@@ -237,12 +237,15 @@ def make_rates_table(sources: Sources, lab: str) -> list[str]:
     return make_table(*make_rates(rates, lab, per_call, sources.results()))
 
 
-def describe_machine(results: Results, iterations: int) -> str:
+def describe_machine(results: Results, lab: str, iterations: int) -> str:
     """The sentence above a results table."""
+    stages = [result for name, result in results.stages.items() if name.startswith(f"{lab}/")]
+    revisions = ", ".join(sorted({result.revision for result in stages}))
+    day = max((result.time[:10] for result in stages), default="")
     cpu = f"; CPU: {results.cpu}, {results.cpu_cores} cores" if results.cpu else ""
     cuda = f", CUDA {results.cuda}" if results.cuda else ""
     return (
-        f"{results.gpu}, driver {results.driver}{cuda}{cpu}; revision {results.revision}, {results.time[:10]}. "
+        f"{results.gpu}, driver {results.driver}{cuda}{cpu}; revision {revisions}, {day}. "
         f"Time: seconds for {iterations} iterations, kernels only. Of bound: share of what memory allows."
     )
 
