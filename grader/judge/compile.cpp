@@ -33,7 +33,8 @@ constexpr std::size_t errors_shown = 10, warnings_shown = 5;
 constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
 constexpr std::uint64_t runner_bytes = 256ull << 20;
 
-double limit_s(Backend backend) { return backend == Backend::cpu ? 10 : 60; }
+/// Far beyond what any stage takes: on a crowded machine a right solution must not fail for it.
+double limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
 
 /// A request without references into the judge, so that a thread may keep it.
 struct Job {
