@@ -21,8 +21,10 @@
 #ifndef AHEAD  // vectors of four values in a set that is loaded while the other one is counted
 #define AHEAD 2
 #endif
+constexpr unsigned warp_threads = 32;
 constexpr unsigned most_listed = 65536;  // values outside the window, per histogram
-constexpr unsigned keep_below = 128;     // adds that saw less are never taken back
+constexpr unsigned spare_bytes = warp_threads * sizeof(unsigned);
+constexpr unsigned keep_below = 128;  // adds that saw less are never taken back
 static_assert(keep_below >= soft_cap && (keep_below & (keep_below - 1)) == 0, "one bit tells, and the cap is reached");
 
 struct Extent {
@@ -31,7 +33,8 @@ struct Extent {
 
 // The part of the histogram that is in shared memory, and where each of its bins is. Bin numbers need no division: with
 // the window's first bin subtracted, column and row in the window are the lower and upper bits. What lies left of the
-// window or above it wraps around to columns and rows that are too large.
+// window or above it wraps around to columns and rows that are too large. After the window comes a spare word for each
+// lane.
 struct Window {
     unsigned* words;
     unsigned first_bin, column_bits;
@@ -39,8 +42,12 @@ struct Window {
 
     __device__ unsigned x(unsigned bin) const { return (bin - first_bin) & ((1u << column_bits) - 1); }
     __device__ unsigned y(unsigned bin) const { return (bin - first_bin) >> column_bits; }
-    __device__ bool holds(unsigned bin) const { return x(bin) < extent.width && y(bin) < extent.height; }
+    __device__ bool holds(unsigned bin) const { return (x(bin) < extent.width) & (y(bin) < extent.height); }
     __device__ unsigned place(unsigned bin) const { return y(bin) * extent.width + x(bin); }
+    __device__ unsigned spare_place() const { return extent.width * extent.height + threadIdx.x % warp_threads * 4; }
+    __device__ unsigned* word_of(unsigned place) const {
+        return reinterpret_cast<unsigned*>(reinterpret_cast<char*>(words) + (place & ~3u));
+    }
 
     __device__ void clear() const {
         for (unsigned i = threadIdx.x; i < extent.width * extent.height / 16; i += BLOCK)
@@ -62,7 +69,8 @@ struct List {
     unsigned* count;  // shared; more than capacity: some were not listed
 };
 
-__device__ unsigned unit(unsigned place) { return 1u << (place % 4 * 8); }
+// amount in byte place % 4. A funnel shift takes its distance modulo 32, so that one instruction does it.
+__device__ unsigned in_byte(unsigned place, unsigned amount) { return __funnelshift_l(0, amount, place * 8); }
 
 // One more in a bin, unless it has reached the cap; right however many threads do so.
 __device__ void count_by_exchange(unsigned* words, unsigned place) {
@@ -79,8 +87,8 @@ __device__ void count_by_exchange(unsigned* words, unsigned place) {
 // A 255 among these raises the flag.
 __device__ void take_back(unsigned* words, unsigned place, unsigned before, unsigned* ran_over) {
     //@ begin
-    atomicSub(words + place / 4, unit(place));
-    if ((before >> (place % 4 * 8) & 255) == 255) *ran_over = 1;
+    atomicSub(words + place / 4, in_byte(place, 1));
+    if ((before >> (place % 4 * 8) & 255) == 255) atomicOr(ran_over, 1u);
     //@ starter
     //@ // TODO: subtract what was added to byte `place`. If the byte was 255 before the add, the add has carried into
     //@ // the next byte, or beyond the word: say so in *ran_over.
@@ -88,44 +96,51 @@ __device__ void take_back(unsigned* words, unsigned place, unsigned before, unsi
     //@ end
 }
 
-// All adds set out before the first result is looked at.
+// Those of the values that the window does not hold.
+template <unsigned count>
+__device__ void append(const Window& window, const List& list, const unsigned (&values)[count]) {
+    unsigned outside = 0;
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) outside += !window.holds(values[k]);
+    unsigned at = atomicAdd(list.count, outside);
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k)
+        if (!window.holds(values[k])) {
+            if (at < list.capacity) list.values[at] = values[k];
+            ++at;
+        }
+}
+
+// All adds set out before the first result is looked at. There is no branch on the way: a value outside the window adds
+// nothing to a spare word.
 template <unsigned count>
 __device__ void count_values(const Window& window, const List& list, const unsigned (&values)[count],
                              unsigned* ran_over) {
-    unsigned outside = 0, before[count], full = 0;
+    unsigned before[count], added[count], full = 0;
+    bool any_outside = false;
     //@ begin
 #pragma unroll
     for (unsigned k = 0; k < count; ++k) {
-        const unsigned place = window.place(values[k]);
-        before[k] = 0;
-        if (window.holds(values[k]))
-            before[k] = atomicAdd(window.words + place / 4, unit(place));
-        else
-            outside |= 1u << k;
+        const bool inside = window.holds(values[k]);
+        const unsigned place = inside ? window.place(values[k]) : window.spare_place();
+        added[k] = in_byte(place, inside);
+        before[k] = atomicAdd(window.word_of(place), added[k]);
+        any_outside |= !inside;
     }
-#pragma unroll
-    for (unsigned k = 0; k < count; ++k) full |= before[k] & keep_below * unit(window.place(values[k]));
     //@ starter
-    //@ // TODO: for each value: if the window holds it, add 1 to its byte and keep what atomicAdd returns in before[k];
-    //@ // otherwise before[k] is 0, and bit k of outside is set. Then set full to something else than 0 if any of the
-    //@ // bytes was keep_below or more before the add: one bit of each tells.
-    //@ before[0] = 0;
+    //@ // TODO: for each value: if the window holds it, add 1 to the byte at its place: in_byte(place, 1) to the word;
+    //@ // otherwise, 0 to the word of window.spare_place(). Keep what was added and what atomicAdd returns, and whether
+    //@ // any value was outside.
+    //@ for (unsigned k = 0; k < count; ++k) before[k] = added[k] = 0;
     //@ end
+    if (any_outside) append(window, list, values);
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) full |= before[k] & added[k] * keep_below;  // one bit of the byte tells
     if (full) {
 #pragma unroll
-        for (unsigned k = 0; k < count; ++k) {
-            const unsigned place = window.place(values[k]);
-            if (before[k] & keep_below * unit(place)) take_back(window.words, place, before[k], ran_over);
-        }
-    }
-    if (outside) {
-        unsigned at = atomicAdd(list.count, static_cast<unsigned>(__popc(outside)));
-#pragma unroll
         for (unsigned k = 0; k < count; ++k)
-            if (outside >> k & 1) {
-                if (at < list.capacity) list.values[at] = values[k];
-                ++at;
-            }
+            if (before[k] & added[k] * keep_below)
+                take_back(window.words, window.place(values[k]), before[k], ran_over);
     }
 }
 
@@ -135,7 +150,7 @@ class Eraser {
     __device__ Eraser(uint4* histogram, unsigned bins) : histogram_(histogram), end_(bins / 16), next_(threadIdx.x) {}
     __device__ bool done() const { return next_ >= end_; }
     __device__ void step(const Window& window) {
-        if (!done() && !window.holds(next_ * 16)) __stcs(histogram_ + next_, make_uint4(0, 0, 0, 0));
+        if (!done() & !window.holds(next_ * 16)) __stcs(histogram_ + next_, make_uint4(0, 0, 0, 0));
         next_ += BLOCK;
     }
 
@@ -164,28 +179,31 @@ struct Values {
     }
 };
 
-__device__ void count_set(const uint4 (&set)[AHEAD], unsigned at, const Values& values, const Window& window,
-                          const List& list, unsigned* ran_over) {
-#pragma unroll
-    for (unsigned k = 0; k < AHEAD; ++k)
-        if (at + k * BLOCK < values.vectors)
-            count_values<4>(window, list, {set[k].x, set[k].y, set[k].z, set[k].w}, ran_over);
+__device__ void count_vector(uint4 vector, const Window& window, const List& list, unsigned* ran_over) {
+    count_values<4>(window, list, {vector.x, vector.y, vector.z, vector.w}, ran_over);
 }
 
 __device__ void count_all(const Values& values, const Window& window, const List& list, Eraser& eraser,
                           unsigned* ran_over) {
-    if (values.vectors > 0) {
+    constexpr unsigned step = 2 * AHEAD * BLOCK;
+    const unsigned whole = values.vectors / step * step;  // those of whole steps: no vector to check
+    if (whole > 0) {
         uint4 now[AHEAD], next[AHEAD];
         values.load(now, threadIdx.x);
-        for (unsigned at = threadIdx.x; at < values.vectors; at += 2 * AHEAD * BLOCK) {
+        for (unsigned at = threadIdx.x; at < whole; at += step) {
             values.load(next, at + AHEAD * BLOCK);
 #pragma unroll
-            for (unsigned k = 0; k < AHEAD; ++k) eraser.step(window);
-            count_set(now, at, values, window, list, ran_over);
-            values.load(now, at + 2 * AHEAD * BLOCK);
-            count_set(next, at + AHEAD * BLOCK, values, window, list, ran_over);
+            for (unsigned k = 0; k < AHEAD; ++k) {
+                eraser.step(window);
+                count_vector(now[k], window, list, ran_over);
+            }
+            values.load(now, at + step);
+#pragma unroll
+            for (unsigned k = 0; k < AHEAD; ++k) count_vector(next[k], window, list, ran_over);
         }
     }
+    for (unsigned at = whole + threadIdx.x; at < values.vectors; at += BLOCK)
+        count_vector(values.fours()[at], window, list, ran_over);
     if (threadIdx.x < values.head) count_values<1>(window, list, {values.first[threadIdx.x]}, ran_over);
     if (threadIdx.x < values.tail) count_values<1>(window, list, {values.first[values.n - 1 - threadIdx.x]}, ran_over);
     while (!eraser.done()) eraser.step(window);
@@ -278,7 +296,8 @@ unsigned find_window_bytes() {
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     CUDA_CHECK(cudaFuncGetAttributes(&kernel, large_histogram_kernel));
-    const unsigned wanted = WINDOW_KB * 1024, most = static_cast<unsigned>(limit) - kernel.sharedSizeBytes;
+    const unsigned wanted = WINDOW_KB * 1024;
+    const unsigned most = static_cast<unsigned>(limit - static_cast<int>(kernel.sharedSizeBytes)) - spare_bytes;
     static bool said = false;
     if (wanted > most && !said) {
         std::fprintf(stderr, "This device has %u bytes of shared memory for the window, not %u: it gets smaller.\n",
@@ -307,10 +326,10 @@ void large_histogram(const unsigned* values, unsigned char* bins, unsigned histo
     unsigned column_bits = 0;
     while (1u << column_bits < columns) ++column_bits;
     const Extent extent = choose_extent(find_window_bytes(), columns, rows);
-    const unsigned window_bytes = extent.width * extent.height;
+    const unsigned shared_bytes = extent.width * extent.height + spare_bytes;
     CUDA_CHECK(cudaFuncSetAttribute(large_histogram_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(window_bytes)));
-    large_histogram_kernel<<<histograms, BLOCK, window_bytes>>>(values, bins, n, column_bits, rows, extent,
+                                    static_cast<int>(shared_bytes)));
+    large_histogram_kernel<<<histograms, BLOCK, shared_bytes>>>(values, bins, n, column_bits, rows, extent,
                                                                 static_cast<unsigned*>(scratch),
                                                                 static_cast<unsigned>(list_capacity(n)));
     CUDA_CHECK(cudaGetLastError());
