@@ -120,7 +120,8 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
 // --- what students' mistakes would give ---
 
 constexpr std::size_t usual_blocks[] = {256, 128, 512, 1024, 64, 32};
-constexpr std::size_t most_searched = 1 << 21;  // pixels, where every block's share is tried
+// Pixels up to which every block's share is tried, and every place in a vector.
+constexpr std::size_t most_searched = 1 << 21, most_by_place = 1 << 28;
 
 Bins copy_bins(const Array& array) {
     Bins copy;
@@ -480,6 +481,7 @@ class Explanation {
 
     /// Words and vectors hold several pixels: some are forgotten, or taken twice in place of others.
     void try_bytes() {
+        if (n_ > most_by_place) return;
         for (const std::size_t end : {n_, n_ / 4 * 4, n_ / 16 * 16}) {  // what is left may be counted one by one
             if (end < 16) return;
             Bins by_place[16] = {};
