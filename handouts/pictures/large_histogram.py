@@ -76,9 +76,9 @@ def draw_one_block() -> Drawing:
     picture.text(496, 178, "zeros, meanwhile", "q s")
     picture.rect(314, 216, 162, 34, "D", 4)
     picture.text(395, 238, "list: some 0.3%", "m s")
-    picture.line(395, 146, 395, 212, arrow=True)
+    picture.line(460, 146, 460, 212, arrow=True)
     picture.line(478, 232, 670, 232, 670, 174, arrow=True)
-    picture.text(500, 250, "by compare-and-swap, when the zeros are there", "q s")
+    picture.text(500, 250, "by atomicCAS, once the zeros are there", "q s")
     return picture
 
 
