@@ -1,14 +1,14 @@
 """The table of a lab's rates: what its source measured for a part of a call, and what each GPU of ours did, in amounts
 per second. What it shows comes from labs/LAB/rates.json, schema 1, and from handouts/results/*.json:
 
-    {"schema": 1, "part": "histogram", "parts": how many a call makes, "dataset": which measurement is shown,
-     "multiprocessors": {GPU: how many}, "amounts": [{"name", "unit": "GB/s" or "G/s", "each": bytes or pieces a part,
+    {"schema": 1, "dataset": which measurement is shown, "multiprocessors": {GPU: how many},
+     "amounts": [{"name", "unit": "GB/s" or "G/s", "each": bytes or pieces a part,
      "times_split": whether every block of a part moves it}],
-     "source": {"machine", "rows": [{"name", "us": microseconds a part, "figures": one per amount, and a working set}]},
      "stages": [{"stage", "split": blocks per part, "blocks_per_multiprocessor", "busy_bytes": of a part, that the
      cache has to keep}]}
 
-A working set is what the parts that are being made at a time keep busy.
+and from labs/LAB/source.json (see tables.py): a row's first figure is microseconds a part ("53 us"), then come one for
+each amount and a working set, i.e. what the parts that are being made at a time keep busy.
 """
 
 from __future__ import annotations
@@ -24,40 +24,37 @@ Row = list[str]
 
 
 def make_rates(
-    rates: Mapping[str, Any], lab: str, per_call: int, gpus: Mapping[Path, Results]
+    rates: Mapping[str, Any], source: Mapping[str, Any], lab: str, per_call: int, gpus: Mapping[Path, Results]
 ) -> tuple[Row, list[Row]]:
     """Names of the columns ('>' at the end of those of numbers) and rows: the source's, then each GPU's."""
     amounts = rates["amounts"]
-    names = ["Machine", "Stage", f"Per {rates['part']}>", "vs the row above>"]
+    names = ["Machine", "Stage", f"Per {source['part']}>", "vs the row above>"]
     names += [f"{amount['name']}>" for amount in amounts] + ["Working set>"]
-    source = rates["source"]
-    times = [(row["name"], row["us"] * 1e-6, row.get("figures")) for row in source["rows"]]
-    rows = make_rows(source["machine"], times, len(amounts) + 1)
+    times = [(row["stage"], float(row["figures"][0].split()[0]) * 1e-6, row["figures"][1:]) for row in source["rows"]]
+    rows = make_rows(source["machine"], times)
     for results in gpus.values():
-        rows += make_rows(results.gpu, find_times(rates, lab, per_call, results), len(amounts) + 1)
+        rows += make_rows(results.gpu, find_times(rates, lab, per_call / source["parts"], results))
     return names, rows
 
 
-def make_rows(machine: str, times: Sequence[tuple[str, float, Row | None]], figures: int) -> list[Row]:
+def make_rows(machine: str, times: Sequence[tuple[str, float, Row]]) -> list[Row]:
     """A line for each (name, seconds, figures), with how many times faster it is than the one before."""
     rows = []
     before = 0.0
     for name, seconds, shown in times:
-        rows.append([machine, name, microseconds(seconds), show_factor(before / seconds), *(shown or [NONE] * figures)])
+        rows.append([machine, name, microseconds(seconds), show_factor(before / seconds), *shown])
         before = seconds
     return rows
 
 
-def find_times(
-    rates: Mapping[str, Any], lab: str, per_call: int, results: Results
-) -> list[tuple[str, float, Row | None]]:
-    """(stage, seconds a part, figures) of every stage that was measured on this GPU."""
-    found: list[tuple[str, float, Row | None]] = []
+def find_times(rates: Mapping[str, Any], lab: str, iterations: float, results: Results) -> list[tuple[str, float, Row]]:
+    """(stage, seconds a part, figures) of every stage that was measured on this GPU; a part is so many iterations."""
+    found: list[tuple[str, float, Row]] = []
     for one in rates["stages"]:
         stage = results.stages.get(f"{lab}/{one['stage']}")
         for measured in stage.measurements if stage else []:
             if measured.dataset == rates["dataset"]:
-                seconds = measured.median_s / measured.iterations * per_call / rates["parts"]
+                seconds = measured.median_s / measured.iterations * iterations
                 found.append((f"`{one['stage']}`", seconds, show_figures(rates, one, seconds, results.gpu)))
     return found
 

@@ -20,7 +20,8 @@ labs/LAB/source.json, schema 1:
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64}]}
 
 A stage or dataset that the source does not have gets a row without figures. Where a stage is timed on a part of the
-source's dataset, "scale" (usual: 1) says how many times as long the whole takes.
+source's dataset, "scale" (usual: 1) says how many times as long the whole takes. Where all its times are for one of
+several parts of an iteration, "part" names it and "parts" says how many there are.
 
 A measured stage is stale when its solution is no longer the one that was measured.
 """
@@ -233,8 +234,8 @@ def find_ours(
 def make_rates_table(sources: Sources, lab: str) -> list[str]:
     """What the source and each GPU moved per second: see rates.py."""
     per_call = int(sources.manifest(lab).get("benchmark", {}).get("iterations_per_call", 1))
-    rates = read_json(sources.root / "labs" / lab / "rates.json")
-    return make_table(*make_rates(rates, lab, per_call, sources.results()))
+    rates, source = (read_json(sources.root / "labs" / lab / f"{name}.json") for name in ("rates", "source"))
+    return make_table(*make_rates(rates, source, lab, per_call, sources.results()))
 
 
 def describe_machine(results: Results, lab: str, iterations: int) -> str:

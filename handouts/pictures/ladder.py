@@ -38,33 +38,36 @@ def seconds(figure: str) -> float | None:
 
 
 class Ladder:
-    """Seconds of an iteration, by dataset and stage."""
+    """Seconds of an iteration, or of a part of it where the source's times are for one, by dataset and stage."""
 
     def __init__(self, lab: str, datasets: dict[str, str], column: int = 0):
         self.lab, self.datasets, self.column = lab, datasets, column
         self.stages = [stage["id"] for stage in read(f"labs/{lab}/lab.json")["stages"]]
         self.results = read_results(lab)
+        self.file = read(f"labs/{lab}/source.json")
+        self.parts = self.file.get("parts", 1)
 
     def source(self, dataset: str) -> dict[str, float]:
-        source = read(f"labs/{self.lab}/source.json")
         found = {
             row["stage"]: seconds(row["figures"][self.column])
-            for row in source["rows"]
-            if row["dataset"] == dataset and row.get("figures")
+            for row in self.file["rows"]
+            if row["dataset"] == dataset and row["stage"] in self.stages and row.get("figures")
         }
-        return {stage: time / source["iterations"] for stage, time in found.items() if time}
+        return {stage: time / self.file["iterations"] for stage, time in found.items() if time}
 
     def measured(self, dataset: str, key: str = "median_s") -> dict[str, float]:
         found = {}
         for stage in self.stages if self.results else []:
             for one in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
                 if one["dataset"] == dataset and one[key] > 0:
-                    found[stage] = one[key] / one["iterations"]
+                    found[stage] = one[key] / one["iterations"] / self.parts
         return found
 
     def peers(self, dataset: str) -> dict[str, float]:
         peers = self.results["peers"].get(self.lab, []) if self.results else []
-        return {one["name"]: one["median_s"] / one["iterations"] for one in peers if one["dataset"] == dataset}
+        return {
+            one["name"]: one["median_s"] / one["iterations"] / self.parts for one in peers if one["dataset"] == dataset
+        }
 
 
 def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0) -> Drawing:
@@ -73,8 +76,7 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
     picture = Drawing(760, 400, title)
     low, high = find_decades(ladder)
     gpu = ladder.results["gpu"] if ladder.results else "not measured yet"
-    machine = read(f"labs/{lab}/source.json")["machine"]
-    picture.text(20, 28, "time of an iteration, kernels only", "b")
+    picture.text(20, 28, f"time per {ladder.file.get('part', 'iteration')}, kernels only", "b")
 
     def y(time: float) -> float:
         return BOTTOM - (math.log10(time) - low) / (high - low) * (BOTTOM - TOP)
@@ -104,7 +106,7 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
     picture.rect(560, 330 - 10, 10, 10, "N", 5)
     picture.text(580, 330, gpu, "s")
     picture.rect(560, 350 - 10, 10, 10, "N")
-    picture.text(580, 350, machine, "s")
+    picture.text(580, 350, ladder.file["machine"], "s")
     picture.line(556, 366, 574, 366, kind="r")
     picture.text(580, 370, "what memory allows", "s")
     picture.line(556, 384, 574, 384)

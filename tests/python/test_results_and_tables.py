@@ -182,15 +182,19 @@ def test_a_solver_brings_its_data_once_however_few_iterations_the_source_has(cou
 
 
 def test_rates_are_amounts_per_second_beside_the_sources(course: Path) -> None:
-    rates = {"schema": 1, "part": "row", "parts": 10, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
+    rates: dict[str, Any] = {"schema": 1, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
     rates["amounts"] = [
         {"name": "input", "unit": "GB/s", "each": 4_000_000},
         {"name": "reads", "unit": "GB/s", "each": 4_000_000, "times_split": True},
     ]
-    rows = [{"name": "one", "us": 30}, {"name": "two", "us": 20, "figures": ["1 GB/s", "2 GB/s", "3 MB"]}]
-    rates["source"] = {"machine": "V100", "rows": rows}
     rates["stages"] = [{"stage": "01_first", "split": 4, "blocks_per_multiprocessor": 2, "busy_bytes": 10_000}]
     write(course / "labs/lab/rates.json", rates)
+    source: dict[str, Any] = {"schema": 1, "machine": "V100", "iterations": 1, "part": "row", "parts": 10}
+    source["rows"] = [
+        {"stage": "one", "figures": ["30 us", "–", "–", "–"]},
+        {"stage": "two", "figures": ["20 us", "1 GB/s", "2 GB/s", "3 MB"]},
+    ]
+    write(course / "labs/lab/source.json", source)
     write(course / "handouts/lab.md", "<!-- table: rates lab -->\n<!-- end -->\n")
     one = report()
     one["stages"][0]["measurements"][0] |= {"median_s": 0.02, "iterations": 1000}
