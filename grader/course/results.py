@@ -138,7 +138,11 @@ def main(arguments: Sequence[str]) -> int:
     reports = [(file, read_report(file)) for file in options.reports]
     output: Path = options.folder / name_file(reports[0][1].machine.gpu)
     results = read_results(output) if output.exists() else Results()
-    taken = [stage for file, report in reports for stage in add_report(results, report, file, options.revision or report.warplab)]
+    taken = [
+        stage
+        for file, report in reports
+        for stage in add_report(results, report, file, options.revision or report.warplab)
+    ]
     if not taken:
         raise UserError("None of the reports has a measurement; nothing was written.")
     if options.peers:

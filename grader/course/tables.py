@@ -17,11 +17,12 @@ labs/LAB/source.json, schema 1:
 
     {"schema": 1, "machine": "GTX 480", "iterations": what its times are for, "columns": ["Kernel", …] of its figures,
      "ours": [keys of OURS below],
-     "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64}]}
+     "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
 A stage or dataset that the source does not have gets a row without figures. Where a stage is timed on a part of the
-source's dataset, "scale" (usual: 1) says how many times as long the whole takes. Where all its times are for one of
-several parts of an iteration, "part" names it and "parts" says how many there are.
+source's dataset, "scale" (usual: 1) says how many times as long the whole takes, and "part_of" which dataset of ours
+is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
+many there are.
 
 A measured stage is stale when its solution is no longer the one that was measured.
 """

@@ -51,16 +51,23 @@ class Ladder:
         found = {
             row["stage"]: seconds(row["figures"][self.column])
             for row in self.file["rows"]
-            if row["dataset"] == dataset and row["stage"] in self.stages and row.get("figures")
+            if dataset in (row["dataset"], row.get("part_of")) and row["stage"] in self.stages and row.get("figures")
         }
         return {stage: time / self.file["iterations"] for stage, time in found.items() if time}
 
+    def scales(self, dataset: str) -> dict[tuple[str, str], float]:
+        """By stage and dataset: how many times as long the whole dataset takes, where a part of it is timed."""
+        rows = self.file["rows"]
+        return {(row["stage"], row["dataset"]): row["scale"] for row in rows if row.get("part_of") == dataset}
+
     def measured(self, dataset: str, key: str = "median_s") -> dict[str, float]:
         found = {}
+        scales = self.scales(dataset)
         for stage in self.stages if self.results else []:
             for one in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
-                if one["dataset"] == dataset and one[key] > 0:
-                    found[stage] = one[key] / one["iterations"] / self.parts
+                scale = 1 if one["dataset"] == dataset else scales.get((stage, one["dataset"]), 0)
+                if scale > 0 and one[key] > 0:
+                    found[stage] = one[key] / one["iterations"] / self.parts * scale
         return found
 
     def peers(self, dataset: str) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drawing import Drawing, run
+from ladder import draw_ladder
 
 VALUES = [[2, 2, 3, 3, 3, 4], [1, 1, 2, 2, 2, 3], [1, 1, 1, 2, 2, 2]]
 
@@ -83,11 +84,17 @@ def draw_ahead() -> Drawing:
     return picture
 
 
-if __name__ == "__main__":
-    run(
-        {
-            "saturating_histogram_rows": draw_rows,
-            "saturating_histogram_strides": draw_strides,
-            "saturating_histogram_ahead": draw_ahead,
-        }
-    )
+def draw_times() -> Drawing:
+    """Every stage's time beside the source's."""
+    datasets = {"timed_walk": "the journal's walk", "timed_uniform": "uniform, 1023 bins"}
+    return draw_ladder("saturating_histogram", datasets, "The time of each of the twelve rungs, ours and the journal's")
+
+
+run(
+    {
+        "saturating_histogram_rows": draw_rows,
+        "saturating_histogram_strides": draw_strides,
+        "saturating_histogram_ahead": draw_ahead,
+        "saturating_histogram_ladder": draw_times,
+    }
+)
