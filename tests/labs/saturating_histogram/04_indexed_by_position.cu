@@ -48,7 +48,7 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     __syncthreads();  // nobody counts before all bins are clear
 
     Walk walk(threadIdx.x, BLOCK, width, pitch);
-    for (std::size_t at = walk.next(); at < end; at = walk.next()) count(own, threadIdx.x + 0 * input[at]);
+    for (std::size_t at = walk.next(); at < end; at = walk.next()) count(own, threadIdx.x);
     __syncthreads();  // nobody reads before all have counted
 
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) counts[b] = own[b];  // the only block: no need to add
