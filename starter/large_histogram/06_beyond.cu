@@ -167,24 +167,22 @@ __device__ void count_vector(uint4 vector, const Window& window, const List& lis
     count_values<4>(window, list, {vector.x, vector.y, vector.z, vector.w}, ran_over);
 }
 
-__device__ void count_all(const Values& values, const Window& window, const List& list, Eraser& eraser,
-                          unsigned* ran_over) {
+// now: the first vectors, loaded already.
+__device__ void count_all(uint4 (&now)[AHEAD], const Values& values, const Window& window, const List& list,
+                          Eraser& eraser, unsigned* ran_over) {
     constexpr unsigned step = 2 * AHEAD * BLOCK;
     const unsigned whole = values.vectors / step * step;  // those of whole steps: no vector to check
-    if (whole > 0) {
-        uint4 now[AHEAD], next[AHEAD];
-        values.load(now, threadIdx.x);
-        for (unsigned at = threadIdx.x; at < whole; at += step) {
-            values.load(next, at + AHEAD * BLOCK);
+    for (unsigned at = threadIdx.x; at < whole; at += step) {
+        uint4 next[AHEAD];
+        values.load(next, at + AHEAD * BLOCK);
 #pragma unroll
-            for (unsigned k = 0; k < AHEAD; ++k) {
-                eraser.step(window);
-                count_vector(now[k], window, list, ran_over);
-            }
-            values.load(now, at + step);
-#pragma unroll
-            for (unsigned k = 0; k < AHEAD; ++k) count_vector(next[k], window, list, ran_over);
+        for (unsigned k = 0; k < AHEAD; ++k) {
+            eraser.step(window);
+            count_vector(now[k], window, list, ran_over);
         }
+        values.load(now, at + step);
+#pragma unroll
+        for (unsigned k = 0; k < AHEAD; ++k) count_vector(next[k], window, list, ran_over);
     }
     for (unsigned at = whole + threadIdx.x; at < values.vectors; at += BLOCK)
         count_vector(values.fours()[at], window, list, ran_over);
@@ -242,6 +240,8 @@ __global__ void __launch_bounds__(BLOCK, 1)
     const Values values(all_values + blockIdx.x * n, n);
     const unsigned bins = rows << column_bits;
     auto* histogram = reinterpret_cast<uint4*>(all_bins + std::size_t{blockIdx.x} * bins);
+    uint4 now[AHEAD];
+    if (values.vectors > 0) values.load(now, threadIdx.x);  // on their way while the window is placed and cleared
     if (threadIdx.x == 0) listed = ran_over = 0;
     const Window window{reinterpret_cast<unsigned*>(window_memory), find_first_bin(values, column_bits, rows, extent),
                         column_bits, extent};
@@ -250,12 +250,14 @@ __global__ void __launch_bounds__(BLOCK, 1)
     __syncthreads();
 
     Eraser eraser(histogram, bins);
-    count_all(values, window, list, eraser, &ran_over);
+    count_all(now, values, window, list, eraser, &ran_over);
     __syncthreads();
-    if (ran_over) count_window_again(values, window);
+    if (ran_over) {
+        count_window_again(values, window);
+        __syncthreads();
+    }
+    window.store(histogram);  // while these stores are on their way, the others wait for their answers
     count_outside(values, window, list, reinterpret_cast<unsigned*>(histogram));
-    __syncthreads();
-    window.store(histogram);
 }
 
 std::size_t list_capacity(std::size_t n) { return n < most_listed ? n : most_listed; }
