@@ -120,6 +120,8 @@ class Contestant {
         return sorted.empty() ? untrusted_gap_s : sorted[sorted.size() * 9 / 10];
     }
 
+    void forget_gaps() { gaps_.clear(); }
+
     std::optional<Failure> failure;
     double gap_s = untrusted_gap_s;
 
@@ -470,6 +472,7 @@ Alone time_reference_alone(StageRun& reference, const Pool& pool, std::uint32_t 
     if (alone.failure) return {};
     if (reference.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
     alone.time_calls(1, -1);  // loads the code
+    alone.forget_gaps();
     const double once_s = std::max(alone.time_calls(1, -1), 1e-9);
     const int calls = std::max(1, static_cast<int>(std::min(slots * 4.0, alone_s / once_s)));
     std::vector<double> times;
@@ -520,13 +523,13 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     fill_in(m, race, calls, calls_wanted);
     m.limit = limit_phrase(m);
     const double alongside_s = reference ? median(race.reference_s) / calls : 0;
-    double alone_s = alone.call_s;
-    if (alongside_s > suspicious_slowdown * alone_s) {  // or has the machine become slower meanwhile?
+    double solo_s = alone.call_s;
+    if (alongside_s > suspicious_slowdown * solo_s) {  // or has the machine become slower meanwhile?
         student.end_session();
         reference->end_session();
-        alone_s = std::max(alone_s, time_reference_alone(*reference, pool, slots).call_s);
+        solo_s = std::max(solo_s, time_reference_alone(*reference, pool, slots).call_s);
     }
-    measured.error = find_implausible(m, alone_s, alongside_s);
+    measured.error = find_implausible(m, solo_s, alongside_s);
     return measured;
 }
 
