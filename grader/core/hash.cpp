@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 
 namespace warplab {
@@ -53,11 +54,13 @@ bool is_secret(const std::string& text) {
 }
 
 /// The secret that the file holds, or nothing when there is no file.
-std::string read_secret(const fs::path& file) {
+[[gnu::noinline]] std::string read_secret(const fs::path& file) {  // inlined, g++ 12 warns of moving the string
     if (!fs::exists(file)) return "";
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw std::runtime_error(fmt::format("{} cannot be read; check whose file it is", file.string()));
-    std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    std::ostringstream content;
+    content << stream.rdbuf();
+    std::string text = content.str();
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     if (!is_secret(text))
         throw std::runtime_error(

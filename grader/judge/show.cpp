@@ -226,7 +226,7 @@ void list_pictures(const fs::path& folder) {
 int show(const Options& options) {
     Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
-    check_names(lab, options);
+    check_names(lab, options, judge.backend());
     const auto make_show = judge.show_maker(lab);
     if (!make_show) throw UsageError(fmt::format("This lab, {}, has no pictures to show.", lab.name));
     const ShowRequest request{options.image, read_settings(options.settings), make_folder(options, lab)};

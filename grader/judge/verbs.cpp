@@ -131,8 +131,13 @@ std::string next_after_check(const Report& report, const Options& options) {
 
 }  // namespace
 
-void check_names(const Lab& lab, const Options& options) {
-    if (!options.dataset.empty()) lab.dataset(options.dataset);  // throws with the names there are
+void check_names(const Lab& lab, const Options& options, Backend backend) {
+    if (!options.dataset.empty() && lab.dataset(options.dataset).uses.cuda_only &&  // throws with the names there are
+        backend == Backend::cpu)
+        throw UsageError(fmt::format(
+            "The dataset {} needs a GPU: it is too large for the CPU backend, so there is nothing to check here. "
+            "Leave DATASET away, or name another one.",
+            options.dataset));
     if (!options.stage.empty()) lab.stage(options.stage);
     std::error_code unreadable;
     const std::string source = options.source.string();
@@ -188,7 +193,7 @@ int start(const Options& options) {
 int check(const Options& options) {
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
-    check_names(lab, options);
+    check_names(lab, options, judge.backend());
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
     task.dataset = options.dataset;
@@ -202,7 +207,7 @@ int check(const Options& options) {
 int bench(const Options& options) {
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
-    check_names(lab, options);
+    check_names(lab, options, judge.backend());
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
     task.measure = true;
@@ -241,7 +246,7 @@ int grade(const Options& options) {
     const fs::path folder = options.report_dir.empty() ? options.build / "report" : options.report_dir;
     for (const std::string& name : names) {
         Lab& lab = judge.lab_for_grading(name);
-        check_names(lab, options);
+        check_names(lab, options, judge.backend());
         if (is_work(options)) start_if_needed(lab, judge.folders());
         std::vector<const Stage*> stages;
         for (const Stage& stage : lab.stages)

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "grader/core/backend.h"
+
 namespace warplab {
 
 struct Lab;
@@ -37,7 +39,7 @@ int show(const Options& options);
 int prepare_harness(const Options& options);
 
 /// What was typed is looked at before anything is copied or compiled: throws UsageError, with the names there are,
-/// unless stage, dataset, --source and --tree are there.
-void check_names(const Lab& lab, const Options& options);
+/// unless stage, dataset, --source and --tree are there, and the dataset can be run on this backend.
+void check_names(const Lab& lab, const Options& options, Backend backend);
 
 }  // namespace warplab

@@ -72,5 +72,5 @@ def main(folder: Path) -> None:
         print(f"  {folder / name}")
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and (Path(sys.argv[1]) / "fields.json").exists():  # not when the code failed early
     main(Path(sys.argv[1]))

@@ -57,5 +57,5 @@ def draw(folder: Path) -> Path:
     return file
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and (Path(sys.argv[1]) / "histogram.csv").exists():  # not when the code failed early
     print(f"  {draw(Path(sys.argv[1]))}")

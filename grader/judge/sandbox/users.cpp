@@ -1,6 +1,7 @@
 #include "grader/judge/sandbox/users.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -21,7 +22,7 @@ constexpr uid_t first_user = 60706, last_user = 61183;
 int lock_user(uid_t id) {
     const char* folder = "/run/warplab";
     mkdir(folder, 0700);
-    const std::string path = std::string(folder) + "/user-" + std::to_string(id);
+    const std::string path = fmt::format("{}/user-{}", folder, id);
     const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0) return file;
     if (file >= 0) close(file);
