@@ -14,7 +14,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 
 namespace warplab {
@@ -54,13 +53,12 @@ bool is_secret(const std::string& text) {
 }
 
 /// The secret that the file holds, or nothing when there is no file.
-[[gnu::noinline]] std::string read_secret(const fs::path& file) {  // inlined, g++ 12 warns of moving the string
-    if (!fs::exists(file)) return "";
+std::string read_secret(const fs::path& file) {
+    std::string text;
+    if (!fs::exists(file)) return text;
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw std::runtime_error(fmt::format("{} cannot be read; check whose file it is", file.string()));
-    std::ostringstream content;
-    content << stream.rdbuf();
-    std::string text = content.str();
+    text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     if (!is_secret(text))
         throw std::runtime_error(
