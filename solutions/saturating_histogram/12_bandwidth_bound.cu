@@ -1,6 +1,6 @@
 // Reads at the speed of memory, in one launch. A warp takes segments of a row; while it counts one, the loads of the
 // next are under way. It counts without looking whether a bin is full: in shared memory the look costs more than it
-// saves. The block that finishes last writes the bins, and leaves the totals at 0 for the next call.
+// saves. Whoever is the last to add to a bin's total writes the bin, and leaves the total at 0 for the next call.
 
 #include <algorithm>
 
@@ -43,43 +43,46 @@ __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTO
     //@ end
 }
 
+// The first `left` elements of a vector. Nearly always that is all four: one question then, not four.
+__device__ void count_vector(const uint4& vector, int left, unsigned* bins) {
+    if (left >= static_cast<int>(vector_elements)) {
+        atomicAdd(&bins[vector.x], 1u);
+        atomicAdd(&bins[vector.y], 1u);
+        atomicAdd(&bins[vector.z], 1u);
+        atomicAdd(&bins[vector.w], 1u);
+        return;
+    }
+    if (left > 0) atomicAdd(&bins[vector.x], 1u);
+    if (left > 1) atomicAdd(&bins[vector.y], 1u);
+    if (left > 2) atomicAdd(&bins[vector.z], 1u);
+}
+
 __device__ void count(const Input& input, unsigned number, const uint4 (&vectors)[VECTORS], unsigned* bins) {
     if (number >= input.segments) return;
     const unsigned lane = threadIdx.x % warp_threads, column = number % input.row_segments * segment;
     //@ begin
     const int left = static_cast<int>(input.width) - static_cast<int>(column + lane * vector_elements);
 #pragma unroll
-    for (unsigned k = 0; k < VECTORS; ++k) {
-        const int of_vector = left - static_cast<int>(k * warp_threads * vector_elements);
-        if (of_vector > 0) atomicAdd(&bins[vectors[k].x], 1u);
-        if (of_vector > 1) atomicAdd(&bins[vectors[k].y], 1u);
-        if (of_vector > 2) atomicAdd(&bins[vectors[k].z], 1u);
-        if (of_vector > 3) atomicAdd(&bins[vectors[k].w], 1u);
-    }
+    for (unsigned k = 0; k < VECTORS; ++k)
+        count_vector(vectors[k], left - static_cast<int>(k * warp_threads * vector_elements), bins);
     //@ starter
-    //@ // TODO: add 1 to the bin of each element of these vectors that belongs to the row. How many elements does the
-    //@ // row have from this lane's first vector on, and from the k-th on? There may be none.
+    //@ // TODO: add 1 to the bin of each element of these vectors that belongs to the row, with count_vector. How many
+    //@ // elements does the row have from this lane's first vector on, and from the k-th on? There may be none.
     //@ (void)lane, (void)column, (void)vectors, (void)bins;
     //@ end
 }
 
-__device__ unsigned totals[bin_count], finished_blocks;  // 0 between calls: the last block of each call leaves them so
+// Of each bin, in one word: what was added to it, and, above that, how many blocks have added. So whoever adds learns
+// whether all others have. All 0 between calls: the last to add to a bin leaves it so.
+__device__ unsigned totals[bin_count];
+constexpr unsigned one_block = 1u << 20, most_blocks = (1u << 12) - 1;
+static_assert(most_blocks * bin_full < one_block, "what is added does not reach the number of blocks");
 
-// Adds the block's bins to the totals. The last block to do so writes them out.
 __device__ void finish(const unsigned* own, std::uint8_t* bins) {
-    __shared__ bool is_last;
-    for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK)
-        if (own[b] > 0) atomicAdd(&totals[b], min(own[b], bin_full));
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();  // whoever sees this block counted sees its bins in the totals, too
-        // atomicInc goes back to 0 after gridDim.x - 1: the next call finds the count as this one did.
-        is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!is_last) return;
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) {
-        bins[b] = static_cast<std::uint8_t>(min(__ldcg(&totals[b]), bin_full));
+        const unsigned added = min(own[b], bin_full), before = atomicAdd(&totals[b], one_block + added);
+        if (before / one_block < gridDim.x - 1) continue;
+        bins[b] = static_cast<std::uint8_t>(min(before % one_block + added, bin_full));
         totals[b] = 0;
     }
 }
@@ -127,6 +130,7 @@ void saturating_histogram(const std::uint32_t* input, std::uint8_t* bins, std::s
     const Input rows{input, static_cast<unsigned>(width), pitch, row_segments,
                      row_segments * static_cast<unsigned>(height)};
     const unsigned useful = (rows.segments + warps_per_block - 1) / warps_per_block;
-    count_kernel<<<std::min(useful, count_multiprocessors() * BLOCKS_PER_SM), BLOCK>>>(rows, bins);
+    const unsigned blocks = std::min({useful, count_multiprocessors() * BLOCKS_PER_SM, most_blocks});
+    count_kernel<<<blocks, BLOCK>>>(rows, bins);
     CUDA_CHECK(cudaGetLastError());
 }

@@ -72,11 +72,12 @@ struct List {
 // amount in byte place % 4. A funnel shift takes its distance modulo 32, so that one instruction does it.
 __device__ unsigned in_byte(unsigned place, unsigned amount) { return __funnelshift_l(0, amount, place * 8); }
 
-// One more in a bin, unless it has reached the cap; right however many threads do so.
+// One more in a bin, unless it has reached the cap; right however many threads do so. Most words are still 0 here, so
+// that is tried first, without a look.
 __device__ void count_by_exchange(unsigned* words, unsigned place) {
     unsigned* word = words + place / 4;
     const unsigned shift = place % 4 * 8;
-    unsigned seen = *const_cast<volatile unsigned*>(word);
+    unsigned seen = 0;
     while ((seen >> shift & 255) < soft_cap) {
         const unsigned found = atomicCAS(word, seen, seen + (1u << shift));
         if (found == seen) return;
@@ -202,7 +203,12 @@ __device__ void count_window_again(const Values& values, const Window& window) {
 __device__ void count_outside(const Values& values, const Window& window, const List& list, unsigned* histogram) {
     const unsigned listed = *list.count;
     if (listed <= list.capacity) {
-        for (unsigned i = threadIdx.x; i < listed; i += BLOCK) count_by_exchange(histogram, list.values[i]);
+        unsigned next = threadIdx.x < listed ? list.values[threadIdx.x] : 0;
+        for (unsigned i = threadIdx.x; i < listed; i += BLOCK) {
+            const unsigned value = next;
+            if (i + BLOCK < listed) next = list.values[i + BLOCK];  // on its way while this one is counted
+            count_by_exchange(histogram, value);
+        }
     } else {
         for (std::size_t i = threadIdx.x; i < values.n; i += BLOCK)
             if (!window.holds(values.first[i])) count_by_exchange(histogram, values.first[i]);
