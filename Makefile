@@ -37,7 +37,7 @@ options = $(backend) $${DATASET:+--dataset "$$DATASET"} $(files) \
     $${FORCE:+--force} $${UNSAFE:+--unsafe} $${JSON:+--json "$$JSON"} $(folders)
 warplab = "$(BUILD)/warplab"
 
-verbs := help demo test start check bench grade sweep show device profile sanitize submit new-lab bench-backend \
+verbs := help demo test start check bench grade sweep show device profile sanitize inspect submit new-lab bench-backend \
     peers soak starters docs results clean
 .PHONY: $(verbs) setup program lab-given
 
@@ -49,7 +49,7 @@ demo: setup-demo program
 	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
 	    exit $$graded
 
-start check bench profile sanitize: lab-given program
+start check bench profile sanitize inspect: lab-given program
 	@$(warplab) $@ $(stage) $(options)
 
 sweep: lab-given program

@@ -18,6 +18,11 @@ inline constexpr int fault_status = 80;
 /// Where faults and the current kernel are recorded; also installs the handlers for SIGSEGV, SIGBUS, SIGFPE, SIGABRT.
 void use_status_page(StatusPage* page);
 
+/// In check mode: which bytes of that memory a call was given, whether they hold something, and as which of the
+/// judge's buffers. Without check mode nothing happens.
+void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
+                  std::uint32_t buffer);
+
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
 /// The order in which threads of a block (and blocks of a grid) get their first turn. A right program does not care.
 void set_thread_order(ThreadOrder order);

@@ -20,6 +20,45 @@ enum class Fault : std::uint32_t {
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
 
+/// What check mode finds. The order is part of the language between runner and judge.
+enum class FindingKind : std::uint32_t {
+    out_of_bounds = 1,
+    use_after_free = 2,
+    uninitialised = 3,
+    race = 4,         // two plain accesses, one of them a write, with no barrier between
+    atomic_race = 5,  // a plain write and an atomic
+    divergent_barrier = 6,
+    returned_before_barrier = 7,
+    misaligned = 8,
+    host_memory = 9,       // a kernel uses a host pointer
+    beside_atomic = 10,    // note: a plain read and an atomic
+    same_value = 11,       // note: plain writes of one value
+};
+
+/// Whose memory an access meant.
+enum class FindingSpace : std::uint32_t { none = 0, buffer = 1, allocation = 2, variable = 3, shared = 4, dynamic_shared = 5 };
+
+/// One access of a finding.
+struct FindingSide {
+    std::uint64_t program_counter;  // relative to the executable's load address; 0 = there is none
+    std::uint32_t thread[3], block[3];
+    std::uint32_t writes, atomic;
+};
+
+struct Finding {
+    std::uint32_t kind, space;
+    std::uint64_t count;
+    FindingSide now, before;  // before: what a race is with, or where others wait
+    std::int64_t offset;      // of the access in the object, in bytes
+    std::uint64_t bytes;      // of the object
+    std::uint32_t width;      // of the access, in bytes
+    std::uint32_t buffer;     // which of the judge's
+    std::uint32_t threads, threads_missing;  // of the block; that had returned
+    char object[48];          // a variable's name
+    char kernel[64];
+};
+inline constexpr std::uint32_t most_findings = 48;
+
 struct StatusPage {
     std::uint32_t phase;
     std::uint32_t fault;
@@ -34,6 +73,8 @@ struct StatusPage {
     std::uint64_t program_counter;  // relative to the executable's load address
     char detail[512];               // more words, zero-terminated: "96 of 256 threads wait at line 31, 160 returned"
     std::uint32_t early_exits;      // blocks in which threads returned before a barrier others waited at
+    std::uint32_t finding_count;
+    Finding findings[most_findings];
 };
 
 }  // namespace warplab

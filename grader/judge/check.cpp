@@ -344,6 +344,9 @@ Session& StageRun::runner_session() {
 void StageRun::end_session() {
     if (!session) return;
     if (tool.empty()) session->kill();  // tools write their words at the end
+    const StatusPage page = session->status();
+    const std::uint32_t found = std::min(page.finding_count, most_findings);
+    findings.insert(findings.end(), page.findings, page.findings + found);
     const Ended ended = session->finish();
     output += ended.output;
     if (ended.output_bytes > ended.output.size())

@@ -28,7 +28,8 @@ struct StageRun {
     std::vector<std::string> tool = {};         // runs the runner under a tool
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     std::unique_ptr<Session> session = nullptr;
-    std::string output = {};  // what ended sessions printed
+    std::string output = {};             // what ended sessions printed
+    std::vector<Finding> findings = {};  // what check mode saw in them
 
     /// The living session, started when there is none.
     Session& runner_session();

@@ -288,7 +288,7 @@ class Compiler {
     Outcome make_cpu_object() {
         if (Outcome rewritten = rewrite(); !rewritten.passed()) return rewritten;
         Words command = {find_cxx().string()};
-        add(command, student_cpu_flags());
+        add(command, student_cpu_flags(job_.for_tools));
         add(command, job_.defines);
         add(command, harness_.includes);
         add(command, {"-include", "cuda_runtime.h", "-c", "student.cpp", "-o", "student.o"});
@@ -389,7 +389,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     const auto add = [&](const Words& words) {
         for (const auto& word : words) all += word + '\0';
     };
-    add(job.backend == Backend::cpu ? student_cpu_flags() : student_cuda_flags(job.for_tools));
+    add(job.backend == Backend::cpu ? student_cpu_flags(job.for_tools) : student_cuda_flags(job.for_tools));
     add(job.defines);
     add(link_flags(job.backend));
     add(job.libraries);

@@ -21,7 +21,7 @@ struct CompileRequest {
     std::vector<std::string> defines;  // BLOCK=256
     SandboxLevel level = SandboxLevel::none;
     std::filesystem::path build;              // build folder; what was compiled is kept in its cache
-    bool for_tools = false;                   // line numbers for compute-sanitizer and ncu
+    bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu; cpu: check mode
     std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
 };
 

@@ -36,7 +36,7 @@ struct Task {
     bool no_cuda_only = false;   // skips the datasets that take a GPU, on a GPU too
     SandboxLevel sandbox = SandboxLevel::none;
     std::vector<std::string> defines;    // BLOCK=256 … of a sweep
-    bool for_tools = false;              // compiled for compute-sanitizer and ncu
+    bool for_tools = false;              // compiled for compute-sanitizer and ncu, or for check mode
     std::vector<std::string> libraries;  // of a peer
 };
 

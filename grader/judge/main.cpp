@@ -42,6 +42,8 @@ const std::vector<Entry>& entries() {
          true},
         {"sanitize", "Run a stage under compute-sanitizer's memcheck, racecheck, initcheck and synccheck.",
          warplab::sanitize, true, true, true},
+        {"inspect", "Look for races, accesses out of bounds and the like, line by line, without a GPU.",
+         warplab::inspect, true, true, true},
         {"show", "Pictures and tables of what your code computes, in BUILD/show/LAB, for labs that have some.",
          warplab::show, true, true, false, true},
         {"peers", "Time library functions beside the reference solutions, on the GPU.", warplab::peers, true, false,

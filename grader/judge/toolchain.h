@@ -38,8 +38,8 @@ std::string gpu_architecture();
 
 using Flags = std::vector<std::string>;
 
-/// g++ on a student's rewritten file.
-Flags student_cpu_flags();
+/// g++ on a student's rewritten file. `checked`: for check mode, with a hook at every access to memory.
+Flags student_cpu_flags(bool checked);
 /// nvcc on a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
 Flags student_cuda_flags(bool for_tools);
 /// g++ on the runner, the drivers and the CPU backend's runtime.

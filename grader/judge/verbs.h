@@ -34,6 +34,7 @@ int sweep(const Options& options);
 int show_device(const Options& options);
 int profile(const Options& options);
 int sanitize(const Options& options);
+int inspect(const Options& options);
 int peers(const Options& options);
 int show(const Options& options);
 int prepare_harness(const Options& options);

@@ -19,6 +19,7 @@ struct Mapping {
     void* file = nullptr;    // mapping of the memory file, if any
     std::size_t file_bytes = 0;
     protocol::Buffer buffer{};
+    std::uint32_t number = 0;  // which of the request's buffers
 };
 Mapping map_device(const protocol::Buffer& buffer, int descriptor);
 void unmap(Mapping& mapping);

@@ -25,7 +25,13 @@ void unmap(Mapping& mapping) {
     mapping = {};
 }
 
-void copy_in(const Mapping&) {}
+void copy_in(const Mapping& mapping) {
+    if (mapping.device)
+        cpu::begin_buffer(mapping.device, mapping.file_bytes,
+                          static_cast<char*>(mapping.device) + mapping.buffer.offset, mapping.buffer.bytes,
+                          mapping.buffer.is_input, mapping.number);
+}
+
 void copy_out(const Mapping&) {}
 
 void set_thread_order(std::uint32_t order) { cpu::set_thread_order(static_cast<cpu::ThreadOrder>(order)); }

@@ -88,6 +88,7 @@ void open_buffers(const Request& request, const int* descriptors, int descriptor
         const int descriptor = needs_file && used < descriptor_count ? descriptors[used++] : -1;
         mappings[i] =
             request.host_variant ? runner::map_host(buffer, descriptor) : runner::map_device(buffer, descriptor);
+        mappings[i].number = i;
         if (descriptor >= 0) close(descriptor);
         mapping_count = i + 1;
     }

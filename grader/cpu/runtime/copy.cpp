@@ -7,6 +7,7 @@
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
+#include "grader/cpu/runtime/observer.h"
 
 namespace warplab_cpu {
 namespace {
@@ -51,6 +52,8 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     if (ends.from_device() && ends.to_host() && ends.to.side != Side::managed && kind != cudaMemcpyHostToHost)
         count_host_bytes(width * height, line);
     const Access to_access(to, to_bytes), from_access(from, from_bytes);
+    for (size_t row = 0; observer && row < height; ++row)
+        observer->memory_written(static_cast<char*>(to) + row * to_pitch, width);
     if (height == 1) {
         std::memmove(to, from, width);
         return cudaSuccess;
@@ -68,6 +71,8 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
     if (!place.fits) return refuse(function, line, "the destination is smaller than what is set");
     if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);
     const Access access(to, bytes);
+    for (size_t row = 0; observer && row < height; ++row)
+        observer->memory_written(static_cast<char*>(to) + row * pitch, width);
     for (size_t row = 0; row < height; ++row) std::memset(static_cast<char*>(to) + row * pitch, value, width);
     return cudaSuccess;
 }
@@ -103,6 +108,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory");
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
     const Access access(to, bytes);
+    if (observer) observer->memory_written(to, bytes);
     std::memmove(to, static_cast<const char*>(symbol) + offset, bytes);
     return cudaSuccess;
 }

@@ -192,6 +192,14 @@ void note_detail(const std::string& detail) {
     if (page->fault == 0) write_text(page->detail, sizeof(page->detail), detail.c_str());
 }
 
+warplab::StatusPage& writable_page() { return *page; }
+bool page_is_read() { return page != &spare_page; }
+
+std::uintptr_t executable_begin() {
+    if (!load_address) find_executable();
+    return load_address;
+}
+
 void note_launch(const char* kernel, int line) {
     write_text(page->kernel, sizeof(page->kernel), kernel);
     page->launch_line = line;

@@ -24,6 +24,13 @@ void prepare_thread_for_faults();
 /// Words for the judge that end nothing: what was wrong with the last call that returned an error.
 void note_detail(const std::string& detail);
 
+/// The page that is written, and whether anybody reads it.
+warplab::StatusPage& writable_page();
+bool page_is_read();
+
+/// Where the executable was loaded.
+std::uintptr_t executable_begin();
+
 void note_launch(const char* kernel, int line);
 void note_return();
 void note_early_exits();

@@ -11,6 +11,7 @@
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
+#include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/scheduler.h"
 
 namespace warplab_cpu {
@@ -114,7 +115,9 @@ void run_pending(const char* kernel, Grid& grid) {
     note_launch(grid.kernel, grid.line);
     pending = launch.outer;  // a kernel's host-side helpers see no launch
     show_to_kernels();
+    if (observer) observer->grid_begins(grid);
     run_grid(grid);
+    if (observer) observer->grid_ends();
     note_return();
     hide_from_host();
     pending = &launch;

@@ -11,6 +11,7 @@
 #include "grader/cpu/include/warplab_cpu/api.h"
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/observer.h"
 
 namespace warplab_cpu {
 namespace {
@@ -35,8 +36,8 @@ Regions& regions() {
     static Regions& all = *new Regions;
     return all;
 }
-std::map<uintptr_t, size_t>& symbols() {
-    static auto& all = *new std::map<uintptr_t, size_t>;
+std::map<uintptr_t, NamedVariable>& symbols() {
+    static auto& all = *new std::map<uintptr_t, NamedVariable>;
     return all;
 }
 std::atomic<int64_t> allocated{0};
@@ -84,6 +85,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side) {
         std::lock_guard lock(mutex);
         regions()[number(begin)] = region;
     }
+    if (observer) observer->memory_begins(begin, bytes, mapping, all, side != Side::device);
     if (side == Side::device && hiding) protect(region, PROT_NONE);
     *pointer = begin;
     return cudaSuccess;
@@ -100,6 +102,7 @@ cudaError_t release(void* pointer, bool pinned) {
         region = found->second;
         regions().erase(found);
     }
+    if (observer) observer->memory_ends(pointer);
     munmap(region.mapping, region.mapping_bytes);
     if (!pinned) allocated -= static_cast<int64_t>(region.bytes);
     return cudaSuccess;
@@ -114,8 +117,9 @@ Place place_of(const void* address, size_t bytes) {
     auto after = symbols().upper_bound(number(address));
     if (after == symbols().begin()) return {};
     --after;
-    if (number(address) >= after->first + after->second) return {};
-    return {Side::device, number(address) + bytes <= after->first + after->second};
+    const uintptr_t end = after->first + after->second.bytes;
+    if (number(address) >= end) return {};
+    return {Side::device, number(address) + bytes <= end};
 }
 
 Access::Access(const void* address, size_t bytes) {
@@ -193,15 +197,18 @@ bool is_symbol(const void* address) {
     return symbols().count(number(address)) != 0;
 }
 
-void add_symbol(const void* address, size_t bytes) {
+std::map<uintptr_t, NamedVariable> device_variables() {
     std::lock_guard lock(mutex);
-    symbols()[number(address)] = bytes;
+    return symbols();
 }
 
 int64_t allocated_bytes() { return allocated; }
 uint64_t host_bytes() { return to_host; }
 
-Symbol::Symbol(const void* address, size_t bytes, const char*, SymbolKind) { add_symbol(address, bytes); }
+Symbol::Symbol(const void* address, size_t bytes, const char* name, SymbolKind) {
+    std::lock_guard lock(mutex);
+    symbols()[number(address)] = {bytes, name};
+}
 
 }  // namespace warplab_cpu
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 
 namespace warplab_cpu {
 
@@ -42,7 +43,12 @@ const char* describe_address(const void* address, bool in_kernel);
 /// Counts a copy to the host; ends the process when it is more than allowed. `line` 0 when unknown.
 void count_host_bytes(std::size_t bytes, int line);
 
-void add_symbol(const void* address, std::size_t bytes);
+/// __device__ and __constant__ variables, by address.
+struct NamedVariable {
+    std::size_t bytes = 0;
+    const char* name = "";
+};
+std::map<std::uintptr_t, NamedVariable> device_variables();
 
 std::int64_t allocated_bytes();
 std::uint64_t host_bytes();

@@ -19,6 +19,7 @@
 
 #include "grader/cpu/include/warplab_cpu/sync.h"
 #include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/observer.h"
 
 namespace warplab_cpu {
 
@@ -36,6 +37,7 @@ struct Warp {
     unsigned converging;  // lanes that wait in warp_converged
     uint64_t given[lanes_per_warp], result[lanes_per_warp];
     uint8_t source[lanes_per_warp];
+    unsigned meetings;              // warp functions that were completed
     unsigned mask[lanes_per_warp];  // that a pending lane waits for
     int line[lanes_per_warp];       // of warp_converged
 };
@@ -321,6 +323,7 @@ WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, uns
         if (!(warp.pending & bit)) return warp.result[lane];
     }
     compute(warp, present);
+    ++warp.meetings;
     warp.pending &= ~present;
     return warp.result[lane];
 }
@@ -342,6 +345,15 @@ bool running_thread(uint3& block, uint3& thread) {
     return true;
 }
 
+unsigned warp_meetings() { return worker->warps[linear_thread() / lanes_per_warp].meetings; }
+
+bool belongs_to_scheduler(const void* address) {
+    if (!worker) return false;
+    const auto at = reinterpret_cast<uintptr_t>(address), stacks = reinterpret_cast<uintptr_t>(worker->stacks);
+    return (stacks && at - stacks < stack_bytes * most_threads) ||
+           at - reinterpret_cast<uintptr_t>(worker) < sizeof(Worker);
+}
+
 bool hits_stack_guard(const void* address) {
     if (!worker || !worker->stacks) return false;
     const auto offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(worker->stacks);
@@ -355,9 +367,10 @@ void fill_poison(void* begin, size_t bytes) {
     memcpy(words + count, &poison_word, bytes % sizeof(unsigned));
 }
 
-void begin_shared(void* begin, size_t bytes) {
+void begin_shared(void* begin, size_t bytes, const char* name, int line) {
     constexpr size_t most = 48 * 1024;
     fill_poison(begin, bytes);
+    if (observer) observer->shared_begins(begin, bytes, name, line);
     if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
     end_with_fault(warplab::Fault::aborted,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
@@ -400,6 +413,7 @@ void note_early_exit() {
     if (w.early_exit_noted) return;
     w.early_exit_noted = true;
     early_exit_blocks.fetch_add(1, std::memory_order_relaxed);
+    if (observer) observer->early_exit();
     note_early_exits();
 }
 

@@ -12,6 +12,12 @@ void run_grid(const Grid& grid);
 /// Whether this OS thread is inside a kernel.
 bool in_kernel();
 
+/// Warp functions that the running thread's warp has completed.
+unsigned warp_meetings();
+
+/// Stacks of a block's threads, and what is known of each.
+bool belongs_to_scheduler(const void* address);
+
 const warplab::StatusPage& status_page();
 
 }  // namespace warplab_cpu

@@ -30,7 +30,7 @@ WARPLAB_CPU_INLINE T value_of(Bits<T> bits) {
 /// Replaces the value by what `change` makes of it; returns the old one.
 template <class T, class Change>
 WARPLAB_CPU_INLINE T update(T* place, Change change) {
-    if (is_shared(place)) {
+    if (needs_no_lock(place)) {
         const T old = *place;
         *place = change(old);
         return old;
@@ -53,7 +53,7 @@ WARPLAB_CPU_INLINE T add(T* place, T value) {
     if constexpr (std::is_floating_point_v<T>) {
         return update(place, [value](T old) { return old + value; });
     } else {
-        if (is_shared(place)) {
+        if (needs_no_lock(place)) {
             const T old = *place;
             *place = old + value;
             return old;
@@ -65,19 +65,19 @@ WARPLAB_CPU_INLINE T add(T* place, T value) {
 template <class T>
 WARPLAB_CPU_INLINE T minimum(T* place, T value) {
     // Most values change nothing, and then nothing need be written.
-    if (!is_shared(place) && !(value < __atomic_load_n(place, __ATOMIC_RELAXED))) return *place;
+    if (!needs_no_lock(place) && !(value < __atomic_load_n(place, __ATOMIC_RELAXED))) return *place;
     return update(place, [value](T old) { return value < old ? value : old; });
 }
 template <class T>
 WARPLAB_CPU_INLINE T maximum(T* place, T value) {
-    if (!is_shared(place) && !(__atomic_load_n(place, __ATOMIC_RELAXED) < value)) return *place;
+    if (!needs_no_lock(place) && !(__atomic_load_n(place, __ATOMIC_RELAXED) < value)) return *place;
     return update(place, [value](T old) { return old < value ? value : old; });
 }
 
 template <class T>
 WARPLAB_CPU_INLINE T exchange(T* place, T value) {
     T old;
-    if (is_shared(place)) {
+    if (needs_no_lock(place)) {
         old = *place;
         *place = value;
     } else {
@@ -93,7 +93,7 @@ WARPLAB_CPU_INLINE T exchange(T* place, T value) {
 template <class T>
 WARPLAB_CPU_INLINE T compare_and_swap(T* place, T compare, T value) {
     T old = compare;
-    if (is_shared(place)) {
+    if (needs_no_lock(place)) {
         old = *place;
         if (old == compare) *place = value;
     } else {

@@ -14,6 +14,7 @@ struct Grid {
     dim3 blocks, threads;
     size_t shared_bytes;
     const void* closure;
+    size_t closure_bytes;
     void (*run_block)(const Grid&, uint3 block);          // the threads of a block as a plain loop
     void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the block that runs
     bool backward;
@@ -80,26 +81,35 @@ struct Kernel {
     void operator->*(const Body& body) const {
         Grid grid{};
         grid.closure = &body;
+        grid.closure_bytes = sizeof(body);
         grid.run_block = &warplab_cpu::run_block<Body>;
         grid.run_thread = &warplab_cpu::run_thread<Body>;
         run_pending(name, grid);
     }
 };
 
+inline constexpr size_t shared_zone = 1024;  // around a shared variable in check mode
+
 /// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration.
 template <class T>
 struct Shared {
+#ifdef WARPLAB_CPU_CHECK
+    unsigned char before[shared_zone];  // nothing lies here: who comes here meant the variable
+#endif
     alignas(128) unsigned char storage[sizeof(T)];
+#ifdef WARPLAB_CPU_CHECK
+    unsigned char after[shared_zone];
+#endif
     unsigned epoch;
 
-    WARPLAB_CPU_INLINE T& use(const char*, int) {
-        if (__builtin_expect(epoch != block_state.epoch, 0)) poison();
+    WARPLAB_CPU_INLINE T& use(const char* name, int line) {
+        if (__builtin_expect(epoch != block_state.epoch, 0)) poison(name, line);
         return reinterpret_cast<T&>(storage);
     }
 
-    WARPLAB_CPU_COLD void poison() {
+    WARPLAB_CPU_COLD void poison(const char* name, int line) {
         epoch = block_state.epoch;
-        begin_shared(storage, sizeof(T));
+        begin_shared(storage, sizeof(T), name, line);
     }
 };
 

@@ -36,7 +36,7 @@ inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative numbe
 
 void fill_poison(void* begin, size_t bytes);
 /// Poisons a shared variable that the block comes to, and ends the process when the block has more than 48 KB of them.
-void begin_shared(void* begin, size_t bytes);
+void begin_shared(void* begin, size_t bytes, const char* name, int line);
 
 /// Turns the loop's thread into a fiber and makes fibers of those that come after it. False when none does, so that
 /// there is nobody to wait for.
@@ -45,6 +45,15 @@ bool promote();
 void wait_in_vain();
 void finish_fibers();
 void note_early_exit();
+
+// Check mode alone is told of these (grader/cpu/runtime/check.cpp).
+#ifdef WARPLAB_CPU_CHECK
+void note_barrier(int line);
+void note_fence();
+#else
+inline void note_barrier(int) {}
+inline void note_fence() {}
+#endif
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();
 void yield_thread();
@@ -107,6 +116,15 @@ WARPLAB_CPU_INLINE unsigned linear_thread() {
 
 WARPLAB_CPU_INLINE bool is_shared(const void* address) {
     return reinterpret_cast<uintptr_t>(address) - block_state.tls_begin < block_state.tls_bytes;
+}
+
+/// Whether an atomic may do without a locked instruction. In check mode all are atomics, so that its hooks see them.
+WARPLAB_CPU_INLINE bool needs_no_lock([[maybe_unused]] const void* address) {
+#ifdef WARPLAB_CPU_CHECK
+    return false;
+#else
+    return is_shared(address);
+#endif
 }
 
 }  // namespace warplab_cpu

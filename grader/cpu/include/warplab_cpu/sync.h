@@ -57,6 +57,7 @@ WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) 
 WARPLAB_CPU_INLINE void __syncthreads(int line = __builtin_LINE()) {
     using namespace warplab_cpu;
     Block& block = block_state;
+    note_barrier(line);
     if (__builtin_expect(!block.current, 0) && !promote()) return;
     if (++block.arrived == block.alive) {
         block.arrived = 0;
@@ -72,16 +73,19 @@ WARPLAB_CPU_INLINE void __syncthreads(int line = __builtin_LINE()) {
 }
 
 inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
+    warplab_cpu::note_barrier(line);
     const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::count, line);
     warplab_cpu::restore_thread();
     return result;
 }
 inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
+    warplab_cpu::note_barrier(line);
     const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::all, line);
     warplab_cpu::restore_thread();
     return result;
 }
 inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
+    warplab_cpu::note_barrier(line);
     const int result = warplab_cpu::block_vote(predicate, warplab_cpu::Vote::any, line);
     warplab_cpu::restore_thread();
     return result;
@@ -175,6 +179,7 @@ WARPLAB_CPU_REDUCE(unsigned, __reduce_xor_sync, bit_xor)
 
 inline void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    warplab_cpu::note_fence();
     warplab_cpu::note_spin();
     warplab_cpu::restore_thread();
 }

@@ -1,0 +1,632 @@
+// Check mode. The student's file is compiled with GCC's hooks for a thread sanitizer, which call the functions at the
+// end of this file at every access to memory. Shadow memory knows of each word who wrote and read it last, and between
+// which barriers. Blocks run one after the other, on one OS thread, so nothing here is locked.
+
+#define WARPLAB_CPU_CHECK  // this file defines what the headers only declare then
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "grader/cpu/control.h"
+#include "grader/cpu/include/warplab_cpu/sync.h"
+#include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/findings.h"
+#include "grader/cpu/runtime/memory.h"
+#include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/scheduler.h"
+
+namespace warplab_cpu {
+
+Observer* observer = nullptr;
+
+namespace {
+
+using warplab::Finding;
+using warplab::FindingKind;
+using warplab::FindingSide;
+using warplab::FindingSpace;
+
+constexpr std::size_t word_bytes = 4;
+
+std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+/// Who accessed a word: packed, because there are three for each word.
+struct Mark {
+    std::uint32_t block = 0;  // Block::epoch; 0: nobody
+    std::uint32_t place = 0;  // program counter, relative to the executable
+    std::uint16_t thread = 0, generation = 0;
+    std::uint8_t meetings = 0, bytes = 0;  // bytes: a bit for each byte of the word
+    bool atomic = false;
+};
+
+struct Word {
+    Mark writer, updater, reader, reader_before;  // updater: by an atomic
+    std::uint32_t block = 0;                      // of shared memory: in which `written` holds
+    std::uint8_t written = 0;                     // a bit for each byte
+};
+
+/// Memory that a kernel may use, and what is around it.
+struct Object {
+    std::uintptr_t begin = 0, zone_begin = 0, zone_end = 0;
+    std::size_t bytes = 0;
+    FindingSpace space = FindingSpace::none;
+    std::string name;
+    std::uint32_t buffer = 0;
+    std::uint32_t block = 0;  // shared: the block that has declared it
+    bool holds_data = false;  // all of it was written before the kernel
+    bool freed = false;
+    Word* words = nullptr;
+    std::size_t word_count = 0;
+
+    bool is_shared() const { return space == FindingSpace::shared || space == FindingSpace::dynamic_shared; }
+    void provide_words() {
+        const std::size_t first = begin / word_bytes, last = (begin + bytes + word_bytes - 1) / word_bytes;
+        word_count = std::max<std::size_t>(last - first, 1);
+        void* memory = mmap(nullptr, word_count * sizeof(Word), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for check mode");
+        words = static_cast<Word*>(memory);
+    }
+    void drop_words() {
+        if (words) munmap(words, word_count * sizeof(Word));
+        words = nullptr;
+    }
+};
+
+/// One access as a hook sees it.
+struct Touch {
+    std::uintptr_t address;
+    unsigned width;
+    bool writes, atomic;
+    std::uint32_t place;
+    bool copies = false;  // part of a whole struct
+};
+
+/// Plain writes to one word by two threads: harmless if both write the same, which is known at the next access.
+struct Pending {
+    bool active = false;
+    Finding finding;
+    std::uintptr_t address = 0;
+    unsigned width = 0;
+    unsigned char old[16] = {};
+};
+
+class Checker final : public Observer {
+  public:
+    void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
+                       bool host_writes) override;
+    void memory_ends(void* begin) override;
+    void memory_written(void* begin, std::size_t bytes) override;
+    void shared_begins(void* begin, std::size_t bytes, const char* name, int line) override;
+    void grid_begins(const Grid& grid) override;
+    void grid_ends() override;
+    void early_exit() override;
+
+    void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
+                      std::uint32_t buffer);
+    void access(const Touch& touch);
+    void barrier(std::uint32_t place, int line);
+    void fence() { fenced_ = true; }
+    void index_beyond(std::uint32_t place) {
+        record_finding(describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place}));
+    }
+
+  private:
+    using Objects = std::map<std::uintptr_t, Object>;  // by the zone's begin; zones do not overlap
+
+    /// The objects that were found last: most kernels use few.
+    struct Recent {
+        std::array<Object*, 4> objects{};
+        unsigned next = 0;
+    };
+
+    Object* find(Objects& objects, Recent& recent, std::uintptr_t address);
+    void add_variables();
+    enum class Ground { harmless, host, nowhere };
+    Ground ground_at(std::uintptr_t address);
+    const Object* nearest(std::uintptr_t address) const;
+    bool any_written(const Object& object, const Touch& touch) const;
+    void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
+    void look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch);
+    bool collide(const Mark& earlier, const Mark& now, bool shared) const;
+    void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Touch& touch);
+    void settle();
+    Mark mark_of(const Touch& touch, std::uint8_t bytes) const;
+    Finding describe(FindingKind kind, const Object* object, const Touch& touch) const;
+    void record(FindingKind kind, const Object* object, const Touch& touch) {
+        record_finding(describe(kind, object, touch));
+    }
+
+    Objects device_, shared_;
+    Recent recent_device_, recent_shared_;
+    std::map<std::uintptr_t, Ground> pages_;  // what is not the device's
+    const Grid* grid_ = nullptr;
+    std::uint32_t first_block_ = 0;  // of this grid
+    bool fenced_ = false, variables_known_ = false;
+    std::vector<Finding> between_blocks_;  // races that a fence would excuse, until the grid ends
+    Pending pending_;
+    std::uint64_t barrier_ = ~0ull;  // block and generation that threads arrive at now
+    Touch barrier_arrival_{};
+    FindingSide barrier_side_{};
+    int barrier_line_ = 0;
+};
+
+/// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
+struct Quick {
+    bool in_grid = false;
+    std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
+    std::size_t stack_bytes = 0;  // that kernels use
+    std::uintptr_t stack_end = 0;
+};
+Quick quick;
+
+Checker& checker() {
+    static Checker& only = *new Checker;
+    return only;
+}
+
+void fill_place(std::uint32_t (&to)[3], const uint3& from) {
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+}
+
+FindingSide side_here(const Touch& touch) {
+    FindingSide side{};
+    uint3 block{}, thread{};
+    running_thread(block, thread);
+    fill_place(side.block, block);
+    fill_place(side.thread, thread);
+    side.program_counter = touch.place;
+    side.writes = touch.writes;
+    side.atomic = touch.atomic;
+    return side;
+}
+
+uint3 unfold(std::uint64_t linear, const dim3& shape) {
+    return {static_cast<unsigned>(linear % shape.x), static_cast<unsigned>(linear / shape.x % shape.y),
+            static_cast<unsigned>(linear / shape.x / shape.y)};
+}
+
+void copy_name(char* to, std::size_t capacity, const char* from) {
+    std::strncpy(to, from, capacity - 1);
+    to[capacity - 1] = 0;
+}
+
+/// Of the OS thread's stack, the part that a kernel uses: what is deeper than the launch.
+void find_kernels_stack(std::uintptr_t launch_frame) {
+    if (!quick.stack) {
+        pthread_attr_t attributes;
+        void* begin = nullptr;
+        std::size_t bytes = 0;
+        pthread_getattr_np(pthread_self(), &attributes);
+        pthread_attr_getstack(&attributes, &begin, &bytes);
+        pthread_attr_destroy(&attributes);
+        quick.stack = number(begin);
+        quick.stack_end = quick.stack + bytes;
+    }
+    quick.stack_bytes = launch_frame - quick.stack;
+}
+
+Object* Checker::find(Objects& objects, Recent& recent, std::uintptr_t address) {
+    for (Object* object : recent.objects)
+        if (object && address - object->zone_begin < object->zone_end - object->zone_begin) return object;
+    auto after = objects.upper_bound(address);
+    if (after == objects.begin()) return nullptr;
+    --after;
+    if (address >= after->second.zone_end) return nullptr;
+    return recent.objects[recent.next++ % recent.objects.size()] = &after->second;
+}
+
+void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
+                            bool host_writes) {
+    const std::uintptr_t zone = number(mapping);
+    for (auto at = device_.lower_bound(zone); at != device_.end() && at->first < zone + mapping_bytes;) {
+        at->second.drop_words();  // what was freed is now something else
+        at = device_.erase(at);
+    }
+    Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation};
+    object.holds_data = host_writes;  // unseen
+    object.provide_words();
+    device_[zone] = object;
+    recent_device_ = {};
+}
+
+void Checker::memory_ends(void* begin) {
+    if (Object* object = find(device_, recent_device_, number(begin))) object->freed = true;
+}
+
+void Checker::memory_written(void* begin, std::size_t bytes) {
+    Object* object = find(device_, recent_device_, number(begin));
+    if (!object || !object->words) return;
+    if (number(begin) == object->begin && bytes == object->bytes) object->holds_data = true;
+    const std::uintptr_t from = std::max(number(begin), object->begin);
+    const std::uintptr_t to = std::min(number(begin) + bytes, object->begin + object->bytes);
+    for (std::uintptr_t at = from; at < to && !object->holds_data; ++at)
+        object->words[at / word_bytes - object->begin / word_bytes].written |= 1u << at % word_bytes;
+}
+
+void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
+                           std::uint32_t buffer) {
+    Object& object = device_[number(memory)];
+    object.drop_words();
+    object = {number(begin), number(memory), number(memory) + memory_bytes, bytes, FindingSpace::buffer};
+    object.holds_data = holds_data;
+    object.buffer = buffer;
+    object.provide_words();
+    recent_device_ = {};
+}
+
+void Checker::shared_begins(void* begin, std::size_t bytes, const char* name, int) {
+    const std::uintptr_t zone = number(begin) - shared_zone;
+    Object& object = shared_[zone];
+    if (object.bytes != bytes) {
+        object.drop_words();
+        object = {number(begin), zone, number(begin) + bytes + shared_zone, bytes, FindingSpace::shared, name};
+        object.provide_words();
+        recent_shared_ = {};
+    }
+    object.block = block_state.epoch;
+    quick.shared_begin = std::min(quick.shared_begin, object.zone_begin);
+    quick.shared_end = std::max(quick.shared_end, object.zone_end);
+}
+
+void Checker::add_variables() {
+    variables_known_ = true;
+    const auto variables = device_variables();
+    for (auto at = variables.begin(); at != variables.end(); ++at) {
+        const auto& [begin, variable] = *at;
+        const auto next = std::next(at);
+        std::uintptr_t zone_end = begin + variable.bytes + shared_zone;
+        if (next != variables.end()) zone_end = std::min(zone_end, next->first);
+        Object object{begin, begin, zone_end, variable.bytes, FindingSpace::variable, variable.name};
+        object.holds_data = true;
+        object.provide_words();
+        device_[begin] = object;
+    }
+}
+
+void Checker::grid_begins(const Grid& grid) {
+    if (!variables_known_) add_variables();
+    grid_ = &grid;
+    quick.in_grid = true;
+    quick.executable = executable_begin();
+    find_kernels_stack(number(__builtin_frame_address(0)));
+    first_block_ = block_state.epoch + 1;
+    fenced_ = false;
+    between_blocks_.clear();
+    const std::uintptr_t dynamic = number(&dynamic_shared_memory);
+    Object& object = shared_[dynamic];
+    if (object.bytes != grid.shared_bytes || !object.words) {
+        object.drop_words();
+        object = {dynamic, dynamic, dynamic + sizeof(DynamicShared), grid.shared_bytes, FindingSpace::dynamic_shared};
+        object.provide_words();
+        recent_shared_ = {};
+    }
+    quick.shared_begin = std::min(quick.shared_begin, object.zone_begin);
+    quick.shared_end = std::max(quick.shared_end, object.zone_end);
+}
+
+void Checker::grid_ends() {
+    settle();
+    for (const Finding& finding : between_blocks_)
+        if (!fenced_) record_finding(finding);
+    grid_ = nullptr;
+    quick.in_grid = false;
+}
+
+/// Whether a kernel may use what is at an address that is neither shared nor the device's nor on a stack: the code's
+/// own constants may be used.
+Checker::Ground Checker::ground_at(std::uintptr_t address) {
+    constexpr std::uintptr_t page_bytes = 4096;
+    const auto [known, is_new] = pages_.try_emplace(address / page_bytes, Ground::nowhere);
+    if (!is_new) return known->second;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::uintptr_t begin = 0, end = 0;
+        char dash, access[5] = {};
+        std::istringstream words(line);
+        words >> std::hex >> begin >> dash >> end >> std::ws;
+        words.read(access, 4);
+        if (address < begin || address >= end) continue;
+        const bool heap = line.find("[heap]") != std::string::npos;
+        const bool anonymous = line.find_first_of("/[") == std::string::npos;
+        if (access[0] == 'r') known->second = heap || (anonymous && access[1] == 'w') ? Ground::host : Ground::harmless;
+        break;
+    }
+    return known->second;
+}
+
+/// The object that an address far from all was meant for, most likely: the one it begins after, if there is one.
+const Object* Checker::nearest(std::uintptr_t address) const {
+    auto after = device_.upper_bound(address);
+    if (after == device_.begin()) return nullptr;
+    return &std::prev(after)->second;
+}
+
+Mark Checker::mark_of(const Touch& touch, std::uint8_t bytes) const {
+    Mark mark;
+    mark.block = block_state.epoch;
+    mark.place = touch.place;
+    mark.thread = static_cast<std::uint16_t>(linear_thread());
+    mark.generation = static_cast<std::uint16_t>(block_state.generation);
+    mark.meetings = block_state.current ? static_cast<std::uint8_t>(warp_meetings()) : 0;
+    mark.bytes = bytes;
+    mark.atomic = touch.atomic;
+    return mark;
+}
+
+bool Checker::collide(const Mark& earlier, const Mark& now, bool shared) const {
+    if (!(earlier.bytes & now.bytes) || (earlier.atomic && now.atomic)) return false;
+    if (earlier.block != now.block) return !shared && earlier.block >= first_block_;
+    if (earlier.thread == now.thread || earlier.generation != now.generation) return false;
+    return earlier.thread / 32 != now.thread / 32 || earlier.meetings == now.meetings;
+}
+
+Finding Checker::describe(FindingKind kind, const Object* object, const Touch& touch) const {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(kind);
+    finding.now = side_here(touch);
+    finding.width = touch.width;
+    finding.threads = block_state.threads;
+    if (grid_) copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
+    if (!object) return finding;
+    finding.space = static_cast<std::uint32_t>(object->space);
+    finding.offset = static_cast<std::int64_t>(touch.address - object->begin);
+    finding.bytes = object->bytes;
+    finding.buffer = object->buffer;
+    copy_name(finding.object, sizeof finding.object, object->name.c_str());
+    return finding;
+}
+
+void Checker::report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Touch& touch) {
+    FindingKind kind = FindingKind::race;
+    if (earlier.atomic || touch.atomic) {
+        const bool plain_writes = earlier.atomic ? touch.writes : earlier_writes;
+        kind = plain_writes ? FindingKind::atomic_race : FindingKind::beside_atomic;
+    }
+    Finding finding = describe(kind, &object, touch);
+    finding.before.program_counter = earlier.place;
+    finding.before.writes = earlier_writes;
+    finding.before.atomic = earlier.atomic;
+    fill_place(finding.before.thread, unfold(earlier.thread, grid_->threads));
+    const std::uint64_t turn = earlier.block - first_block_;
+    const std::uint64_t blocks = std::uint64_t{grid_->blocks.x} * grid_->blocks.y * grid_->blocks.z;
+    fill_place(finding.before.block,
+               unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
+    if (kind == FindingKind::race && earlier_writes && touch.writes && touch.width <= sizeof pending_.old) {
+        pending_ = {true, finding, touch.address, touch.width, {}};
+        std::memcpy(pending_.old, reinterpret_cast<const void*>(touch.address), touch.width);
+    } else if (earlier.block != block_state.epoch && kind != FindingKind::beside_atomic) {
+        if (between_blocks_.size() < 1000) between_blocks_.push_back(finding);
+    } else {
+        record_finding(finding);
+    }
+}
+
+/// The write that was about to happen has happened.
+void Checker::settle() {
+    if (!pending_.active) return;
+    pending_.active = false;
+    Finding finding = pending_.finding;
+    const bool same = std::memcmp(pending_.old, reinterpret_cast<const void*>(pending_.address), pending_.width) == 0;
+    if (same) finding.kind = static_cast<std::uint32_t>(FindingKind::same_value);
+    const bool other_block = std::memcmp(finding.now.block, finding.before.block, sizeof finding.now.block) != 0;
+    if (!same && other_block) {
+        if (between_blocks_.size() < 1000) between_blocks_.push_back(finding);
+    } else {
+        record_finding(finding);
+    }
+}
+
+void Checker::look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch) {
+    const auto look = [&](const Mark& earlier, bool writes) {
+        if (earlier.block && collide(earlier, mark, object.is_shared())) report_race(object, earlier, writes, touch);
+    };
+    look(word.writer, true);
+    look(word.updater, true);
+    if (!touch.writes) {
+        if (word.reader.thread != mark.thread || word.reader.block != mark.block) word.reader_before = word.reader;
+        word.reader = mark;
+        return;
+    }
+    look(word.reader, false);
+    look(word.reader_before, false);
+    (touch.atomic ? word.updater : word.writer) = mark;
+}
+
+/// Whether at least one byte was written: what a struct is padded with never is.
+bool Checker::any_written(const Object& object, const Touch& touch) const {
+    for (std::uintptr_t at = touch.address; at < touch.address + touch.width; ++at) {
+        const Word& word = object.words[at / word_bytes - object.begin / word_bytes];
+        const bool valid = !object.is_shared() || word.block == block_state.epoch;
+        if (valid && word.written >> at % word_bytes & 1) return true;
+    }
+    return false;
+}
+
+void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {
+    Word& word = object.words[index];
+    if (object.is_shared() && word.block != block_state.epoch) {
+        word.block = block_state.epoch;
+        word.written = 0;
+    }
+    if (touch.writes) word.written |= bytes;
+    look_for_race(object, word, mark_of(touch, bytes), touch);
+}
+
+void Checker::access(const Touch& touch) {
+    settle();
+    Object* object;
+    if (is_shared(reinterpret_cast<void*>(touch.address))) {
+        object = find(shared_, recent_shared_, touch.address);
+        if (!object) return;  // threadIdx and its like
+    } else if (object = find(device_, recent_device_, touch.address); !object) {
+        if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
+        const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
+        const Ground ground = hosts_stack ? Ground::host : ground_at(touch.address);
+        if (ground == Ground::host) record(FindingKind::host_memory, nullptr, touch);
+        if (ground == Ground::nowhere) record(FindingKind::out_of_bounds, nearest(touch.address), touch);
+        return;
+    }
+    if (object->freed) return record(FindingKind::use_after_free, object, touch);
+    if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
+        return record(FindingKind::out_of_bounds, object, touch);
+    if (touch.address % touch.width != 0) return record(FindingKind::misaligned, object, touch);
+    const bool reads = !touch.writes || touch.atomic;
+    if (reads && !object->holds_data && !touch.copies && !any_written(*object, touch))
+        record(FindingKind::uninitialised, object, touch);
+    const std::uintptr_t end = touch.address + touch.width, base = object->begin / word_bytes;
+    for (std::uintptr_t word = touch.address / word_bytes; word * word_bytes < end; ++word) {
+        const std::uintptr_t first = std::max(touch.address, word * word_bytes) - word * word_bytes;
+        const std::uintptr_t last = std::min(end, (word + 1) * word_bytes) - word * word_bytes;
+        check_word(*object, word - base, static_cast<std::uint8_t>((1u << last) - (1u << first)), touch);
+    }
+}
+
+void Checker::barrier(std::uint32_t place, int line) {
+    if (!grid_) return;
+    settle();
+    const Touch arrival{0, 0, false, false, place};
+    const std::uint64_t here = std::uint64_t{block_state.epoch} << 32 | block_state.generation;
+    if (here != barrier_) {
+        barrier_ = here;
+        barrier_arrival_ = arrival;
+        barrier_side_ = side_here(arrival);
+        barrier_line_ = line;
+    } else if (line != barrier_line_) {
+        Finding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
+        finding.before = barrier_side_;
+        record_finding(finding);
+    }
+}
+
+void Checker::early_exit() {
+    if (!grid_) return;
+    Finding finding = describe(FindingKind::returned_before_barrier, nullptr, barrier_arrival_);
+    finding.now = barrier_side_;
+    finding.threads_missing = block_state.threads - block_state.alive;
+    record_finding(finding);
+}
+
+std::uint32_t caller_place(void* return_address) {
+    return static_cast<std::uint32_t>(number(return_address) - 1 - quick.executable);
+}
+
+}  // namespace
+
+void note_barrier(int line) { checker().barrier(caller_place(__builtin_return_address(0)), line); }
+void note_fence() { checker().fence(); }
+
+}  // namespace warplab_cpu
+
+void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
+                                std::uint32_t buffer) {
+    if (warplab_cpu::observer)
+        warplab_cpu::checker().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, buffer);
+}
+
+// The hooks, by the names that GCC gives them.
+
+namespace {
+
+using warplab_cpu::checker;
+
+__attribute__((always_inline)) inline void see(const volatile void* pointer, unsigned width, bool writes, bool atomic,
+                                               void* caller, bool copies = false) {
+    using namespace warplab_cpu;
+    if (!quick.in_grid) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (address - quick.stack < quick.stack_bytes) return;
+    const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
+    if (of_this_thread && (address < quick.shared_begin || address >= quick.shared_end)) return;
+    if (!of_this_thread && belongs_to_scheduler(reinterpret_cast<const void*>(address))) return;
+    checker().access({address, width, writes, atomic, caller_place(caller), copies});
+}
+
+void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(address);
+    if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
+    for (std::uintptr_t at = begin; at < begin + bytes;) {
+        const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
+        see(reinterpret_cast<void*>(at), whole ? 4 : 1, writes, false, caller, true);
+        at += whole ? 4 : 1;
+    }
+}
+
+}  // namespace
+
+#define WARPLAB_HERE __builtin_return_address(0)
+#define WARPLAB_HOOKS(bytes)                                                                  \
+    void __tsan_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }           \
+    void __tsan_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }           \
+    void __tsan_unaligned_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); } \
+    void __tsan_unaligned_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); } \
+    void __tsan_volatile_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }  \
+    void __tsan_volatile_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }
+
+#define WARPLAB_UPDATE(bits, type, name)                                   \
+    type __tsan_atomic##bits##_##name(volatile type* p, type value, int) { \
+        see(p, bits / 8, true, true, WARPLAB_HERE);                        \
+        return __atomic_##name(p, value, __ATOMIC_SEQ_CST);                \
+    }
+#define WARPLAB_EXCHANGE(bits, type, strength, weak)                                                                \
+    int __tsan_atomic##bits##_compare_exchange_##strength(volatile type* p, type* expected, type value, int, int) { \
+        see(p, bits / 8, true, true, WARPLAB_HERE);                                                                 \
+        return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
+    }
+#define WARPLAB_ATOMICS(bits, type)                                          \
+    type __tsan_atomic##bits##_load(const volatile type* p, int) {           \
+        see(p, bits / 8, false, true, WARPLAB_HERE);                         \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
+    }                                                                        \
+    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {    \
+        see(p, bits / 8, true, true, WARPLAB_HERE);                          \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                        \
+    }                                                                        \
+    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) { \
+        see(p, bits / 8, true, true, WARPLAB_HERE);                          \
+        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);              \
+    }                                                                        \
+    WARPLAB_UPDATE(bits, type, fetch_add)                                    \
+    WARPLAB_UPDATE(bits, type, fetch_sub)                                    \
+    WARPLAB_UPDATE(bits, type, fetch_and)                                    \
+    WARPLAB_UPDATE(bits, type, fetch_or)                                     \
+    WARPLAB_UPDATE(bits, type, fetch_xor)                                    \
+    WARPLAB_EXCHANGE(bits, type, strong, false)                              \
+    WARPLAB_EXCHANGE(bits, type, weak, true)
+
+extern "C" {
+void __tsan_init() { warplab_cpu::observer = &checker(); }
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+WARPLAB_HOOKS(1)
+WARPLAB_HOOKS(2)
+WARPLAB_HOOKS(4)
+WARPLAB_HOOKS(8)
+WARPLAB_HOOKS(16)
+void __tsan_read_range(void* p, unsigned long bytes) { see_range(p, bytes, false, WARPLAB_HERE); }
+void __tsan_write_range(void* p, unsigned long bytes) { see_range(p, bytes, true, WARPLAB_HERE); }
+WARPLAB_ATOMICS(8, unsigned char)
+WARPLAB_ATOMICS(16, unsigned short)
+WARPLAB_ATOMICS(32, unsigned)
+WARPLAB_ATOMICS(64, unsigned long)
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) {}
+
+/// Of -fsanitize=bounds: an index beyond one dimension of an array.
+void __ubsan_handle_out_of_bounds(void*, void*) {
+    if (warplab_cpu::quick.in_grid) checker().index_beyond(warplab_cpu::caller_place(WARPLAB_HERE));
+}
+}

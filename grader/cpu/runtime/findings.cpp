@@ -1,0 +1,73 @@
+#include "grader/cpu/runtime/findings.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "grader/cpu/runtime/fault.h"
+
+namespace warplab_cpu {
+namespace {
+
+using warplab::Finding;
+using warplab::FindingKind;
+
+const char* name_of(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::out_of_bounds:
+            return "out_of_bounds";
+        case FindingKind::use_after_free:
+            return "use_after_free";
+        case FindingKind::uninitialised:
+            return "uninitialised";
+        case FindingKind::race:
+            return "race";
+        case FindingKind::atomic_race:
+            return "atomic_race";
+        case FindingKind::divergent_barrier:
+            return "divergent_barrier";
+        case FindingKind::returned_before_barrier:
+            return "returned_before_barrier";
+        case FindingKind::misaligned:
+            return "misaligned";
+        case FindingKind::host_memory:
+            return "host_memory";
+        case FindingKind::beside_atomic:
+            return "note";
+        case FindingKind::same_value:
+            return "same_value";
+    }
+    return "unknown";
+}
+
+/// Without a judge: a line, at once, for the program may crash.
+void print(const Finding& f) {
+    std::fprintf(stderr, "warplab-finding: %s pc=0x%" PRIx64 " other=0x%" PRIx64 " object=%s kernel=%s\n",
+                 name_of(static_cast<FindingKind>(f.kind)), f.now.program_counter, f.before.program_counter, f.object,
+                 f.kernel);
+}
+
+}  // namespace
+
+void record_finding(const Finding& finding) {
+    using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;
+    static auto& seen = *new std::map<Key, std::uint32_t>;
+    warplab::StatusPage& page = writable_page();
+    const auto [place, is_new] = seen.try_emplace(
+        {finding.kind, finding.now.program_counter, finding.before.program_counter}, page.finding_count);
+    if (!is_new) {
+        if (place->second < warplab::most_findings) ++page.findings[place->second].count;
+        return;
+    }
+    if (page.finding_count >= warplab::most_findings) {
+        place->second = warplab::most_findings;
+        return;
+    }
+    page.findings[page.finding_count] = finding;
+    page.findings[page.finding_count].count = 1;
+    if (!page_is_read()) print(finding);
+    ++page.finding_count;
+}
+
+}  // namespace warplab_cpu

@@ -1,0 +1,265 @@
+#include "grader/judge/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <sstream>
+
+#include "grader/core/text.h"
+#include "grader/core/utf8.h"
+
+namespace warplab {
+namespace {
+
+using Lines = std::map<std::uint64_t, int>;
+
+/// Of a frame "file:line": by the name that #line gives the file, or by that of the rewriter's output.
+bool is_students(const std::string& frame) {
+    return frame.find(".cu:") != std::string::npos || frame.starts_with("student.cpp:");
+}
+
+/// The student's line of each program counter.
+Lines look_up(const StageRun& run, const std::vector<Finding>& findings) {
+    std::vector<std::string> command = {"addr2line", "-a", "-i", "-s", "-e", run.runner.string()};
+    for (const Finding& finding : findings)
+        for (const FindingSide* side : {&finding.now, &finding.before})
+            if (side->program_counter) command.push_back(fmt::format("{:#x}", side->program_counter));
+    Policy policy = run.policy;
+    policy.gpu = false;
+    policy.limits.wall_s = 10;
+    const Ended ended = run_to_end(command, policy);
+    Lines lines;
+    std::uint64_t address = 0;
+    std::stringstream stream(ended.output);
+    for (std::string line; std::getline(stream, line);) {
+        if (line.starts_with("0x")) {
+            address = std::strtoull(line.c_str(), nullptr, 16);
+        } else if (const std::size_t at = line.find_last_of(":"); is_students(line)) {
+            lines.try_emplace(address, std::atoi(line.c_str() + at + 1));  // the innermost is first
+        }
+    }
+    return lines;
+}
+
+std::string index_text(const std::uint32_t (&index)[3]) {
+    return fmt::format("({},{},{})", index[0], index[1], index[2]);
+}
+
+std::string who(const FindingSide& side) {
+    return fmt::format("thread {} of block {}", index_text(side.thread), index_text(side.block));
+}
+
+bool same_block(const Finding& f) { return std::equal(f.now.block, f.now.block + 3, f.before.block); }
+
+std::string clean_name(const char* name, std::size_t capacity) {
+    return to_printable(std::string(name, strnlen(name, capacity)));
+}
+
+/// One thing that memory is made of, and how often it is there.
+struct Elements {
+    std::uint64_t bytes = 1;
+    std::string of;  // "in", "the shared variable tile"
+};
+
+Elements elements_of(const StageRun& run, const Finding& f) {
+    const std::string name = clean_name(f.object, sizeof f.object);
+    switch (static_cast<FindingSpace>(f.space)) {
+        case FindingSpace::buffer:
+            if (f.buffer >= run.lab.buffers.size()) return {std::max(1u, f.width), "scratch"};
+            return {element_bytes(run.lab.buffers[f.buffer].type), run.lab.buffers[f.buffer].name};
+        case FindingSpace::allocation:
+            return {std::max(1u, f.width),
+                    fmt::format("the {} from cudaMalloc", format_bytes(static_cast<double>(f.bytes)))};
+        case FindingSpace::variable:
+            return {std::max(1u, f.width), "the device variable " + name};
+        case FindingSpace::shared:
+            return {std::max(1u, f.width), "the shared variable " + name};
+        case FindingSpace::dynamic_shared:
+            return {std::max(1u, f.width), "the dynamic shared memory"};
+        case FindingSpace::none:
+            break;
+    }
+    return {std::max(1u, f.width), "memory"};
+}
+
+std::string element_at(const StageRun& run, const Finding& f) {
+    const Elements elements = elements_of(run, f);
+    const auto unit = static_cast<std::int64_t>(elements.bytes);
+    const std::int64_t index = f.offset >= 0 ? f.offset / unit : -((-f.offset + unit - 1) / unit);
+    return fmt::format("element {} of {}", index, elements.of);
+}
+
+std::string verb_of(const FindingSide& side) { return side.atomic ? "updates" : side.writes ? "writes" : "reads"; }
+
+std::string kernel_of(const Finding& f) { return clean_name(f.kernel, sizeof f.kernel); }
+
+Discovery out_of_bounds(const StageRun& run, const Finding& f) {
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::none)
+        return {"out_of_bounds",
+                0,
+                0,
+                false,
+                0,
+                fmt::format("Kernel {} uses an index beyond one dimension of an array, or an address far from all "
+                            "memory: {}.",
+                            kernel_of(f), who(f.now)),
+                "Compare the index with the array's declaration, dimension by dimension."};
+    const Elements elements = elements_of(run, f);
+    return {"out_of_bounds",
+            0,
+            0,
+            false,
+            0,
+            fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(run, f),
+                        format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
+            f.offset < 0 ? "Which index is negative there, and for which thread?"
+                         : "Guard the access, e.g. if (i < n), or check the size that was asked for."};
+}
+
+Discovery race(const StageRun& run, const Finding& f, bool with_atomic) {
+    const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
+    const std::string hint =
+        with_atomic
+            ? "An atomic protects a word only from other atomics: use one here as well, or put a barrier between."
+        : same_block(f)
+            ? "A __syncthreads() belongs between the two lines (or, if many threads update one place, an atomic)."
+            : "Let each block write a place of its own, use an atomic, or do the second step in another kernel.";
+    return {with_atomic ? "atomic_race" : "race",
+            0,
+            0,
+            false,
+            0,
+            fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(run, f), who(f.before), verb_of(f.before),
+                        who(f.now), verb_of(f.now), between),
+            hint};
+}
+
+Discovery describe(const StageRun& run, const Finding& f) {
+    switch (static_cast<FindingKind>(f.kind)) {
+        case FindingKind::out_of_bounds:
+            return out_of_bounds(run, f);
+        case FindingKind::use_after_free:
+            return {"use_after_free",
+                    0,
+                    0,
+                    false,
+                    0,
+                    fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),
+                                element_at(run, f), who(f.now)),
+                    "Free memory after the last kernel that uses it."};
+        case FindingKind::uninitialised:
+            return {"uninitialised",
+                    0,
+                    0,
+                    false,
+                    0,
+                    fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
+                                element_at(run, f), who(f.now)),
+                    "Memory holds rubbish until it is written: clear it first, in every call."};
+        case FindingKind::race:
+            return race(run, f, false);
+        case FindingKind::atomic_race:
+            return race(run, f, true);
+        case FindingKind::divergent_barrier:
+            return {"divergent_barrier",
+                    0,
+                    0,
+                    false,
+                    0,
+                    fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
+                                who(f.now), who(f.before)),
+                    "Move __syncthreads() out of the if: all threads of the block must come to the same one."};
+        case FindingKind::returned_before_barrier:
+            return {"return_before_barrier",
+                    0,
+                    0,
+                    false,
+                    0,
+                    fmt::format("{} of {} threads of block {} never come to this barrier.", f.threads_missing,
+                                f.threads, index_text(f.now.block)),
+                    "Threads without work must not return before it, nor may it be in an if that some do not enter."};
+        case FindingKind::misaligned:
+            return {"misaligned",
+                    0,
+                    0,
+                    false,
+                    0,
+                    fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is no multiple of {}: {}.", kernel_of(f),
+                                verb_of(f.now), f.width, f.offset, elements_of(run, f).of, f.width, who(f.now)),
+                    "On a GPU this is an error. A vector of four begins where the index is a multiple of four."};
+        case FindingKind::host_memory:
+            return {"host_memory",
+                    0,
+                    0,
+                    false,
+                    0,
+                    fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
+                    "Kernels see device memory alone: cudaMalloc it and copy."};
+        case FindingKind::beside_atomic:
+            return {"beside_atomic",
+                    0,
+                    0,
+                    true,
+                    0,
+                    fmt::format("{} is read plainly while others update it with atomics: what is seen may be old.",
+                                element_at(run, f)),
+                    ""};
+        case FindingKind::same_value:
+            return {"same_value",
+                    0,
+                    0,
+                    true,
+                    0,
+                    fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
+                                element_at(run, f)),
+                    ""};
+    }
+    return {};  // a kind that only a forged page has
+}
+
+/// A line that races may also read too early, or beside an atomic: that says nothing more.
+void drop_consequences(std::vector<Discovery>& all) {
+    std::vector<int> racing;
+    for (const Discovery& d : all)
+        if (d.cause == "race" || d.cause == "atomic_race") racing.insert(racing.end(), {d.line, d.other_line});
+    std::erase_if(all, [&](const Discovery& d) {
+        const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic";
+        return follows && d.line > 0 && std::find(racing.begin(), racing.end(), d.line) != racing.end();
+    });
+}
+
+}  // namespace
+
+std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings) {
+    if (findings.empty()) return {};
+    const Lines lines = look_up(run, findings);
+    const auto line_of = [&](const FindingSide& side) {
+        const auto found = lines.find(side.program_counter);
+        return found == lines.end() ? 0 : found->second;
+    };
+    std::vector<Discovery> all;
+    for (const Finding& finding : findings) {
+        Discovery discovery = describe(run, finding);
+        if (discovery.message.empty()) continue;
+        discovery.line = line_of(finding.now);
+        discovery.other_line = line_of(finding.before);
+        discovery.count = finding.count;
+        const auto like = std::find_if(all.begin(), all.end(), [&](const Discovery& d) {
+            const bool same = d.line == discovery.line && d.other_line == discovery.other_line;
+            const bool swapped = d.line == discovery.other_line && d.other_line == discovery.line;
+            return d.cause == discovery.cause && (same || swapped);
+        });
+        if (like == all.end())
+            all.push_back(discovery);
+        else
+            like->count += discovery.count;
+    }
+    drop_consequences(all);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Discovery& a, const Discovery& b) { return a.is_note < b.is_note; });
+    return all;
+}
+
+}  // namespace warplab

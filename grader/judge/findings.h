@@ -1,0 +1,25 @@
+#pragma once
+// What check mode found, in words: one Discovery for each line and kind, however often it happened.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grader/io/status_page.h"
+#include "grader/judge/check.h"
+
+namespace warplab {
+
+struct Discovery {
+    std::string cause;   // of the report: "race"
+    int line = 0;        // of the student's file; 0 = unknown
+    int other_line = 0;  // what it races with, or where others wait; 0 = there is none
+    bool is_note = false;
+    std::uint64_t count = 0;
+    std::string message, hint;
+};
+
+/// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox.
+std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings);
+
+}  // namespace warplab
