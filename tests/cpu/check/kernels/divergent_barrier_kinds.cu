@@ -1,0 +1,20 @@
+// Some threads count, the others only wait; in a 2D block.
+#include <cuda_runtime.h>
+
+__global__ void count_kernel(int* out) {
+    int t = threadIdx.y * blockDim.x + threadIdx.x;
+    int count = 0;
+    if (threadIdx.y < 4) {
+        count = __syncthreads_count(threadIdx.x % 2);  //! divergent_barrier
+    } else {
+        __syncthreads();  //! divergent_barrier
+    }
+    out[t] = count;
+}
+
+int main() {
+    int* out;
+    cudaMalloc(&out, 64 * sizeof(int));
+    count_kernel<<<1, dim3(8, 8)>>>(out);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}

@@ -1,0 +1,14 @@
+// The kernel writes its result where new[] put the host's array.
+#include <cuda_runtime.h>
+
+__global__ void fill_kernel(float* out) {
+    out[blockIdx.x * blockDim.x + threadIdx.x] = 1.5f;  //! host_memory
+}
+
+int main() {
+    float* out = new float[256];
+    fill_kernel<<<4, 64>>>(out);
+    cudaError_t error = cudaDeviceSynchronize();
+    delete[] out;
+    return error != cudaSuccess;
+}

@@ -1,0 +1,116 @@
+"""Check mode names every planted mistake of kernels/*.cu at its lines, and nothing else.
+
+A line of a program that ends with `//! KIND` is one that a finding of that kind must name; a program without such a
+mark must run without a finding and print `ok`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = ROOT / os.environ.get("WARPLAB_BUILD", "build")
+RUNTIME = ROOT / "grader/cpu/runtime"
+KERNELS = sorted(Path(__file__).with_name("kernels").glob("*.cu"))
+
+RUNTIME_FLAGS = ["-std=c++20", "-O2", "-g1", "-pthread", "-I."]
+STUDENT_FLAGS = ["-std=c++17", "-O1", "-g1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off"]
+CHECK_FLAGS = [
+    "-DWARPLAB_CPU_CHECK",
+    "-fsanitize=thread,bounds",
+    "--param=tsan-instrument-func-entry-exit=0",
+    "-fno-builtin-memset",
+    "-fno-builtin-memcpy",
+    "-fno-crossjumping",
+    "-fno-tree-sra",
+    "-fno-tree-tail-merge",
+    "-gdwarf-4",  # of version 5, addr2line (2.40) takes the file of #line for the compiled one
+]
+INCLUDE_FLAGS = ["-Igrader/cpu/include", "-include", "cuda_runtime.h"]
+
+MARK = re.compile(r"//! (\w+)$")
+FINDING = re.compile(r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+)(?: line=(\d+))?", re.MULTILINE)
+FRAME = re.compile(r"\.cu:(\d+)")
+
+pytestmark = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="build/cpu/rewrite is not built")
+check_mode = pytest.mark.skipif(not (RUNTIME / "check.cpp").exists(), reason="the runtime has no check mode yet")
+
+
+def run(*command: object) -> str:
+    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.fail(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"[:4000], pytrace=False)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory) -> list[Path]:
+    """The runtime's objects."""
+    folder = tmp_path_factory.mktemp("runtime")
+    sources = sorted(RUNTIME.glob("*.cpp"))
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda source, made: run("g++", *RUNTIME_FLAGS, "-c", source, "-o", made), sources, objects))
+    return objects
+
+
+def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str) -> Path:
+    rewritten, object_file, program = folder / "k.cpp", folder / "k.o", folder / "k"
+    run(BUILD / "cpu/rewrite", kernel, rewritten, "--name", kernel.name)
+    run("g++", *STUDENT_FLAGS, *flags, *INCLUDE_FLAGS, "-c", rewritten, "-o", object_file)
+    run("g++", object_file, *runtime, "-pthread", "-o", program)
+    return program
+
+
+def start(program: Path) -> subprocess.CompletedProcess:
+    environment = os.environ | {"WARPLAB_THREADS": "1"}
+    return subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def planted(kernel: Path) -> set[tuple[str, int]]:
+    lines = enumerate(kernel.read_text().splitlines(), 1)
+    return {(mark[1], number) for number, line in lines if (mark := MARK.search(line))}
+
+
+def students_line(program: Path, address: str) -> int:
+    """The line of the .cu file that an address belongs to, innermost first where functions are inlined; 0: none."""
+    place = FRAME.search(run("addr2line", "-i", "-s", "-e", program, f"0x{address}"))
+    return int(place[1]) if place else 0
+
+
+def found(program: Path, stderr: str) -> set[tuple[str, int]]:
+    findings = set()
+    for kind, pc, other, line in FINDING.findall(stderr):
+        lines = {int(line or 0)} | {students_line(program, address) for address in (pc, other) if int(address, 16)}
+        findings |= {(kind, number) for number in lines - {0}} or {(kind, 0)}
+    worse = {line for kind, line in findings if kind != "note"}
+    return {(kind, line) for kind, line in findings if kind != "note" or line not in worse}
+
+
+def test_every_program_says_what_it_plants():
+    for kernel in KERNELS:
+        kinds = {kind for kind, _ in planted(kernel)} or {"correct"}
+        assert len(kinds) == 1 and kernel.name.startswith(f"{min(kinds)}_"), kernel.name
+        assert kernel.read_text().startswith("// "), kernel.name
+
+
+@check_mode
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.stem)
+def test_findings_are_those_planted(kernel, runtime, tmp_path):
+    program = build_program(kernel, runtime, tmp_path, *CHECK_FLAGS)
+    ended = start(program)
+    assert found(program, ended.stderr) == planted(kernel), ended.stderr
+    if not planted(kernel):
+        assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
+
+
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if not planted(k)], ids=lambda kernel: kernel.stem)
+def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):
+    ended = start(build_program(kernel, runtime, tmp_path))
+    assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
