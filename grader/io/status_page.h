@@ -30,13 +30,20 @@ enum class FindingKind : std::uint32_t {
     divergent_barrier = 6,
     returned_before_barrier = 7,
     misaligned = 8,
-    host_memory = 9,       // a kernel uses a host pointer
-    beside_atomic = 10,    // note: a plain read and an atomic
-    same_value = 11,       // note: plain writes of one value
+    host_memory = 9,     // a kernel uses a host pointer
+    beside_atomic = 10,  // note: a plain read and an atomic
+    same_value = 11,     // note: plain writes of one value
 };
 
 /// Whose memory an access meant.
-enum class FindingSpace : std::uint32_t { none = 0, buffer = 1, allocation = 2, variable = 3, shared = 4, dynamic_shared = 5 };
+enum class FindingSpace : std::uint32_t {
+    none = 0,
+    buffer = 1,
+    allocation = 2,
+    variable = 3,
+    shared = 4,
+    dynamic_shared = 5
+};
 
 /// One access of a finding.
 struct FindingSide {
@@ -48,13 +55,13 @@ struct FindingSide {
 struct Finding {
     std::uint32_t kind, space;
     std::uint64_t count;
-    FindingSide now, before;  // before: what a race is with, or where others wait
-    std::int64_t offset;      // of the access in the object, in bytes
-    std::uint64_t bytes;      // of the object
-    std::uint32_t width;      // of the access, in bytes
-    std::uint32_t buffer;     // which of the judge's
+    FindingSide now, before;                 // before: what a race is with, or where others wait
+    std::int64_t offset;                     // of the access in the object, in bytes
+    std::uint64_t bytes;                     // of the object
+    std::uint32_t width;                     // of the access, in bytes
+    std::uint32_t buffer;                    // which of the judge's
     std::uint32_t threads, threads_missing;  // of the block; that had returned
-    char object[48];          // a variable's name
+    char object[48];                         // a variable's name
     char kernel[64];
 };
 inline constexpr std::uint32_t most_findings = 48;

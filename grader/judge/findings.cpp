@@ -15,11 +15,6 @@ namespace {
 
 using Lines = std::map<std::uint64_t, int>;
 
-/// Of a frame "file:line": by the name that #line gives the file, or by that of the rewriter's output.
-bool is_students(const std::string& frame) {
-    return frame.find(".cu:") != std::string::npos || frame.starts_with("student.cpp:");
-}
-
 /// The student's line of each program counter.
 Lines look_up(const StageRun& run, const std::vector<Finding>& findings) {
     std::vector<std::string> command = {"addr2line", "-a", "-i", "-s", "-e", run.runner.string()};
@@ -36,7 +31,7 @@ Lines look_up(const StageRun& run, const std::vector<Finding>& findings) {
     for (std::string line; std::getline(stream, line);) {
         if (line.starts_with("0x")) {
             address = std::strtoull(line.c_str(), nullptr, 16);
-        } else if (const std::size_t at = line.find_last_of(":"); is_students(line)) {
+        } else if (const std::size_t at = line.find_last_of(":"); line.find(".cu:") != std::string::npos) {
             lines.try_emplace(address, std::atoi(line.c_str() + at + 1));  // the innermost is first
         }
     }

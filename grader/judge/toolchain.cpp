@@ -107,6 +107,7 @@ std::string gpu_architecture() {
 Flags student_cpu_flags(bool checked) {
     Flags flags = {"-std=c++17",
                    "-g1",
+                   "-gdwarf-4",  // in version 5, addr2line takes the compiled file for the one that #line names
                    "-fwrapv",
                    "-fno-strict-aliasing",
                    "-ffp-contract=off",
