@@ -66,6 +66,20 @@ struct Finding {
 };
 inline constexpr std::uint32_t most_findings = 48;
 
+/// How the accesses of one place in the code would fare on a GPU, in check mode. A request is what a warp's lanes
+/// access together.
+struct AccessCounts {
+    std::uint64_t program_counter;  // relative to the executable's load address
+    std::uint64_t requests, lanes;
+    std::uint64_t sectors, fewest_sectors;  // of device memory, 32 bytes each; fewest: as many as the bytes fill
+    std::uint64_t bank_passes;              // of shared memory and of constants; one for each request is the least
+    std::uint64_t same_address;             // of atomics: sum of the most lanes at one address
+    std::uint32_t width, writes, atomic, kind;
+    char kernel[64];
+};
+enum class MemoryKind : std::uint32_t { device = 0, shared = 1, constant = 2 };
+inline constexpr std::uint32_t most_places = 160;
+
 struct StatusPage {
     std::uint32_t phase;
     std::uint32_t fault;
@@ -82,6 +96,8 @@ struct StatusPage {
     std::uint32_t early_exits;      // blocks in which threads returned before a barrier others waited at
     std::uint32_t finding_count;
     Finding findings[most_findings];
+    std::uint32_t place_count;
+    AccessCounts places[most_places];
 };
 
 }  // namespace warplab

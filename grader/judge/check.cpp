@@ -347,6 +347,7 @@ void StageRun::end_session() {
     const StatusPage page = session->status();
     const std::uint32_t found = std::min(page.finding_count, most_findings);
     findings.insert(findings.end(), page.findings, page.findings + found);
+    counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
     const Ended ended = session->finish();
     output += ended.output;
     if (ended.output_bytes > ended.output.size())

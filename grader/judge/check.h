@@ -30,6 +30,7 @@ struct StageRun {
     std::unique_ptr<Session> session = nullptr;
     std::string output = {};             // what ended sessions printed
     std::vector<Finding> findings = {};  // what check mode saw in them
+    std::vector<AccessCounts> counts = {};
 
     /// The living session, started when there is none.
     Session& runner_session();

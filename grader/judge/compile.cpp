@@ -288,7 +288,8 @@ class Compiler {
     Outcome make_cpu_object() {
         if (Outcome rewritten = rewrite(); !rewritten.passed()) return rewritten;
         Words command = {find_cxx().string()};
-        add(command, student_cpu_flags(job_.for_tools));
+        add(command, student_cpu_flags());
+        if (job_.for_tools) add(command, check_mode_flags());
         add(command, job_.defines);
         add(command, harness_.includes);
         add(command, {"-include", "cuda_runtime.h", "-c", "student.cpp", "-o", "student.o"});
@@ -389,7 +390,8 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     const auto add = [&](const Words& words) {
         for (const auto& word : words) all += word + '\0';
     };
-    add(job.backend == Backend::cpu ? student_cpu_flags(job.for_tools) : student_cuda_flags(job.for_tools));
+    add(job.backend == Backend::cpu ? student_cpu_flags() : student_cuda_flags(job.for_tools));
+    if (job.backend == Backend::cpu && job.for_tools) add(check_mode_flags());
     add(job.defines);
     add(link_flags(job.backend));
     add(job.libraries);

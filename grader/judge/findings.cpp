@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
@@ -16,11 +17,9 @@ namespace {
 using Lines = std::map<std::uint64_t, int>;
 
 /// The student's line of each program counter.
-Lines look_up(const StageRun& run, const std::vector<Finding>& findings) {
+Lines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
     std::vector<std::string> command = {"addr2line", "-a", "-i", "-s", "-e", run.runner.string()};
-    for (const Finding& finding : findings)
-        for (const FindingSide* side : {&finding.now, &finding.before})
-            if (side->program_counter) command.push_back(fmt::format("{:#x}", side->program_counter));
+    for (const std::uint64_t counter : counters) command.push_back(fmt::format("{:#x}", counter));
     Policy policy = run.policy;
     policy.gpu = false;
     policy.limits.wall_s = 10;
@@ -229,7 +228,11 @@ void drop_consequences(std::vector<Discovery>& all) {
 
 std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings) {
     if (findings.empty()) return {};
-    const Lines lines = look_up(run, findings);
+    std::vector<std::uint64_t> counters;
+    for (const Finding& finding : findings)
+        for (const FindingSide* side : {&finding.now, &finding.before})
+            if (side->program_counter) counters.push_back(side->program_counter);
+    const Lines lines = look_up(run, counters);
     const auto line_of = [&](const FindingSide& side) {
         const auto found = lines.find(side.program_counter);
         return found == lines.end() ? 0 : found->second;
@@ -254,6 +257,34 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<F
     drop_consequences(all);
     std::stable_sort(all.begin(), all.end(),
                      [](const Discovery& a, const Discovery& b) { return a.is_note < b.is_note; });
+    return all;
+}
+
+std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts) {
+    if (counts.empty()) return {};
+    std::vector<std::uint64_t> counters;
+    for (const AccessCounts& c : counts) counters.push_back(c.program_counter);
+    const Lines lines = look_up(run, counters);
+    std::map<std::tuple<std::string, int, MemoryKind, bool>, LineCounts> sums;
+    for (const AccessCounts& c : counts) {
+        const auto line = lines.find(c.program_counter);
+        if (line == lines.end()) continue;
+        const std::string kernel = clean_name(c.kernel, sizeof c.kernel);
+        const auto kind = static_cast<MemoryKind>(c.kind);
+        LineCounts& sum = sums[{kernel, line->second, kind, c.atomic != 0}];
+        sum.kernel = kernel;
+        sum.line = line->second;
+        sum.kind = kind;
+        sum.atomic = c.atomic != 0;
+        sum.requests += c.requests;
+        sum.lanes += c.lanes;
+        sum.sectors += c.sectors;
+        sum.fewest_sectors += c.fewest_sectors;
+        sum.bank_passes += c.bank_passes;
+        sum.same_address += c.same_address;
+    }
+    std::vector<LineCounts> all;
+    for (auto& [key, sum] : sums) all.push_back(std::move(sum));
     return all;
 }
 

@@ -19,6 +19,18 @@ struct Discovery {
     std::string message, hint;
 };
 
+/// The accesses of one line and kernel, of one kind of memory.
+struct LineCounts {
+    std::string kernel;
+    int line = 0;
+    MemoryKind kind = MemoryKind::device;
+    bool atomic = false;
+    std::uint64_t requests = 0, lanes = 0, sectors = 0, fewest_sectors = 0, bank_passes = 0, same_address = 0;
+};
+
+/// By kernel and line; in no place of the student's file: left out.
+std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
+
 /// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox.
 std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings);
 

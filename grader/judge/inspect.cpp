@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "grader/core/json.h"
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
 #include "grader/judge/findings.h"
@@ -48,6 +49,73 @@ void print_discovery(const Discovery& d, const std::filesystem::path& source) {
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
 }
 
+double ratio(std::uint64_t part, std::uint64_t whole) {
+    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+/// "device: 8.0 sectors of 4.0", "shared: 2.0 bank passes, 3.1 at one address".
+std::string what_costs(const LineCounts& c) {
+    const double passes = ratio(c.bank_passes, c.requests);
+    std::string text;
+    switch (c.kind) {
+        case MemoryKind::shared:
+            text = fmt::format("shared: {:.1f} bank passes", passes);
+            break;
+        case MemoryKind::constant:
+            text = fmt::format("constant: {:.1f} addresses", passes);
+            break;
+        default:
+            text = fmt::format("device: {:.1f} sectors, {:.1f} at best", ratio(c.sectors, c.requests),
+                               ratio(c.fewest_sectors, c.requests));
+    }
+    if (c.atomic) text += fmt::format("; {:.1f} at one address", ratio(c.same_address, c.requests));
+    return text;
+}
+
+void print_counts(const std::vector<LineCounts>& counts, const std::filesystem::path& source) {
+    std::string kernel;
+    for (const LineCounts& c : counts) {
+        if (c.kernel != kernel) {
+            kernel = c.kernel;
+            fmt::print("\n{}, for each request of a warp:\n  {:>10}  {:>5}  {:<48}  {:>5}\n", kernel, "requests",
+                       "lanes", "memory", "line");
+        }
+        fmt::print("  {:>10}  {:>5.1f}  {:<48}  {:>5} | {}\n", format_count(c.requests), ratio(c.lanes, c.requests),
+                   what_costs(c), c.line, source_line(source, c.line).substr(0, 60));
+    }
+}
+
+/// {"schema": 1, "lab", "stage", "datasets", "findings": [{"cause", "line", "other_line", "note", "count", "message",
+/// "hint"}], "counts": [{"kernel", "line", "memory", "atomic", "requests", "lanes", "sectors", "fewest_sectors",
+/// "bank_passes", "same_address"}]}; counts are sums over the requests of all warps that were looked at.
+Json to_json(const StageRun& run, std::size_t datasets, const std::vector<Discovery>& found,
+             const std::vector<LineCounts>& counts) {
+    static constexpr const char* kinds[] = {"device", "shared", "constant"};
+    Json json = {{"schema", 1}, {"lab", run.lab.name}, {"stage", run.stage.id}, {"datasets", datasets}};
+    json["findings"] = Json::array();
+    for (const Discovery& d : found)
+        json["findings"].push_back({{"cause", d.cause},
+                                    {"line", d.line},
+                                    {"other_line", d.other_line},
+                                    {"note", d.is_note},
+                                    {"count", d.count},
+                                    {"message", d.message},
+                                    {"hint", d.hint}});
+    json["counts"] = Json::array();
+    for (const LineCounts& c : counts)
+        json["counts"].push_back({{"kernel", c.kernel},
+                                  {"line", c.line},
+                                  {"memory", kinds[std::min<std::size_t>(static_cast<std::size_t>(c.kind), 2)]},
+                                  {"atomic", c.atomic},
+                                  {"requests", c.requests},
+                                  {"lanes", c.lanes},
+                                  {"sectors", c.sectors},
+                                  {"fewest_sectors", c.fewest_sectors},
+                                  {"bank_passes", c.bank_passes},
+                                  {"same_address", c.same_address}});
+    return json;
+}
+
 }  // namespace
 
 int inspect(const Options& options) {
@@ -83,6 +151,11 @@ int inspect(const Options& options) {
     }
     if (found.size() > most_printed) fmt::print("... and {} more\n", found.size() - most_printed);
     if (failures == 0) fmt::print("No race, no access out of bounds, nothing read before it was written.\n");
+    const std::vector<LineCounts> counts = add_up_counts(run, run.counts);
+    print_counts(counts, source);
+    if (!options.json.empty())
+        std::ofstream(options.json)
+            << to_json(run, datasets, found, counts).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
     return failures ? 1 : 0;
 }
 

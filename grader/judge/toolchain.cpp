@@ -104,35 +104,35 @@ std::string gpu_architecture() {
 
 // Signed overflow wraps and pointers may alias, as on the GPU; no fused multiply-add, so that results do not depend on
 // the laptop.
-Flags student_cpu_flags(bool checked) {
-    Flags flags = {"-std=c++17",
-                   "-g1",
-                   "-gdwarf-4",  // in version 5, addr2line takes the compiled file for the one that #line names
-                   "-fwrapv",
-                   "-fno-strict-aliasing",
-                   "-ffp-contract=off",
-                   "-pthread",
-                   "-pipe",
-                   "-Wall",
-                   "-Wno-unused",
-                   "-Wno-unknown-pragmas",
-                   "-fdiagnostics-color=never",
-                   "-fno-diagnostics-show-caret"};
-    // The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp is behind them; its library is never linked.
-    // What is switched off would merge accesses of different lines or split one.
-    const Flags mode = checked ? Flags{"-O1",
-                                       "-DWARPLAB_CPU_CHECK",
-                                       "-fsanitize=thread,bounds",
-                                       "--param",
-                                       "tsan-instrument-func-entry-exit=0",
-                                       "-fno-builtin-memset",
-                                       "-fno-builtin-memcpy",
-                                       "-fno-crossjumping",
-                                       "-fno-tree-sra",
-                                       "-fno-tree-tail-merge"}
-                               : Flags{"-O2"};
-    flags.insert(flags.end(), mode.begin(), mode.end());
-    return flags;
+Flags student_cpu_flags() {
+    return {"-std=c++17",
+            "-O2",
+            "-g1",
+            "-gdwarf-4",  // in version 5, addr2line takes the compiled file for the one that #line names
+            "-fwrapv",
+            "-fno-strict-aliasing",
+            "-ffp-contract=off",
+            "-pthread",
+            "-pipe",
+            "-Wall",
+            "-Wno-unused",
+            "-Wno-unknown-pragmas",
+            "-fdiagnostics-color=never",
+            "-fno-diagnostics-show-caret"};
+}
+
+// The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp is behind them; its library is never linked. What
+// is switched off would merge accesses of different lines or split one.
+Flags check_mode_flags() {
+    return {"-O1",
+            "-DWARPLAB_CPU_CHECK",
+            "-fsanitize=thread,bounds",
+            "--param=tsan-instrument-func-entry-exit=0",
+            "-fno-builtin-memset",
+            "-fno-builtin-memcpy",
+            "-fno-crossjumping",
+            "-fno-tree-sra",
+            "-fno-tree-tail-merge"};
 }
 
 Flags student_cuda_flags(bool for_tools) {

@@ -38,8 +38,9 @@ std::string gpu_architecture();
 
 using Flags = std::vector<std::string>;
 
-/// g++ on a student's rewritten file. `checked`: for check mode, with a hook at every access to memory.
-Flags student_cpu_flags(bool checked);
+/// g++ on a student's rewritten file, and what check mode adds: a hook at every access to memory.
+Flags student_cpu_flags();
+Flags check_mode_flags();
 /// nvcc on a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
 Flags student_cuda_flags(bool for_tools);
 /// g++ on the runner, the drivers and the CPU backend's runtime.

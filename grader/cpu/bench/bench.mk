@@ -10,7 +10,7 @@ Q := $(if $(V),,@)
 bench := $(BUILD)/bench
 rewrite := $(BUILD)/cpu/rewrite
 
-STUDENT_FLAGS := -std=c++17 -O2 -g1 -fwrapv -fno-strict-aliasing -ffp-contract=off -pthread -pipe -Wall -Wno-unused \
+STUDENT_FLAGS := -std=c++17 -O2 -g1 -gdwarf-4 -fwrapv -fno-strict-aliasing -ffp-contract=off -pthread -pipe -Wall -Wno-unused \
     -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
 RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -pthread
 

@@ -18,6 +18,7 @@
 
 #include "grader/cpu/control.h"
 #include "grader/cpu/include/warplab_cpu/sync.h"
+#include "grader/cpu/runtime/counters.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/findings.h"
 #include "grader/cpu/runtime/memory.h"
@@ -34,6 +35,7 @@ using warplab::Finding;
 using warplab::FindingKind;
 using warplab::FindingSide;
 using warplab::FindingSpace;
+using warplab::MemoryKind;
 
 constexpr std::size_t word_bytes = 4;
 
@@ -64,6 +66,7 @@ struct Object {
     std::uint32_t block = 0;  // shared: the block that has declared it
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
+    bool constant = false;
     Word* words = nullptr;
     std::size_t word_count = 0;
 
@@ -289,6 +292,7 @@ void Checker::add_variables() {
         std::uintptr_t zone_end = begin + variable.bytes + shared_zone;
         if (next != variables.end()) zone_end = std::min(zone_end, next->first);
         Object object{begin, begin, zone_end, variable.bytes, FindingSpace::variable, variable.name};
+        object.constant = variable.constant;
         object.holds_data = true;
         object.provide_words();
         device_[begin] = object;
@@ -298,6 +302,7 @@ void Checker::add_variables() {
 void Checker::grid_begins(const Grid& grid) {
     if (!variables_known_) add_variables();
     grid_ = &grid;
+    begin_counting(grid.kernel);
     quick.in_grid = true;
     quick.executable = executable_begin();
     find_kernels_stack(number(__builtin_frame_address(0)));
@@ -318,6 +323,7 @@ void Checker::grid_begins(const Grid& grid) {
 
 void Checker::grid_ends() {
     settle();
+    end_counting();
     for (const Finding& finding : between_blocks_)
         if (!fenced_) record_finding(finding);
     grid_ = nullptr;
@@ -482,6 +488,12 @@ void Checker::access(const Touch& touch) {
     if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
         return record(FindingKind::out_of_bounds, object, touch);
     if (touch.address % touch.width != 0) return record(FindingKind::misaligned, object, touch);
+    const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
+    const MemoryKind kind = object->is_shared() ? MemoryKind::shared
+                            : object->constant  ? MemoryKind::constant
+                                                : MemoryKind::device;
+    count_access(
+        {touch.address - from, touch.place, static_cast<std::uint8_t>(touch.width), touch.writes, touch.atomic, kind});
     const bool reads = !touch.writes || touch.atomic;
     if (reads && !object->holds_data && !touch.copies && !any_written(*object, touch))
         record(FindingKind::uninitialised, object, touch);

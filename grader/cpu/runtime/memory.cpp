@@ -205,9 +205,9 @@ std::map<uintptr_t, NamedVariable> device_variables() {
 int64_t allocated_bytes() { return allocated; }
 uint64_t host_bytes() { return to_host; }
 
-Symbol::Symbol(const void* address, size_t bytes, const char* name, SymbolKind) {
+Symbol::Symbol(const void* address, size_t bytes, const char* name, SymbolKind kind) {
     std::lock_guard lock(mutex);
-    symbols()[number(address)] = {bytes, name};
+    symbols()[number(address)] = {bytes, name, kind == SymbolKind::constant};
 }
 
 }  // namespace warplab_cpu

@@ -47,6 +47,7 @@ void count_host_bytes(std::size_t bytes, int line);
 struct NamedVariable {
     std::size_t bytes = 0;
     const char* name = "";
+    bool constant = false;
 };
 std::map<std::uintptr_t, NamedVariable> device_variables();
 

@@ -110,7 +110,7 @@ std::string base_hash(const fs::path& root, Backend backend) {
         files.push_back("grader/cpu/control.h");
     }
     return hash_of(root, files,
-                   join(harness_flags(backend)) + join(backend == Backend::cpu ? student_cpu_flags(false) : Flags{}) +
+                   join(harness_flags(backend)) + join(backend == Backend::cpu ? student_cpu_flags() : Flags{}) +
                        compiler_identity(find_cxx()) +
                        (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
 }
@@ -162,7 +162,7 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
         for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
             copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
         std::vector<std::string> precompile = {find_cxx().string()};
-        for (const auto& flag : student_cpu_flags(false)) precompile.push_back(flag);
+        for (const auto& flag : student_cpu_flags()) precompile.push_back(flag);
         const fs::path header = include / "cuda_runtime.h";
         precompile.insert(precompile.end(), {"-x", "c++-header", header.string(), "-o", header.string() + ".gch"});
         commands.push_back(precompile);

@@ -20,18 +20,6 @@ RUNTIME = ROOT / "grader/cpu/runtime"
 KERNELS = sorted(Path(__file__).with_name("kernels").glob("*.cu"))
 
 RUNTIME_FLAGS = ["-std=c++20", "-O2", "-g1", "-pthread", "-I."]
-STUDENT_FLAGS = ["-std=c++17", "-O1", "-g1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off"]
-CHECK_FLAGS = [
-    "-DWARPLAB_CPU_CHECK",
-    "-fsanitize=thread,bounds",
-    "--param=tsan-instrument-func-entry-exit=0",
-    "-fno-builtin-memset",
-    "-fno-builtin-memcpy",
-    "-fno-crossjumping",
-    "-fno-tree-sra",
-    "-fno-tree-tail-merge",
-    "-gdwarf-4",  # of version 5, addr2line (2.40) takes the file of #line for the compiled one
-]
 INCLUDE_FLAGS = ["-Igrader/cpu/include", "-include", "cuda_runtime.h"]
 
 MARK = re.compile(r"//! (\w+)$")
@@ -40,6 +28,14 @@ FRAME = re.compile(r"\.cu:(\d+)")
 
 pytestmark = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="build/cpu/rewrite is not built")
 check_mode = pytest.mark.skipif(not (RUNTIME / "check.cpp").exists(), reason="the runtime has no check mode yet")
+
+
+def judges_flags(function: str) -> list[str]:
+    text = (ROOT / "grader/judge/toolchain.cpp").read_text()
+    return re.findall(r'"(-[^"]*)"', re.search(rf"Flags {function}\(\) \{{.*?\n\}}", text, re.DOTALL)[0])
+
+
+STUDENT_FLAGS, CHECK_FLAGS = judges_flags("student_cpu_flags"), judges_flags("check_mode_flags")
 
 
 def run(*command: object) -> str:

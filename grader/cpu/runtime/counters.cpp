@@ -1,0 +1,181 @@
+#include "grader/cpu/runtime/counters.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "grader/cpu/include/warplab_cpu/scheduler.h"
+#include "grader/cpu/runtime/fault.h"
+
+namespace warplab_cpu {
+namespace {
+
+using warplab::AccessCounts;
+using warplab::MemoryKind;
+
+constexpr unsigned lanes_per_warp = 32, most_threads = 1024, counted_blocks = 32, banks = 32;
+constexpr std::uint64_t most_counted =
+    1 << 20;  // accesses of a process: a solver's later iterations are like the first
+constexpr std::uintptr_t sector_bytes = 32, word_bytes = 4;
+
+/// What the lanes of a warp access at one place, each for the k-th time since the last barrier.
+struct Request {
+    std::array<std::uintptr_t, lanes_per_warp> address{};
+    std::uint32_t lanes = 0;  // a bit for each that takes part
+    LoggedAccess like{};
+};
+
+template <class Visit>
+void for_each_lane(const Request& request, Visit visit) {
+    for (std::uint32_t left = request.lanes; left; left &= left - 1) visit(std::countr_zero(left));
+}
+
+std::uint64_t count_sectors(const Request& request) {
+    std::set<std::uintptr_t> sectors;
+    for_each_lane(request, [&](int lane) {
+        const std::uintptr_t first = request.address[lane] / sector_bytes;
+        const std::uintptr_t last = (request.address[lane] + request.like.width - 1) / sector_bytes;
+        for (std::uintptr_t sector = first; sector <= last; ++sector) sectors.insert(sector);
+    });
+    return sectors.size();
+}
+
+/// Passes over the banks: lanes that want different words of one bank wait for each other. Accesses of 8 and 16 bytes
+/// are served in two and four parts.
+std::uint64_t count_bank_passes(const Request& request) {
+    const unsigned parts = std::max<unsigned>(1, request.like.width / word_bytes);
+    std::uint64_t passes = 0;
+    for (unsigned part = 0; part < parts; ++part) {
+        std::array<std::set<std::uintptr_t>, banks> words;
+        const unsigned first = part * lanes_per_warp / parts, end = (part + 1) * lanes_per_warp / parts;
+        for_each_lane(request, [&](int lane) {
+            if (static_cast<unsigned>(lane) < first || static_cast<unsigned>(lane) >= end) return;
+            const std::uintptr_t last = (request.address[lane] + request.like.width - 1) / word_bytes;
+            for (std::uintptr_t word = request.address[lane] / word_bytes; word <= last; ++word)
+                words[word % banks].insert(word);
+        });
+        std::size_t most = 0;
+        for (const auto& of_bank : words) most = std::max(most, of_bank.size());
+        passes += most;
+    }
+    return std::max<std::uint64_t>(passes, 1);
+}
+
+/// The most lanes that update one address: they do so one after the other.
+std::uint64_t count_same_address(const Request& request) {
+    std::map<std::uintptr_t, std::uint64_t> lanes;
+    std::uint64_t most = 0;
+    for_each_lane(request, [&](int lane) { most = std::max(most, ++lanes[request.address[lane]]); });
+    return most;
+}
+
+/// The cache of constants serves one address at a time.
+std::uint64_t count_addresses(const Request& request) {
+    std::set<std::uintptr_t> addresses;
+    for_each_lane(request, [&](int lane) { addresses.insert(request.address[lane]); });
+    return addresses.size();
+}
+
+class Counter {
+  public:
+    void begin(const char* kernel) {
+        kernel_ = kernel;
+        first_block_ = block_state.epoch + 1;
+    }
+
+    void add(const LoggedAccess& access) {
+        if (block_state.epoch - first_block_ >= counted_blocks || left_ == 0) return;
+        --left_;
+        if (block_state.epoch != block_ || block_state.generation != generation_) flush();
+        block_ = block_state.epoch;
+        generation_ = block_state.generation;
+        logs_[linear_thread()].push_back(access);
+        anything_ = true;
+    }
+
+    void flush() {
+        if (!anything_) return;
+        for (unsigned first = 0; first < most_threads; first += lanes_per_warp) flush_warp(first);
+        anything_ = false;
+    }
+
+  private:
+    void flush_warp(unsigned first) {
+        std::map<std::uint32_t, std::vector<Request>> places;
+        for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
+            std::map<std::uint32_t, std::size_t> times;
+            for (const LoggedAccess& access : logs_[first + lane]) {
+                auto& requests = places[access.place];
+                const std::size_t k = times[access.place]++;
+                if (k == requests.size()) requests.emplace_back();
+                requests[k].address[lane] = access.address;
+                requests[k].lanes |= 1u << lane;
+                requests[k].like = access;
+            }
+            logs_[first + lane].clear();
+        }
+        for (const auto& [place, requests] : places)
+            for (const Request& request : requests) tally(place, request);
+    }
+
+    void tally(std::uint32_t place, const Request& request) {
+        AccessCounts* counts = counts_of(place, request.like);
+        if (!counts) return;
+        const auto lanes = static_cast<std::uint64_t>(std::popcount(request.lanes));
+        ++counts->requests;
+        counts->lanes += lanes;
+        if (request.like.kind == MemoryKind::shared) {
+            counts->bank_passes += count_bank_passes(request);
+        } else if (request.like.kind == MemoryKind::constant) {
+            counts->bank_passes += count_addresses(request);
+        } else {
+            const std::uint64_t sectors = count_sectors(request);
+            counts->sectors += sectors;
+            counts->fewest_sectors += std::min(sectors, (lanes * request.like.width + sector_bytes - 1) / sector_bytes);
+        }
+        if (request.like.atomic) counts->same_address += count_same_address(request);
+    }
+
+    AccessCounts* counts_of(std::uint32_t place, const LoggedAccess& like) {
+        warplab::StatusPage& page = writable_page();
+        const auto [known, is_new] = index_.try_emplace({place, like.kind}, page.place_count);
+        if (!is_new) return known->second < warplab::most_places ? &page.places[known->second] : nullptr;
+        if (page.place_count >= warplab::most_places) {
+            known->second = warplab::most_places;
+            return nullptr;
+        }
+        AccessCounts& counts = page.places[page.place_count++];
+        counts = {};
+        counts.program_counter = place;
+        counts.width = like.width;
+        counts.writes = like.writes;
+        counts.atomic = like.atomic;
+        counts.kind = static_cast<std::uint32_t>(like.kind);
+        std::strncpy(counts.kernel, kernel_, sizeof counts.kernel - 1);
+        return &counts;
+    }
+
+    std::array<std::vector<LoggedAccess>, most_threads> logs_;
+    std::map<std::pair<std::uint32_t, MemoryKind>, std::uint32_t> index_;
+    const char* kernel_ = "";
+    std::uint32_t first_block_ = 0, block_ = 0, generation_ = 0;
+    std::uint64_t left_ = most_counted;
+    bool anything_ = false;
+};
+
+Counter& counter() {
+    static Counter& only = *new Counter;
+    return only;
+}
+
+}  // namespace
+
+void count_access(const LoggedAccess& access) { counter().add(access); }
+void begin_counting(const char* kernel) { counter().begin(kernel); }
+void end_counting() { counter().flush(); }
+
+}  // namespace warplab_cpu
