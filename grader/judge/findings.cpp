@@ -112,6 +112,13 @@ Discovery out_of_bounds(const StageRun& run, const Finding& f) {
                          : "Guard the access, e.g. if (i < n), or check the size that was asked for."};
 }
 
+/// A hint for a line whose threads race with each other.
+std::string race_with_itself(const Finding& f) {
+    if (f.now.writes && f.before.writes) return "Many threads write one place: use an atomic, or let one thread do it.";
+    return "In a loop, a __syncthreads() belongs between two turns. Where many threads update one place, it takes an "
+           "atomic.";
+}
+
 Discovery race(const StageRun& run, const Finding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
@@ -244,6 +251,8 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<F
         discovery.line = line_of(finding.now);
         discovery.other_line = line_of(finding.before);
         discovery.count = finding.count;
+        if (discovery.cause == "race" && same_block(finding) && discovery.line == discovery.other_line)
+            discovery.hint = race_with_itself(finding);
         const auto like = std::find_if(all.begin(), all.end(), [&](const Discovery& d) {
             const bool same = d.line == discovery.line && d.other_line == discovery.other_line;
             const bool swapped = d.line == discovery.other_line && d.other_line == discovery.line;

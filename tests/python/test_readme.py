@@ -39,6 +39,12 @@ def test_failing_check_is_shown_as_it_is():
     assert got.partition("\n01_")[2] == output.removeprefix("01_")  # above it: this machine's CPU
 
 
+def test_finding_is_shown_as_it_is():
+    command, output = shown("inspect")
+    variables = dict(word.split("=", 1) for word in command.split() if "=" in word)
+    assert output in printed("inspect", variables["LAB"], variables["STAGE"], "--source", variables["SOURCE"])
+
+
 def test_demo_tables_are_shown_as_they_are(tmp_path):
     """The labs that the README shows; there may be more, and the longest name sets the columns' width."""
 
