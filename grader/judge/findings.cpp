@@ -5,35 +5,21 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <sstream>
 #include <tuple>
 
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
+#include "grader/judge/source_lines.h"
 
 namespace warplab {
 namespace {
 
 using Lines = std::map<std::uint64_t, int>;
 
-/// The student's line of each program counter.
 Lines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
-    std::vector<std::string> command = {"addr2line", "-a", "-i", "-s", "-e", run.runner.string()};
-    for (const std::uint64_t counter : counters) command.push_back(fmt::format("{:#x}", counter));
-    Policy policy = run.policy;
-    policy.gpu = false;
-    policy.limits.wall_s = 10;
-    const Ended ended = run_to_end(command, policy);
     Lines lines;
-    std::uint64_t address = 0;
-    std::stringstream stream(ended.output);
-    for (std::string line; std::getline(stream, line);) {
-        if (line.starts_with("0x")) {
-            address = std::strtoull(line.c_str(), nullptr, 16);
-        } else if (const std::size_t at = line.find_last_of(":"); line.find(".cu:") != std::string::npos) {
-            lines.try_emplace(address, std::atoi(line.c_str() + at + 1));  // the innermost is first
-        }
-    }
+    for (const auto& [counter, place] : find_source_lines(run.runner, run.policy, counters))
+        lines[counter] = std::atoi(place.c_str() + place.rfind(':') + 1);
     return lines;
 }
 
@@ -92,20 +78,12 @@ std::string kernel_of(const Finding& f) { return clean_name(f.kernel, sizeof f.k
 Discovery out_of_bounds(const StageRun& run, const Finding& f) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none)
         return {"out_of_bounds",
-                0,
-                0,
-                false,
-                0,
                 fmt::format("Kernel {} uses an index beyond one dimension of an array, or an address far from all "
                             "memory: {}.",
                             kernel_of(f), who(f.now)),
                 "Compare the index with the array's declaration, dimension by dimension."};
     const Elements elements = elements_of(run, f);
     return {"out_of_bounds",
-            0,
-            0,
-            false,
-            0,
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(run, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
             f.offset < 0 ? "Which index is negative there, and for which thread?"
@@ -128,10 +106,6 @@ Discovery race(const StageRun& run, const Finding& f, bool with_atomic) {
             ? "A __syncthreads() belongs between the two lines (or, if many threads update one place, an atomic)."
             : "Let each block write a place of its own, use an atomic, or do the second step in another kernel.";
     return {with_atomic ? "atomic_race" : "race",
-            0,
-            0,
-            false,
-            0,
             fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(run, f), who(f.before), verb_of(f.before),
                         who(f.now), verb_of(f.now), between),
             hint};
@@ -143,19 +117,11 @@ Discovery describe(const StageRun& run, const Finding& f) {
             return out_of_bounds(run, f);
         case FindingKind::use_after_free:
             return {"use_after_free",
-                    0,
-                    0,
-                    false,
-                    0,
                     fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),
                                 element_at(run, f), who(f.now)),
                     "Free memory after the last kernel that uses it."};
         case FindingKind::uninitialised:
             return {"uninitialised",
-                    0,
-                    0,
-                    false,
-                    0,
                     fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
                                 element_at(run, f), who(f.now)),
                     "Memory holds rubbish until it is written: clear it first, in every call."};
@@ -165,57 +131,33 @@ Discovery describe(const StageRun& run, const Finding& f) {
             return race(run, f, true);
         case FindingKind::divergent_barrier:
             return {"divergent_barrier",
-                    0,
-                    0,
-                    false,
-                    0,
                     fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
                                 who(f.now), who(f.before)),
                     "Move __syncthreads() out of the if: all threads of the block must come to the same one."};
         case FindingKind::returned_before_barrier:
             return {"return_before_barrier",
-                    0,
-                    0,
-                    false,
-                    0,
                     fmt::format("{} of {} threads of block {} never come to this barrier.", f.threads_missing,
                                 f.threads, index_text(f.now.block)),
                     "Threads without work must not return before it, nor may it be in an if that some do not enter."};
         case FindingKind::misaligned:
             return {"misaligned",
-                    0,
-                    0,
-                    false,
-                    0,
                     fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is no multiple of {}: {}.", kernel_of(f),
                                 verb_of(f.now), f.width, f.offset, elements_of(run, f).of, f.width, who(f.now)),
                     "On a GPU this is an error. A vector of four begins where the index is a multiple of four."};
         case FindingKind::host_memory:
             return {"host_memory",
-                    0,
-                    0,
-                    false,
-                    0,
                     fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
                     "Kernels see device memory alone: cudaMalloc it and copy."};
         case FindingKind::beside_atomic:
             return {"beside_atomic",
-                    0,
-                    0,
-                    true,
-                    0,
                     fmt::format("{} is read plainly while others update it with atomics: what is seen may be old.",
                                 element_at(run, f)),
-                    ""};
+                    "", true};
         case FindingKind::same_value:
             return {"same_value",
-                    0,
-                    0,
-                    true,
-                    0,
                     fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
                                 element_at(run, f)),
-                    ""};
+                    "", true};
     }
     return {};  // a kind that only a forged page has
 }

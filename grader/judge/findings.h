@@ -11,12 +11,12 @@
 namespace warplab {
 
 struct Discovery {
-    std::string cause;   // of the report: "race"
+    std::string cause;  // of the report: "race"
+    std::string message, hint;
+    bool is_note = false;
     int line = 0;        // of the student's file; 0 = unknown
     int other_line = 0;  // what it races with, or where others wait; 0 = there is none
-    bool is_note = false;
     std::uint64_t count = 0;
-    std::string message, hint;
 };
 
 /// The accesses of one line and kernel, of one kind of memory.

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "grader/core/json.h"
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
+#include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/findings.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/verbs.h"
@@ -27,26 +30,46 @@ bool small_enough(const StageRun& run, const Dataset& dataset) {
     return bytes * std::max(1.0, run.oracle.cost(problem).iterations) <= most_bytes;
 }
 
-std::string source_line(const std::filesystem::path& source, int wanted) {
-    std::ifstream file(source);
-    std::string line;
-    for (int i = 0; i < wanted && std::getline(file, line); ++i) {
-    }
-    const std::size_t first = line.find_first_not_of(" \t");
-    return wanted > 0 && first != std::string::npos ? to_printable(line.substr(first, 100)) : "";
-}
+/// The student's file, for quoting.
+struct Source {
+    std::string name, text;
 
-void print_discovery(const Discovery& d, const std::filesystem::path& source) {
+    explicit Source(const std::filesystem::path& file) : name(file.filename().string()) {
+        std::ifstream stream(file);
+        text.assign(std::istreambuf_iterator<char>(stream), {});
+    }
+    std::string line(int number, std::size_t most) const {
+        const std::string whole = compilation::source_line(text, number);
+        const std::size_t first = whole.find_first_not_of(" \t");
+        return first == std::string::npos ? "" : to_printable(whole.substr(first, most));
+    }
+};
+
+void print_discovery(const Discovery& d, const Source& source) {
     const TextStyle style = text_style(STDOUT_FILENO);
-    const std::string name = source.filename().string();
-    fmt::print("{}:{}: {}\n", name, d.line,
+    fmt::print("{}:{}: {}\n", source.name, d.line,
                paint(d.is_note ? "note" : d.cause, d.is_note ? Colour::yellow : Colour::red, style));
     fmt::print("{}", wrap(d.message, 4, style.width));
-    if (const auto text = source_line(source, d.line); !text.empty()) fmt::print("    {:>5} | {}\n", d.line, text);
+    if (const auto text = source.line(d.line, 100); !text.empty()) fmt::print("    {:>5} | {}\n", d.line, text);
     if (d.other_line > 0 && d.other_line != d.line)
-        fmt::print("    {:>5} | {}\n", d.other_line, source_line(source, d.other_line));
+        fmt::print("    {:>5} | {}\n", d.other_line, source.line(d.other_line, 100));
     if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
+}
+
+/// What check mode cannot explain is said too, or silence would look like praise. Whether all datasets passed.
+bool print_verdicts(const std::vector<Check>& checks, bool clean) {
+    const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
+    const auto first = std::find_if(checks.begin(), checks.end(), failed);
+    if (clean) fmt::print("No race, no access out of bounds, nothing read before it was written.\n");
+    if (first == checks.end()) return true;
+    const auto count = std::count_if(checks.begin(), checks.end(), failed);
+    const std::string what = first->failure ? first->failure->message : "our side broke";
+    fmt::print("{}",
+               wrap(fmt::format("It fails on {}, first on {}: {} `make check` says more.",
+                                format_plural(static_cast<std::uint64_t>(count), "dataset"), first->dataset, what),
+                    0, text_style(STDOUT_FILENO).width));
+    return false;
 }
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
@@ -72,7 +95,7 @@ std::string what_costs(const LineCounts& c) {
     return text;
 }
 
-void print_counts(const std::vector<LineCounts>& counts, const std::filesystem::path& source) {
+void print_counts(const std::vector<LineCounts>& counts, const Source& source) {
     std::string kernel;
     for (const LineCounts& c : counts) {
         if (c.kernel != kernel) {
@@ -81,7 +104,7 @@ void print_counts(const std::vector<LineCounts>& counts, const std::filesystem::
                        "lanes", "memory", "line");
         }
         fmt::print("  {:>10}  {:>5.1f}  {:<48}  {:>5} | {}\n", format_count(c.requests), ratio(c.lanes, c.requests),
-                   what_costs(c), c.line, source_line(source, c.line).substr(0, 60));
+                   what_costs(c), c.line, source.line(c.line, 60));
     }
 }
 
@@ -124,39 +147,41 @@ int inspect(const Options& options) {
     const Stage& stage = lab.stage(options.stage);
     check_names(lab, options, Backend::cpu);
     if (options.source.empty() && options.tree.empty()) start_lab(lab, judge.folders());
-    const auto source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+    const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
     Task task;
     task.for_tools = true;
-    Judge::Ready ready = judge.make_ready(lab, stage, source, task);
+    Judge::Ready ready = judge.make_ready(lab, stage, file, task);
+    const int width = text_style(STDOUT_FILENO).width;
     if (!ready.run) {
         const auto& failure = ready.compilation.failure;
-        fmt::print("{}{}", ready.compilation.log, wrap(failure ? failure->message : "It does not compile.", 0, 100));
+        fmt::print("{}{}", ready.compilation.log, wrap(failure ? failure->message : "It does not compile.", 0, width));
         return ready.compilation.verdict == Verdict::failed ? 1 : 2;
     }
     StageRun& run = *ready.run;
     run.environment = {"WARPLAB_THREADS=1"};
-    std::size_t datasets = 0;
+    std::vector<Check> checks;
     for (const Dataset& dataset : lab.datasets) {
         if (!options.dataset.empty() ? dataset.name != options.dataset : !small_enough(run, dataset)) continue;
-        ++datasets;
-        check_dataset(run, dataset);
+        checks.push_back(check_dataset(run, dataset));
         run.end_session();
     }
-    fmt::print("{}/{} in check mode on {} (cpu backend)\n", lab.name, stage.id, format_plural(datasets, "dataset"));
+    if (checks.empty())
+        throw UsageError(
+            fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
+    fmt::print("{}/{} in check mode on {} (cpu backend)\n", lab.name, stage.id,
+               format_plural(checks.size(), "dataset"));
+    const Source source(file);
     const std::vector<Discovery> found = explain_findings(run, run.findings);
-    std::size_t failures = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        failures += !found[i].is_note;
-        if (i < most_printed) print_discovery(found[i], source);
-    }
+    for (std::size_t i = 0; i < found.size() && i < most_printed; ++i) print_discovery(found[i], source);
     if (found.size() > most_printed) fmt::print("... and {} more\n", found.size() - most_printed);
-    if (failures == 0) fmt::print("No race, no access out of bounds, nothing read before it was written.\n");
+    const bool clean = std::all_of(found.begin(), found.end(), [](const Discovery& d) { return d.is_note; });
+    const bool passed = print_verdicts(checks, clean);
     const std::vector<LineCounts> counts = add_up_counts(run, run.counts);
     print_counts(counts, source);
     if (!options.json.empty())
         std::ofstream(options.json)
-            << to_json(run, datasets, found, counts).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
-    return failures ? 1 : 0;
+            << to_json(run, checks.size(), found, counts).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+    return clean && passed ? 0 : 1;
 }
 
 }  // namespace warplab

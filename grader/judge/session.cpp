@@ -13,6 +13,7 @@
 
 #include "grader/core/cause.h"
 #include "grader/io/channel.h"
+#include "grader/judge/source_lines.h"
 
 namespace warplab {
 namespace {
@@ -382,24 +383,10 @@ Failure Session::explain_fault(const StatusPage& page, const Ended& ended) const
             {}};
 }
 
-/// "file.cu:31" of a program counter, asked of addr2line within the sandbox: the debug information is the student's.
 std::string Session::source_line(std::uint64_t program_counter) const {
     if (program_counter == 0) return "";
-    Policy policy = policy_;
-    policy.gpu = false;
-    policy.limits.wall_s = 2;
-    const Ended ended =
-        run_to_end({"addr2line", "-i", "-s", "-e", runner_.string(), fmt::format("{:#x}", program_counter)}, policy);
-    if (ended.how != End::exited || ended.status != 0) return "";
-    std::string found;
-    for (std::size_t begin = 0; begin < ended.output.size();) {
-        const std::size_t end = std::min(ended.output.find('\n', begin), ended.output.size());
-        const std::string line = ended.output.substr(begin, end - begin);
-        if (line.find(".cu:") != std::string::npos) found = line.substr(0, line.find(' '));
-        begin = end + 1;
-        if (!found.empty()) break;
-    }
-    return clean(found.c_str(), 200);
+    const auto places = find_source_lines(runner_, policy_, {program_counter});
+    return places.empty() ? "" : clean(places.begin()->second.c_str(), 200);
 }
 
 }  // namespace warplab

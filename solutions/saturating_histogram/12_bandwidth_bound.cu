@@ -83,7 +83,7 @@ __device__ void finish(const unsigned* own, std::uint8_t* bins) {
         const unsigned added = min(own[b], bin_full), before = atomicAdd(&totals[b], one_block + added);
         if (before / one_block < gridDim.x - 1) continue;
         bins[b] = static_cast<std::uint8_t>(min(before % one_block + added, bin_full));
-        totals[b] = 0;
+        atomicExch(&totals[b], 0u);
     }
 }
 

@@ -151,7 +151,7 @@ TEST(Score, HygienePendsWithoutCheckMode) {
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene_max, 2);
     EXPECT_EQ(score->hygiene, 0);
-    EXPECT_EQ(score->hygiene_why, "check mode is not part of this version");
+    EXPECT_EQ(score->hygiene_why, "check mode gives no points yet");
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({good}))->hygiene_pending);
 }
 

@@ -109,7 +109,7 @@ class Checker final : public Observer {
                        bool host_writes) override;
     void memory_ends(void* begin) override;
     void memory_written(void* begin, std::size_t bytes) override;
-    void shared_begins(void* begin, std::size_t bytes, const char* name, int line) override;
+    void shared_begins(void* begin, std::size_t bytes, const char* name) override;
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
     void early_exit() override;
@@ -269,7 +269,7 @@ void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, 
     recent_device_ = {};
 }
 
-void Checker::shared_begins(void* begin, std::size_t bytes, const char* name, int) {
+void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {
     const std::uintptr_t zone = number(begin) - shared_zone;
     Object& object = shared_[zone];
     if (object.bytes != bytes) {

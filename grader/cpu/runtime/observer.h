@@ -16,7 +16,7 @@ class Observer {
     virtual void memory_ends(void* begin) = 0;
     /// By a copy or a fill.
     virtual void memory_written(void* begin, std::size_t bytes) = 0;
-    virtual void shared_begins(void* begin, std::size_t bytes, const char* name, int line) = 0;
+    virtual void shared_begins(void* begin, std::size_t bytes, const char* name) = 0;
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
     /// Threads of the block returned before a barrier that others wait at.

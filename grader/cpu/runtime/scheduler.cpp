@@ -367,10 +367,10 @@ void fill_poison(void* begin, size_t bytes) {
     memcpy(words + count, &poison_word, bytes % sizeof(unsigned));
 }
 
-void begin_shared(void* begin, size_t bytes, const char* name, int line) {
+void begin_shared(void* begin, size_t bytes, const char* name) {
     constexpr size_t most = 48 * 1024;
     fill_poison(begin, bytes);
-    if (observer) observer->shared_begins(begin, bytes, name, line);
+    if (observer) observer->shared_begins(begin, bytes, name);
     if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
     end_with_fault(warplab::Fault::aborted,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +

@@ -102,14 +102,14 @@ struct Shared {
 #endif
     unsigned epoch;
 
-    WARPLAB_CPU_INLINE T& use(const char* name, int line) {
-        if (__builtin_expect(epoch != block_state.epoch, 0)) poison(name, line);
+    WARPLAB_CPU_INLINE T& use(const char* name, int) {
+        if (__builtin_expect(epoch != block_state.epoch, 0)) poison(name);
         return reinterpret_cast<T&>(storage);
     }
 
-    WARPLAB_CPU_COLD void poison(const char* name, int line) {
+    WARPLAB_CPU_COLD void poison(const char* name) {
         epoch = block_state.epoch;
-        begin_shared(storage, sizeof(T), name, line);
+        begin_shared(storage, sizeof(T), name);
     }
 };
 

@@ -36,7 +36,7 @@ inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative numbe
 
 void fill_poison(void* begin, size_t bytes);
 /// Poisons a shared variable that the block comes to, and ends the process when the block has more than 48 KB of them.
-void begin_shared(void* begin, size_t bytes, const char* name, int line);
+void begin_shared(void* begin, size_t bytes, const char* name);
 
 /// Turns the loop's thread into a fiber and makes fibers of those that come after it. False when none does, so that
 /// there is nobody to wait for.
