@@ -26,13 +26,14 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y * ROWS;    // where the tile begins, in image
     //@ begin
-    for (int i = threadIdx.y; i < tile_y && top + i < rows; i += BLOCK_Y)
-        for (int j = threadIdx.x; j < tile_x && left + j < pitch; j += BLOCK_X)
-            tile[i][j] = image[(top + i) * pitch + left + j];
+    // Where the tile is larger than what is left of image, its last row or column goes on.
+    for (int i = threadIdx.y; i < tile_y; i += BLOCK_Y)
+        for (int j = threadIdx.x; j < tile_x; j += BLOCK_X)
+            tile[i][j] = image[min(top + i, rows - 1) * pitch + min(left + j, pitch - 1)];
     __syncthreads();
     //@ starter
     //@ // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and what lies BLOCK_X further right and BLOCK_Y
-    //@ // further down, as far as the tile goes and image has pixels. Then wait for all threads.
+    //@ // further down, as far as the tile goes. Read nothing beyond image's last row and column. Then wait for all.
     //@ (void)tile, (void)pitch, (void)rows;
     //@ end
 
