@@ -1,0 +1,174 @@
+"""compute-sanitizer's verdict on every planted mistake of kernels/*.cu, for a table beside check mode's.
+
+    python3 tests/cpu/check/compare_with_sanitizer.py --json FILE     (needs a GPU, nvcc and compute-sanitizer)
+
+Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
+for each program, the kind and the lines that it plants and what each tool said of it: `clean`, `findings` (words,
+lines, count), `timeout`, `error` or `not run`. Standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+KERNELS = Path(__file__).with_name("kernels")
+TOOLS = {
+    "memcheck": ["--leak-check", "full"],
+    "racecheck": ["--racecheck-report", "all"],
+    "initcheck": [],
+    "synccheck": [],
+}
+# What is asked first, in case the time is up before all are.
+LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "returned": "synccheck"}
+
+TOOL_LIMIT_S = 20
+MOST_KEPT_CHARACTERS = 4000
+MARK = re.compile(r"//! (\w+)$")
+RECORD = re.compile(r"^========= (?! )(.*)$")
+LINE = re.compile(r"\.cu:(\d+)")
+# What every run prints, and what only repeats.
+NOISE = re.compile(
+    r"COMPUTE-SANITIZER|SUMMARY|ERROR SUMMARY|LEAK SUMMARY|RACECHECK SUMMARY|Target application returned|^$"
+)
+
+
+def find_program(name: str) -> str:
+    found = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer")
+    if not found:
+        sys.exit(f"{name} is neither on the PATH nor in /usr/local/cuda. It comes with the CUDA Toolkit.")
+    return found
+
+
+def planted(kernel: Path) -> list[tuple[str, int]]:
+    lines = enumerate(kernel.read_text().splitlines(), 1)
+    return sorted((mark[1], number) for number, line in lines if (mark := MARK.search(line)))
+
+
+def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
+    """Empty, or why it does not compile."""
+    flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "-Xcompiler=-g"]
+    done = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
+    return done.stderr[:MOST_KEPT_CHARACTERS] if done.returncode else ""
+
+
+def records(output: str) -> list[dict]:
+    """The tool's findings: its words without addresses, the lines of the program that it names, and how often."""
+    found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
+    words, in_kernel, on_host = "", [], []
+
+    def close() -> None:
+        if words and not NOISE.search(words):
+            key = (words, tuple(dict.fromkeys(in_kernel)), tuple(dict.fromkeys(on_host)))
+            found[key] = found.get(key, 0) + 1
+
+    for line in output.splitlines():
+        if start := RECORD.match(line):
+            close()
+            words, in_kernel, on_host = re.sub(r"0x[0-9a-f]+", "ADDRESS", start[1]).strip(), [], []
+        if line.startswith("========="):
+            (on_host if "Host Frame" in line else in_kernel).extend(int(number) for number in LINE.findall(line))
+    close()
+    return [
+        {"words": words, "lines": list(in_kernel), "host_lines": list(on_host), "count": count}
+        for (words, in_kernel, on_host), count in found.items()
+    ]
+
+
+def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
+    left = min(TOOL_LIMIT_S, end - time.monotonic())
+    if left <= 1:
+        return {"verdict": "not run"}
+    options = TOOLS.get(tool, [])
+    command = [sanitizer, "--tool", tool, "--print-limit", "20", *options, program] if tool in TOOLS else [program]
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=left, check=False)
+    except subprocess.TimeoutExpired as expired:
+        text = (expired.stdout or b"").decode(errors="replace")
+        return {"verdict": "timeout", "findings": records(text), "output": text[:MOST_KEPT_CHARACTERS]}
+    text = (done.stdout + done.stderr).decode(errors="replace")
+    result = {"status": done.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
+    if tool in TOOLS and "SUMMARY" not in text:
+        result["verdict"] = "error"
+    else:
+        result["verdict"] = "findings" if result["findings"] else "clean"
+    if result["verdict"] != "clean":
+        result["output"] = text[:MOST_KEPT_CHARACTERS]
+    return result
+
+
+def order(kernel: Path) -> list[str]:
+    first = next((tool for word, tool in LIKELY.items() if word in kernel.stem), "memcheck")
+    return [first, *(tool for tool in TOOLS if tool != first), "plain"]
+
+
+def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers: int, limit_s: float) -> list[dict]:
+    end = time.monotonic() + limit_s
+    rows = [{"kernel": k.stem, "planted": planted(k), "tools": {}} for k in kernels]
+    with ThreadPoolExecutor(workers) as pool:
+        built = list(pool.map(lambda k: compile_kernel(nvcc, k, folder / k.stem), kernels))
+        jobs = []
+        for turn in range(len(TOOLS) + 1):
+            for kernel, row, problem in zip(kernels, rows, built, strict=True):
+                tool = order(kernel)[turn]
+                if problem:
+                    row["tools"][tool] = {"verdict": "error", "output": problem}
+                else:
+                    jobs.append((row, tool, pool.submit(run_tool, sanitizer, tool, folder / kernel.stem, end)))
+        for row, tool, job in jobs:
+            row["tools"][tool] = job.result()
+    return rows
+
+
+def in_short(result: dict) -> str:
+    if result["verdict"] != "findings":
+        return result["verdict"]
+    lines = sorted({line for finding in result["findings"] for line in finding["lines"] or finding["host_lines"]})
+    return "lines " + ",".join(map(str, lines)) if lines else "no line"
+
+
+def print_table(rows: list[dict]) -> None:
+    print(f"{'program':<40} {'planted at':<12}" + "".join(f" {tool:<14}" for tool in TOOLS) + " plain")
+    for row in rows:
+        lines = ",".join(str(line) for _, line in row["planted"]) or "-"
+        cells = "".join(f" {in_short(row['tools'][tool])[:14]:<14}" for tool in TOOLS)
+        print(f"{row['kernel']:<40} {lines:<12}{cells} {row['tools']['plain'].get('status', '-')}")
+
+
+def version(program: str) -> str:
+    words = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return next((line.strip() for line in words.splitlines() if "ersion" in line or "release" in line), "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--only", default="", help="programs whose name has this")
+    parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
+    parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
+    options = parser.parse_args()
+    nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
+    kernels = sorted(k for k in KERNELS.glob("*.cu") if options.only in k.stem)
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = judge(nvcc, sanitizer, kernels, Path(folder), options.workers, options.limit_s)
+    wall_s = round(time.monotonic() - begin, 1)
+    report = {"schema": 1, "tool": version(sanitizer), "nvcc": version(nvcc), "wall_s": wall_s, "programs": rows}
+    options.json.write_text(json.dumps(report, indent=1) + "\n")
+    print_table(rows)
+    print(f"{len(rows)} programs in {wall_s} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
