@@ -233,6 +233,10 @@ std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<Acc
         sum.fewest_sectors += c.fewest_sectors;
         sum.bank_passes += c.bank_passes;
         sum.same_address += c.same_address;
+        if (!c.writes || c.atomic) continue;
+        sum.store_requests += c.requests;
+        sum.store_sectors += c.sectors;
+        sum.store_bank_passes += c.bank_passes;
     }
     std::vector<LineCounts> all;
     for (auto& [key, sum] : sums) all.push_back(std::move(sum));

@@ -26,6 +26,7 @@ struct LineCounts {
     MemoryKind kind = MemoryKind::device;
     bool atomic = false;
     std::uint64_t requests = 0, lanes = 0, sectors = 0, fewest_sectors = 0, bank_passes = 0, same_address = 0;
+    std::uint64_t store_requests = 0, store_sectors = 0, store_bank_passes = 0;  // of these, those of plain stores
 };
 
 /// By kernel and line; in no place of the student's file: left out.

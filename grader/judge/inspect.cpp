@@ -110,7 +110,8 @@ void print_counts(const std::vector<LineCounts>& counts, const Source& source) {
 
 /// {"schema": 1, "lab", "stage", "datasets", "findings": [{"cause", "line", "other_line", "note", "count", "message",
 /// "hint"}], "counts": [{"kernel", "line", "memory", "atomic", "requests", "lanes", "sectors", "fewest_sectors",
-/// "bank_passes", "same_address"}]}; counts are sums over the requests of all warps that were looked at.
+/// "bank_passes", "same_address", "store_requests", "store_sectors", "store_bank_passes"}]}; counts are sums over the
+/// requests of all warps that were looked at.
 Json to_json(const StageRun& run, std::size_t datasets, const std::vector<Discovery>& found,
              const std::vector<LineCounts>& counts) {
     static constexpr const char* kinds[] = {"device", "shared", "constant"};
@@ -135,7 +136,10 @@ Json to_json(const StageRun& run, std::size_t datasets, const std::vector<Discov
                                   {"sectors", c.sectors},
                                   {"fewest_sectors", c.fewest_sectors},
                                   {"bank_passes", c.bank_passes},
-                                  {"same_address", c.same_address}});
+                                  {"same_address", c.same_address},
+                                  {"store_requests", c.store_requests},
+                                  {"store_sectors", c.store_sectors},
+                                  {"store_bank_passes", c.store_bank_passes}});
     return json;
 }
 

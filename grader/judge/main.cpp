@@ -58,6 +58,9 @@ void add_judging_options(CLI::App& command, Options& options) {
     command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");
     command.add_flag("--no-cuda-only", options.no_cuda_only, "check: skip the datasets that take a GPU, on one too");
     command.add_option("--json", options.json, "also write the report to this file");
+    command.add_option(
+        "--metrics", options.metrics,
+        "profile: only these metrics of Nsight Compute, with commas between, as CSV of the first launches");
     command.add_option("--report-dir", options.report_dir,
                        "grade: write LAB.json into this folder (default: BUILD/report)");
     command

@@ -199,6 +199,18 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     }
 }
 
+/// Nsight Compute and what to ask it for: everything, or the metrics that were named, of launches enough for an
+/// average.
+std::vector<std::string> profiler_command(const std::string& ncu, const std::string& metrics) {
+    std::vector<std::string> command = {ncu, "--clock-control", "none"};
+    if (metrics.empty())
+        command.insert(command.end(), {"--set", "full", "--import-source", "no"});
+    else
+        command.insert(command.end(), {"--metrics", metrics, "--csv", "--page", "raw", "--print-units", "base",
+                                       "--launch-count", "30"});
+    return command;
+}
+
 }  // namespace
 
 int sanitize(const Options& options) {
@@ -225,10 +237,10 @@ int profile(const Options& options) {
     if (!chosen) chosen = &setting.lab.dataset(options.dataset);
     fmt::print("{}/{} on {} under Nsight Compute (cuda backend)\n", setting.lab.name, setting.stage.id, chosen->name);
     std::string output;
-    const Check check =
-        run_under(setting, {ncu, "--clock-control", "none", "--set", "full", "--import-source", "no"}, *chosen, output);
+    const Check check = run_under(setting, profiler_command(ncu, options.metrics), *chosen, output);
     std::fwrite(output.data(), 1, output.size(), stdout);
     if (check.failure) fmt::print("\n{}", wrap(check.failure->message, 0, text_style(STDOUT_FILENO).width));
+    if (!options.metrics.empty()) return check.verdict == Verdict::passed ? 0 : 1;
     const std::string nsys = find_program("nsys");
     if (nsys.empty()) {
         fmt::print("\nNsight Systems (nsys) is not on this machine, so there is no time line.\n");
