@@ -74,11 +74,21 @@ struct AccessCounts {
     std::uint64_t sectors, fewest_sectors;  // of device memory, 32 bytes each; fewest: as many as the bytes fill
     std::uint64_t bank_passes;              // of shared memory and of constants; one for each request is the least
     std::uint64_t same_address;             // of atomics: sum of the most lanes at one address
+    std::uint64_t accesses;                 // of single threads, in all blocks: what stands above is of some of them
     std::uint32_t width, writes, atomic, kind;
     char kernel[64];
 };
 enum class MemoryKind : std::uint32_t { device = 0, shared = 1, constant = 2 };
 inline constexpr std::uint32_t most_places = 160;
+
+/// A kernel's launches with one shape of block, in check mode.
+struct LaunchCounts {
+    std::uint64_t launches, blocks;  // blocks: of all launches
+    std::uint64_t static_shared_bytes, dynamic_shared_bytes;
+    std::uint32_t block[3], grid[3];  // grid: the largest
+    char kernel[64];
+};
+inline constexpr std::uint32_t most_shapes = 32;
 
 struct StatusPage {
     std::uint32_t phase;
@@ -98,6 +108,8 @@ struct StatusPage {
     Finding findings[most_findings];
     std::uint32_t place_count;
     AccessCounts places[most_places];
+    std::uint32_t shape_count;
+    LaunchCounts shapes[most_shapes];
 };
 
 }  // namespace warplab

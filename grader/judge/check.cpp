@@ -348,6 +348,8 @@ void StageRun::end_session() {
     const std::uint32_t found = std::min(page.finding_count, most_findings);
     findings.insert(findings.end(), page.findings, page.findings + found);
     counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
+    launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, most_shapes));
+    calls += page.calls;
     const Ended ended = session->finish();
     output += ended.output;
     if (ended.output_bytes > ended.output.size())

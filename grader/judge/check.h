@@ -31,6 +31,8 @@ struct StageRun {
     std::string output = {};             // what ended sessions printed
     std::vector<Finding> findings = {};  // what check mode saw in them
     std::vector<AccessCounts> counts = {};
+    std::vector<LaunchCounts> launches = {};
+    std::uint64_t calls = 0;  // of the contract function, in them
 
     /// The living session, started when there is none.
     Session& runner_session();

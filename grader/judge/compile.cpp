@@ -217,6 +217,19 @@ class Compiler {
         return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object();
     }
 
+    /// The compiler's words; nothing when it says no.
+    std::optional<std::string> report_resources(const std::string& architecture) {
+        write_student_file(text_);
+        Words command = {find_nvcc().string()};
+        add(command, resource_report_flags(architecture));
+        add(command, job_.defines);
+        add(command, harness_.includes);
+        add(command, {"student.cu", "-o", "student.cubin"});
+        const Ended ended = run(command, policy_);
+        if (ended.how != End::exited || ended.status != 0) return std::nullopt;
+        return ended.output;
+    }
+
     fs::path runner() const { return in_work("runner"); }
 
   private:
@@ -471,6 +484,24 @@ std::string ask_nvcc(const Job& job) {
     return says;
 }
 
+std::string ask_resources(const Job& job, const std::string& architecture) {
+    const HandIn hand_in = read_hand_in(job.source);
+    if (find_nvcc().empty() || hand_in.failure) return "";
+    const Harness harness = harness_for(job.root, job.build, Backend::cuda, job.lab);
+    const std::string key = "resources-" + architecture + "-" + cache_key(job, harness, hand_in.text);
+    if (const auto folder = find_cached(job.cache(), key)) {
+        std::ifstream file(*folder / "says");
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    Compiler compiler(job, harness, hand_in.text);
+    const auto says = compiler.report_resources(architecture);
+    if (!says) return "";
+    WorkFolder finished(job.cache(), false);
+    std::ofstream(finished.path() / "says", std::ios::binary) << *says;
+    finished.publish(key);
+    return *says;
+}
+
 }  // namespace
 
 Compiled compile(const CompileRequest& request) {
@@ -496,6 +527,17 @@ std::future<std::string> nvcc_says(const CompileRequest& request) {
             return fmt::format("could not be asked: {}", problem.what());
         }
     });
+}
+
+std::string resource_report(const CompileRequest& request, const std::string& architecture) {
+    Job job(request);
+    job.backend = Backend::cuda;
+    job.for_tools = false;
+    try {
+        return ask_resources(job, architecture);
+    } catch (const std::exception&) {
+        return "";  // without registers the rest can still be said
+    }
 }
 
 void build_harness(const fs::path& root, const fs::path& build, Backend backend) {

@@ -38,6 +38,10 @@ Compiled compile(const CompileRequest& request);
 /// the student's file.
 std::future<std::string> nvcc_says(const CompileRequest& request);
 
+/// What ptxas reports of the same file's kernels (grader/judge/resources.h reads it), compiled for "sm_90" or the like;
+/// "" without nvcc, and where nvcc refuses the file or no longer knows the architecture.
+std::string resource_report(const CompileRequest& request, const std::string& architecture);
+
 /// Builds ahead what every compilation links: the runner, the backend, the drivers of all labs. Throws
 /// std::runtime_error with the compiler's words.
 void build_harness(const std::filesystem::path& root, const std::filesystem::path& build, Backend backend);

@@ -6,11 +6,16 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
 
 #include "grader/core/json.h"
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
 #include "grader/judge/compilation/diagnostics.h"
+#include "grader/judge/counters.h"
 #include "grader/judge/findings.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/verbs.h"
@@ -21,6 +26,7 @@ namespace {
 
 constexpr double most_bytes = 1 << 20;    // that a dataset has, times its iterations
 constexpr std::size_t most_printed = 12;  // discoveries
+constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
 
 bool small_enough(const StageRun& run, const Dataset& dataset) {
     if (!dataset.uses.check || dataset.uses.cuda_only || !dataset.applies_to(run.stage)) return false;
@@ -43,6 +49,32 @@ struct Source {
         const std::size_t first = whole.find_first_not_of(" \t");
         return first == std::string::npos ? "" : to_printable(whole.substr(first, most));
     }
+    std::string whole_line(int number, std::size_t most) const {
+        std::string whole = compilation::source_line(text, number);
+        for (std::size_t tab; (tab = whole.find('\t')) != std::string::npos;) whole.replace(tab, 1, "    ");
+        return to_printable(whole.substr(0, most));
+    }
+    int line_count() const { return static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1; }
+    std::vector<std::string> lines() const {
+        std::vector<std::string> all;
+        std::istringstream stream(text);
+        for (std::string line; std::getline(stream, line);) all.push_back(line);
+        return all;
+    }
+};
+
+/// All that check mode says of a file.
+struct Inspection {
+    std::string lab, stage;
+    Source source;
+    const Gpu& gpu;
+    std::vector<Counted> datasets = {};
+    Counted all = {};
+    std::vector<Discovery> findings = {};
+    std::vector<LineCounts> counts = {};
+    std::vector<KernelShape> kernels = {};
+    std::vector<LineSummary> lines = {};
+    bool passed = false;
 };
 
 void print_discovery(const Discovery& d, const Source& source) {
@@ -55,6 +87,12 @@ void print_discovery(const Discovery& d, const Source& source) {
         fmt::print("    {:>5} | {}\n", d.other_line, source.line(d.other_line, 100));
     if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
+}
+
+void print_findings(const Inspection& found) {
+    for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
+        print_discovery(found.findings[i], found.source);
+    if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
 /// What check mode cannot explain is said too, or silence would look like praise. Whether all datasets passed.
@@ -72,75 +110,193 @@ bool print_verdicts(const std::vector<Check>& checks, bool clean) {
     return false;
 }
 
-double ratio(std::uint64_t part, std::uint64_t whole) {
-    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+/// Right-aligned; red when it costs.
+std::string cell(const std::string& text, int width, bool costly, const TextStyle& style) {
+    const std::string padded = fmt::format("{:>{}}", text, width);
+    return costly ? paint(padded, Colour::red, style) : padded;
 }
 
-/// "device: 8.0 sectors of 4.0", "shared: 2.0 bank passes, 3.1 at one address".
-std::string what_costs(const LineCounts& c) {
-    const double passes = ratio(c.bank_passes, c.requests);
-    std::string text;
-    switch (c.kind) {
-        case MemoryKind::shared:
-            text = fmt::format("shared: {:.1f} bank passes", passes);
-            break;
-        case MemoryKind::constant:
-            text = fmt::format("constant: {:.1f} addresses", passes);
-            break;
-        default:
-            text = fmt::format("device: {:.1f} sectors, {:.1f} at best", ratio(c.sectors, c.requests),
-                               ratio(c.fewest_sectors, c.requests));
+/// "812", "34k", "1.2M".
+std::string short_count(std::uint64_t count) {
+    const auto value = static_cast<double>(count);
+    if (count < 10'000) return std::to_string(count);
+    return count < 1'000'000 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:.1f}M", value / 1e6);
+}
+
+std::string one_decimal(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : ""; }
+
+std::string margin_words(const LineSummary& m, const TextStyle& style) {
+    std::string words = cell(short_count(m.requests), 8, false, style);
+    words += cell(fmt::format("{:.1f}", m.lanes), 6, m.few_lanes(), style);
+    words +=
+        cell(m.sectors ? fmt::format("{:.1f}/{:.1f}", *m.sectors, *m.fewest_sectors) : "", 10, m.many_sectors(), style);
+    words += cell(one_decimal(m.passes), 7, m.many_passes(), style);
+    return words + cell(one_decimal(m.clashes), 8, m.many_clashes(), style);
+}
+
+/// The lines to show: those that cost most, each with the lines around it, as many as fit a screen.
+std::set<int> choose_lines(std::vector<LineSummary> lines, int last_line) {
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const LineSummary& a, const LineSummary& b) { return a.heat > b.heat; });
+    std::set<int> chosen;
+    for (const LineSummary& one : lines) {
+        std::set<int> with = chosen;
+        for (int near = std::max(1, one.line - 1); near <= std::min(one.line + 1, last_line); ++near) with.insert(near);
+        if (with.size() <= most_lines) chosen = std::move(with);
     }
-    if (c.atomic) text += fmt::format("; {:.1f} at one address", ratio(c.same_address, c.requests));
-    return text;
+    return chosen;
 }
 
-void print_counts(const std::vector<LineCounts>& counts, const Source& source) {
-    std::string kernel;
-    for (const LineCounts& c : counts) {
-        if (c.kernel != kernel) {
-            kernel = c.kernel;
-            fmt::print("\n{}, for each request of a warp:\n  {:>10}  {:>5}  {:<48}  {:>5}\n", kernel, "requests",
-                       "lanes", "memory", "line");
-        }
-        fmt::print("  {:>10}  {:>5.1f}  {:<48}  {:>5} | {}\n", format_count(c.requests), ratio(c.lanes, c.requests),
-                   what_costs(c), c.line, source.line(c.line, 60));
+void print_source(const std::vector<LineSummary>& lines, const Source& source) {
+    if (lines.empty()) return;
+    const TextStyle style = text_style(STDOUT_FILENO);
+    fmt::print("\n{:>8}{:>6}{:>10}{:>7}{:>8} line\n", "requests", "lanes", "sectors", "passes", "clashes");
+    const std::set<int> chosen = choose_lines(lines, source.line_count());
+    int before = 0;
+    for (const int line : chosen) {
+        if (before && line != before + 1) fmt::print("{:>44}\n", "...");
+        before = line;
+        const auto margin =
+            std::find_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return one.line == line; });
+        const std::string words = margin == lines.end() ? std::string(39, ' ') : margin_words(*margin, style);
+        const auto room = static_cast<std::size_t>(std::max(20, style.width - 47));
+        fmt::print("{}{:>5} | {}\n", words, line, source.whole_line(line, room));
     }
+    const auto left_out =
+        std::count_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return !chosen.contains(one.line); });
+    if (left_out > 0)
+        fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(left_out), "line"));
+    fmt::print("{}", wrap("A request is what a warp accesses together. lanes: of its 32, how many take part. sectors: "
+                          "of 32 bytes of device memory, and how few would do. passes: over the banks of shared "
+                          "memory, or addresses of constants; 1 is best. clashes: lanes whose atomics meet at one "
+                          "address.",
+                          0, style.width));
 }
 
-/// {"schema": 1, "lab", "stage", "datasets", "findings": [{"cause", "line", "other_line", "note", "count", "message",
-/// "hint"}], "counts": [{"kernel", "line", "memory", "atomic", "requests", "lanes", "sectors", "fewest_sectors",
-/// "bank_passes", "same_address", "store_requests", "store_sectors", "store_bank_passes"}]}; counts are sums over the
-/// requests of all warps that were looked at.
-Json to_json(const StageRun& run, std::size_t datasets, const std::vector<Discovery>& found,
-             const std::vector<LineCounts>& counts) {
+void print_kernels(const std::vector<KernelShape>& kernels, const Gpu& gpu) {
+    const int width = text_style(STDOUT_FILENO).width;
+    if (!kernels.empty()) fmt::print("\n");
+    for (std::size_t i = 0; i < kernels.size() && i < most_shapes_printed; ++i)
+        fmt::print("{}", wrap(fmt::format("{}: {}.", kernels[i].kernel, occupancy_words(kernels[i], gpu)), 0, width));
+    if (kernels.size() > most_shapes_printed)
+        fmt::print("... and {} more shapes\n", kernels.size() - most_shapes_printed);
+}
+
+/// How many times as much memory the stage asks for as it has to move.
+void print_traffic(const Counted& all) {
+    if (all.least_bytes <= 0) return;
+    const double bytes = device_bytes(all.accesses);
+    fmt::print("{}", wrap(fmt::format("Device memory: kernels ask for {} in sectors of 32 bytes, {} what the stage has "
+                                      "to move ({}). Caches serve some of it.",
+                                      format_bytes(bytes), format_factor(bytes / all.least_bytes),
+                                      format_bytes(all.least_bytes)),
+                          0, text_style(STDOUT_FILENO).width));
+}
+
+Json to_json(const KernelShape& shape) {
+    const LaunchCounts& launch = shape.launch;
+    return {{"kernel", shape.kernel},
+            {"launches", launch.launches},
+            {"blocks", launch.blocks},
+            {"block", launch.block},
+            {"largest_grid", launch.grid},
+            {"static_shared_bytes", launch.static_shared_bytes},
+            {"dynamic_shared_bytes", launch.dynamic_shared_bytes},
+            {"registers", shape.resources.registers ? Json(shape.resources.registers) : Json()},
+            {"spilled_bytes", shape.resources.spilled_bytes},
+            {"resident_blocks", shape.occupancy.blocks},
+            {"resident_threads", shape.occupancy.threads},
+            {"resident_share", shape.occupancy.share},
+            {"limit", shape.occupancy.limit}};
+}
+
+Json to_json(const Gpu& gpu) {
+    return {{"name", gpu.name},           {"multiprocessors", gpu.multiprocessors},
+            {"threads", gpu.threads},     {"blocks", gpu.blocks},
+            {"registers", gpu.registers}, {"shared_bytes", gpu.shared_bytes}};
+}
+
+Json to_json(const Discovery& d) {
+    return {{"cause", d.cause},  {"line", d.line},   {"other_line", d.other_line},
+            {"note", d.is_note}, {"count", d.count}, {"message", d.message},
+            {"hint", d.hint}};
+}
+
+Json to_json(const LineCounts& c) {
     static constexpr const char* kinds[] = {"device", "shared", "constant"};
-    Json json = {{"schema", 1}, {"lab", run.lab.name}, {"stage", run.stage.id}, {"datasets", datasets}};
-    json["findings"] = Json::array();
-    for (const Discovery& d : found)
-        json["findings"].push_back({{"cause", d.cause},
-                                    {"line", d.line},
-                                    {"other_line", d.other_line},
-                                    {"note", d.is_note},
-                                    {"count", d.count},
-                                    {"message", d.message},
-                                    {"hint", d.hint}});
-    json["counts"] = Json::array();
-    for (const LineCounts& c : counts)
-        json["counts"].push_back({{"kernel", c.kernel},
-                                  {"line", c.line},
-                                  {"memory", kinds[std::min<std::size_t>(static_cast<std::size_t>(c.kind), 2)]},
-                                  {"atomic", c.atomic},
-                                  {"requests", c.requests},
-                                  {"lanes", c.lanes},
-                                  {"sectors", c.sectors},
-                                  {"fewest_sectors", c.fewest_sectors},
-                                  {"bank_passes", c.bank_passes},
-                                  {"same_address", c.same_address},
-                                  {"store_requests", c.store_requests},
-                                  {"store_sectors", c.store_sectors},
-                                  {"store_bank_passes", c.store_bank_passes}});
-    return json;
+    return {{"kernel", c.kernel},
+            {"line", c.line},
+            {"memory", kinds[std::min<std::size_t>(static_cast<std::size_t>(c.kind), 2)]},
+            {"atomic", c.atomic},
+            {"requests", c.requests},
+            {"lanes", c.lanes},
+            {"sectors", c.sectors},
+            {"fewest_sectors", c.fewest_sectors},
+            {"bank_passes", c.bank_passes},
+            {"same_address", c.same_address},
+            {"store_requests", c.store_requests},
+            {"store_sectors", c.store_sectors},
+            {"store_bank_passes", c.store_bank_passes}};
+}
+
+Json to_json(const LineSummary& m) {
+    const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+    Json costly = Json::array();
+    if (m.few_lanes()) costly.push_back("lanes");
+    if (m.many_sectors()) costly.push_back("sectors");
+    if (m.many_passes()) costly.push_back("passes");
+    if (m.many_clashes()) costly.push_back("clashes");
+    return {{"line", m.line},
+            {"heat", m.heat},
+            {"requests", m.requests},
+            {"lanes", m.lanes},
+            {"sectors", known(m.sectors)},
+            {"fewest_sectors", known(m.fewest_sectors)},
+            {"passes", known(m.passes)},
+            {"clashes", known(m.clashes)},
+            {"costly", costly}};
+}
+
+template <class T>
+Json list_of(const std::vector<T>& items) {
+    Json list = Json::array();
+    for (const T& item : items) list.push_back(to_json(item));
+    return list;
+}
+
+/// What `inspect --json` writes and grader/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py holds the
+/// keys. "counts" are sums over the requests of all warps that were looked at.
+Json to_json(const Inspection& found) {
+    return {{"schema", 1},
+            {"lab", found.lab},
+            {"stage", found.stage},
+            {"datasets", found.datasets.size()},
+            {"passed", found.passed},
+            {"file", found.source.name},
+            {"source", found.source.lines()},
+            {"findings", list_of(found.findings)},
+            {"counts", list_of(found.counts)},
+            {"lines", list_of(found.lines)},
+            {"gpu", to_json(found.gpu)},
+            {"kernels", list_of(found.kernels)},
+            {"device_bytes", device_bytes(found.all.accesses)},
+            {"least_bytes", found.all.least_bytes}};
+}
+
+/// What was counted since the last dataset.
+Counted take_counts(StageRun& run, const Dataset& dataset) {
+    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    return {dataset.name, std::exchange(run.counts, {}), std::exchange(run.launches, {}),
+            run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
+}
+
+/// BUILD/inspect/LAB-STAGE.json, of which the HTML page is made, and a copy where --json says.
+void keep(const Inspection& found, const Options& options) {
+    const std::string text = to_json(found).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const auto folder = options.build / "inspect";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / (found.lab + "-" + found.stage + ".json")) << text;
+    if (!options.json.empty()) std::ofstream(options.json) << text;
 }
 
 }  // namespace
@@ -150,6 +306,7 @@ int inspect(const Options& options) {
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
     check_names(lab, options, Backend::cpu);
+    const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
     if (options.source.empty() && options.tree.empty()) start_lab(lab, judge.folders());
     const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
     Task task;
@@ -163,29 +320,33 @@ int inspect(const Options& options) {
     }
     StageRun& run = *ready.run;
     run.environment = {"WARPLAB_THREADS=1"};
+    Inspection found{lab.name, stage.id, Source(file), gpu};
     std::vector<Check> checks;
     for (const Dataset& dataset : lab.datasets) {
         if (!options.dataset.empty() ? dataset.name != options.dataset : !small_enough(run, dataset)) continue;
         checks.push_back(check_dataset(run, dataset));
         run.end_session();
+        found.datasets.push_back(take_counts(run, dataset));
     }
     if (checks.empty())
         throw UsageError(
             fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", lab.name, stage.id,
                format_plural(checks.size(), "dataset"));
-    const Source source(file);
-    const std::vector<Discovery> found = explain_findings(run, run.findings);
-    for (std::size_t i = 0; i < found.size() && i < most_printed; ++i) print_discovery(found[i], source);
-    if (found.size() > most_printed) fmt::print("... and {} more\n", found.size() - most_printed);
-    const bool clean = std::all_of(found.begin(), found.end(), [](const Discovery& d) { return d.is_note; });
-    const bool passed = print_verdicts(checks, clean);
-    const std::vector<LineCounts> counts = add_up_counts(run, run.counts);
-    print_counts(counts, source);
-    if (!options.json.empty())
-        std::ofstream(options.json)
-            << to_json(run, checks.size(), found, counts).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
-    return clean && passed ? 0 : 1;
+    found.findings = explain_findings(run, run.findings);
+    print_findings(found);
+    const bool clean =
+        std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });
+    found.passed = print_verdicts(checks, clean);
+    found.all = all_of(found.datasets);
+    found.counts = add_up_counts(run, found.all.accesses);
+    found.kernels = describe_kernels(found.all.launches, judge.resources(lab, stage, file, gpu.architecture()), gpu);
+    print_kernels(found.kernels, gpu);
+    print_traffic(found.all);
+    found.lines = summarize_lines(found.counts);
+    print_source(found.lines, found.source);
+    keep(found, options);
+    return clean && found.passed ? 0 : 1;
 }
 
 }  // namespace warplab

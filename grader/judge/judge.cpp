@@ -173,6 +173,12 @@ Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::fi
     return ready;
 }
 
+std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const Stage& stage,
+                                                        const std::filesystem::path& source,
+                                                        const std::string& architecture) {
+    return read_resource_report(resource_report(compile_request(lab, stage, source, Task{}), architecture));
+}
+
 StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                const Task& task, const Listener& listener) {
     StageReport report;

@@ -15,6 +15,7 @@
 #include "grader/judge/compile.h"
 #include "grader/judge/measure.h"
 #include "grader/judge/process.h"
+#include "grader/judge/resources.h"
 #include "grader/judge/show.h"
 
 namespace warplab {
@@ -74,6 +75,11 @@ class Judge {
         std::unique_ptr<StageRun> run;
     };
     Ready make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task);
+
+    /// What a file's kernels take on a GPU of this architecture; empty where nvcc cannot say.
+    std::map<std::string, KernelResources> resources(const Lab& lab, const Stage& stage,
+                                                     const std::filesystem::path& source,
+                                                     const std::string& architecture);
 
     const Bandwidth& bandwidth();
     Backend backend() const { return backend_; }

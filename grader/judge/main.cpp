@@ -86,6 +86,8 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
         command.add_option("--image", options.image, "the picture to work on; without it, the lab's own");
         command.add_option("--set", options.settings, "NAME=VALUE …: the lab's settings; an unknown name lists them");
     }
+    if (std::string(entry.name) == "inspect")
+        command.add_option("--gpu", options.gpu, "reckon with this GPU's limits: H200, A100, T4, RTX3080 ...");
     command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");
     command.add_option("--source", options.source, "judge this file as the stage");
     command.add_option("--tree", options.tree, "work (default), solutions, starter or a folder with the stages' files");

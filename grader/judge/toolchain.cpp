@@ -141,6 +141,10 @@ Flags student_cuda_flags(bool for_tools) {
     return flags;
 }
 
+Flags resource_report_flags(const std::string& architecture) {
+    return {"-std=c++17", "-O3", "-arch=" + architecture, "-ccbin", find_cxx().string(), "-cubin", "-Xptxas", "-v"};
+}
+
 Flags harness_flags(Backend backend) {
     Flags flags = {"-std=c++20", "-O2", "-g1", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-x", "c++"};
     if (backend == Backend::cuda) flags.push_back("-I" + cuda_include().string());

@@ -43,6 +43,8 @@ Flags student_cpu_flags();
 Flags check_mode_flags();
 /// nvcc on a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
 Flags student_cuda_flags(bool for_tools);
+/// nvcc on a student's file for ptxas' report of registers alone: compiles no host code.
+Flags resource_report_flags(const std::string& architecture);
 /// g++ on the runner, the drivers and the CPU backend's runtime.
 Flags harness_flags(Backend backend);
 /// g++ linking all of it.

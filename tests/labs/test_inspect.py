@@ -4,6 +4,7 @@ stage is about."""
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,10 +18,10 @@ pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of 
 KNOWN = {("smoothing_filter", "04_tile_parallel")}
 
 
-def inspect(lab: str, stage: str, source: Path, folder: Path) -> tuple[int, dict]:
+def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> tuple[int, dict]:
     """The exit status, and what `build/warplab inspect` writes as JSON."""
     report = folder / f"{stage}.json"
-    command = [BUILD / "warplab", "inspect", lab, stage, "--source", source, "--json", report]
+    command = [BUILD / "warplab", "inspect", lab, stage, "--source", source, "--json", report, *options]
     run = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace")
     assert report.exists(), run.stdout + run.stderr
     return run.returncode, json.loads(report.read_text())
@@ -80,3 +81,41 @@ def test_shared_bins_save_atomics_on_device_memory(tmp_path: Path) -> None:
     shared = inspect_solution("image_histogram", "03_shared_bins", tmp_path)
     assert total(direct, "shared", "requests", atomic=True) == 0
     assert total(shared, "shared", "requests", atomic=True) > 10 * total(shared, "device", "requests", atomic=True)
+
+
+def kernel(report: dict, name: str) -> dict:
+    return next(one for one in report["kernels"] if one["kernel"].startswith(name))
+
+
+def test_kernels_are_described_as_they_were_launched(tmp_path: Path) -> None:
+    shape = kernel(inspect_solution("dot_product", "02_dyadic_interleaved", tmp_path), "dot_product_kernel")
+    assert shape["block"] == [256, 1, 1]
+    assert (shape["static_shared_bytes"], shape["dynamic_shared_bytes"]) == (256 * 4, 0)
+    assert 0 < shape["launches"] <= shape["blocks"]
+    shape = kernel(inspect_solution("image_histogram", "05_private_bins", tmp_path), "image_histogram_kernel")
+    assert shape["static_shared_bytes"] + shape["dynamic_shared_bytes"] == 32 * 256 * 4 + 1
+
+
+def test_registers_and_shared_memory_limit_what_a_gpu_holds(tmp_path: Path) -> None:
+    source = ROOT / "solutions/image_histogram/05_private_bins.cu"
+    t4 = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "t4")[1]
+    h200 = inspect("image_histogram", "05_private_bins", source, tmp_path, "--gpu", "H200")[1]
+    few, many = (kernel(report, "image_histogram_kernel") for report in (t4, h200))
+    assert (t4["gpu"]["name"], few["limit"], few["resident_blocks"]) == ("T4", "shared memory", 1)
+    assert many["resident_blocks"] > few["resident_blocks"]
+    assert (few["registers"] or 0) > 0 or not shutil.which("nvcc")
+
+
+def test_a_gpu_that_is_not_in_the_table_is_refused_with_those_that_are() -> None:
+    command = [str(BUILD / "warplab"), "inspect", "dot_product", "01", "--tree", "solutions", "--gpu", "RTX 308"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "RTX 3080" in run.stderr and "H200" in run.stderr
+
+
+def test_bytes_are_those_that_the_source_asks_for(tmp_path: Path) -> None:
+    """Each element once, but for the sectors of small datasets; and all blocks count, not only those looked at."""
+    once = inspect_solution("vector_add", "01_one_thread_per_element", tmp_path)
+    assert 1 <= once["device_bytes"] / once["least_bytes"] < 1.1
+    naive = inspect_solution("smoothing_filter", "01_naive", tmp_path)
+    assert naive["device_bytes"] / naive["least_bytes"] > 10

@@ -302,7 +302,7 @@ void Checker::add_variables() {
 void Checker::grid_begins(const Grid& grid) {
     if (!variables_known_) add_variables();
     grid_ = &grid;
-    begin_counting(grid.kernel);
+    begin_counting(grid);
     quick.in_grid = true;
     quick.executable = executable_begin();
     find_kernels_stack(number(__builtin_frame_address(0)));
@@ -323,7 +323,10 @@ void Checker::grid_begins(const Grid& grid) {
 
 void Checker::grid_ends() {
     settle();
-    end_counting();
+    std::size_t static_shared_bytes = 0;
+    for (const auto& [zone, object] : shared_)
+        if (object.space == FindingSpace::shared && object.block >= first_block_) static_shared_bytes += object.bytes;
+    end_counting(*grid_, static_shared_bytes);
     for (const Finding& finding : between_blocks_)
         if (!fenced_) record_finding(finding);
     grid_ = nullptr;

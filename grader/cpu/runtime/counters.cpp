@@ -15,6 +15,7 @@ namespace warplab_cpu {
 namespace {
 
 using warplab::AccessCounts;
+using warplab::LaunchCounts;
 using warplab::MemoryKind;
 
 constexpr unsigned lanes_per_warp = 32, most_threads = 1024, counted_blocks = 32, banks = 32;
@@ -88,6 +89,7 @@ class Counter {
     }
 
     void add(const LoggedAccess& access) {
+        if (AccessCounts* counts = recent_counts_of(access)) ++counts->accesses;
         if (block_state.epoch - first_block_ >= counted_blocks || left_ == 0) return;
         --left_;
         if (block_state.epoch != block_ || block_state.generation != generation_) flush();
@@ -104,6 +106,14 @@ class Counter {
     }
 
   private:
+    /// Most accesses are at few places: those need no search.
+    AccessCounts* recent_counts_of(const LoggedAccess& access) {
+        Recent& recent = recent_[access.place % recent_.size()];
+        if (recent.place != access.place || recent.kind != access.kind || !recent.known)
+            recent = {true, access.place, access.kind, counts_of(access.place, access)};
+        return recent.counts;
+    }
+
     void flush_warp(unsigned first) {
         std::map<std::uint32_t, std::vector<Request>> places;
         for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
@@ -159,6 +169,13 @@ class Counter {
         return &counts;
     }
 
+    struct Recent {
+        bool known = false;
+        std::uint32_t place = 0;
+        MemoryKind kind = MemoryKind::device;
+        AccessCounts* counts = nullptr;
+    };
+    std::array<Recent, 256> recent_;
     std::array<std::vector<LoggedAccess>, most_threads> logs_;
     std::map<std::pair<std::uint32_t, MemoryKind>, std::uint32_t> index_;
     const char* kernel_ = "";
@@ -172,10 +189,48 @@ Counter& counter() {
     return only;
 }
 
+/// The record of launches like this one; null when there are too many different ones.
+LaunchCounts* shape_of(const LaunchCounts& launch) {
+    warplab::StatusPage& page = writable_page();
+    const auto is_like = [&](const LaunchCounts& other) {
+        return std::equal(launch.block, launch.block + 3, other.block) &&
+               launch.static_shared_bytes == other.static_shared_bytes &&
+               launch.dynamic_shared_bytes == other.dynamic_shared_bytes &&
+               std::strcmp(launch.kernel, other.kernel) == 0;
+    };
+    LaunchCounts* const end = page.shapes + page.shape_count;
+    LaunchCounts* const found = std::find_if(page.shapes, end, is_like);
+    if (found != end) return found;
+    if (page.shape_count >= warplab::most_shapes) return nullptr;
+    ++page.shape_count;
+    *end = launch;
+    return end;
+}
+
+void count_launch(const Grid& grid, std::size_t static_shared_bytes) {
+    LaunchCounts launch{};
+    launch.static_shared_bytes = static_shared_bytes;
+    launch.dynamic_shared_bytes = grid.shared_bytes;
+    const unsigned block[] = {grid.threads.x, grid.threads.y, grid.threads.z};
+    const unsigned blocks[] = {grid.blocks.x, grid.blocks.y, grid.blocks.z};
+    std::copy(block, block + 3, launch.block);
+    std::strncpy(launch.kernel, grid.kernel, sizeof launch.kernel - 1);
+    LaunchCounts* const shape = shape_of(launch);
+    if (!shape) return;
+    const auto size = [](const auto& extent) { return std::uint64_t{extent[0]} * extent[1] * extent[2]; };
+    ++shape->launches;
+    shape->blocks += size(blocks);
+    if (size(blocks) > size(shape->grid)) std::copy(blocks, blocks + 3, shape->grid);
+}
+
 }  // namespace
 
 void count_access(const LoggedAccess& access) { counter().add(access); }
-void begin_counting(const char* kernel) { counter().begin(kernel); }
-void end_counting() { counter().flush(); }
+void begin_counting(const Grid& grid) { counter().begin(grid.kernel); }
+
+void end_counting(const Grid& grid, std::size_t static_shared_bytes) {
+    counter().flush();
+    count_launch(grid, static_shared_bytes);
+}
 
 }  // namespace warplab_cpu

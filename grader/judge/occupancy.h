@@ -1,0 +1,35 @@
+#pragma once
+// How many threads of a kernel a multiprocessor of a real GPU holds at once, and what limits them. Needs no GPU.
+
+#include <string>
+
+namespace warplab {
+
+/// A GPU's limits, for each multiprocessor; bytes and registers of 32 bits.
+struct Gpu {
+    const char* name;
+    int major, minor;  // compute capability
+    int multiprocessors;
+    int threads, blocks, registers, shared_bytes;
+    int shared_bytes_per_block;  // at most, if asked for
+
+    std::string architecture() const;  // "sm_90"
+};
+
+/// By its name as it is typed ("rtx3080", "H200", "NVIDIA H200"). Throws UsageError with the names there are.
+const Gpu& find_gpu(const std::string& name);
+
+/// The machine's own GPU where it is in the table, else the one that the labs were measured on.
+const Gpu& usual_gpu();
+
+struct Occupancy {
+    int blocks = 0, threads = 0;  // resident on a multiprocessor at once; 0: the launch fails there
+    double share = 0;             // of the threads that it holds at most
+    std::string limit;            // "registers", "shared memory", "the number of blocks", "threads"
+};
+
+/// `shared_bytes`: static and dynamic, of a block. `registers`: of a thread; 0 when they are not known, and then they
+/// limit nothing.
+Occupancy occupancy(const Gpu& gpu, int threads_per_block, long long shared_bytes, int registers);
+
+}  // namespace warplab
