@@ -84,9 +84,12 @@ starters:
 soak: program
 	@sh grader/setup.sh python "make soak" && $(python) tests/soak.py
 
-# What build/report measured on a GPU (and build/peers.json of libraries) becomes handouts/results/<gpu>.json.
+# What build/report and build/sweep measured on a GPU (and build/peers.json of libraries) becomes
+# handouts/results/<gpu>.json.
 results:
-	@sh grader/setup.sh python "make results" && $(python) -m grader.course.results "$(BUILD)"/report/*.json \
+	@sh grader/setup.sh python "make results" && $(python) -m grader.course.results \
+	    $(if $(wildcard $(BUILD)/report/*.json),"$(BUILD)"/report/*.json) \
+	    $(if $(wildcard $(BUILD)/sweep/*.json),--sweeps "$(BUILD)"/sweep/*.json) \
 	    $(if $(wildcard $(BUILD)/peers.json),--peers "$(BUILD)/peers.json")
 
 docs: program

@@ -1,7 +1,7 @@
 """Makes handouts/results/<gpu>.json from reports of the reference solutions: the figures that the documents show.
 
 build/warplab grade --tree solutions --report-dir build/report    on a machine with the GPU, then
-python3 -m grader.course.results build/report/*.json [--peers PEERS.json]
+python3 -m grader.course.results build/report/*.json [--sweeps build/sweep/*.json] [--peers PEERS.json]
 
 A results file, schema 1:
 
@@ -9,9 +9,12 @@ A results file, schema 1:
      "stages": {"<lab>/<stage>": {"source_hash": sha256 of solutions/<lab>/<stage>.cu,
                                   "revision": version of the grader, "time": ISO 8601 in UTC,
                                   "measurements": [as in the report]}},
+     "sweeps": {"<lab>/<stage>": {"source_hash", "revision", "time": as of a stage,
+                                  "dataset": …, "iterations": 1000, "points": [as grader.journal.sweep has them]}},
      "peers": {"<lab>": [{"name": "cublasSdot", "dataset": …, "median_s": …, "iterations": 1000}]}}
 
-Stages and peers that are measured anew replace the old ones; the rest of a file for the same GPU and driver stays.
+Stages, sweeps and peers that are measured anew replace the old ones; the rest of a file for the same GPU and driver
+stays.
 PEERS.json holds what "peers" does.
 """
 
@@ -28,6 +31,7 @@ from typing import Any
 
 from grader.journal.console import UserError, read_json, run_command, write_atomically
 from grader.journal.report import Measurement, Report, from_json, read_report
+from grader.journal.sweep import Point, Sweep, read_sweep
 
 SCHEMA = 1
 
@@ -40,6 +44,18 @@ class StageResult:
     revision: str = ""
     time: str = ""
     measurements: list[Measurement] = field(default_factory=list)
+
+
+@dataclass
+class SweepResult:
+    """A stage's solution, and of which text of it, timed with every choice of its tunables."""
+
+    source_hash: str = ""
+    revision: str = ""
+    time: str = ""
+    dataset: str = ""
+    iterations: int = 1000
+    points: list[Point] = field(default_factory=list)
 
 
 @dataclass
@@ -63,6 +79,7 @@ class Results:
     cpu: str = ""
     cpu_cores: int = 0
     stages: dict[str, StageResult] = field(default_factory=dict)
+    sweeps: dict[str, SweepResult] = field(default_factory=dict)
     peers: dict[str, list[Peer]] = field(default_factory=dict)
 
 
@@ -89,28 +106,55 @@ def read_peers(file: Path) -> dict[str, list[Peer]]:
     return peers
 
 
-def add_report(results: Results, report: Report, file: Path, revision: str) -> list[str]:
-    """Puts a report's measurements in; returns the stages it took. Raises UserError when it cannot be a result."""
-    if report.backend != "cuda" or not report.machine.gpu:
-        raise UserError(f"{file}: measured without a GPU (backend {report.backend}); results are a GPU's.")
-    if report.tree != "solutions":
-        raise UserError(f"{file}: these are times of {report.tree}, not of solutions. Grade with TREE=solutions.")
-    machine = report.machine
-    if results.gpu and (results.gpu, results.driver) != (machine.gpu, machine.driver):
+def require_solutions(file: Path, measured: Report | Sweep) -> None:
+    """Raises UserError when what was measured is not the solutions' time on a GPU."""
+    gpu = measured.machine.gpu if isinstance(measured, Report) else measured.gpu
+    if measured.backend != "cuda" or not gpu:
+        raise UserError(f"{file}: measured without a GPU (backend {measured.backend}); results are a GPU's.")
+    if measured.tree != "solutions":
+        tree = measured.tree or "an unknown tree"
+        raise UserError(f"{file}: these are times of {tree}, not of solutions. Measure with TREE=solutions.")
+
+
+def set_machine(results: Results, file: Path, gpu: str, driver: str) -> None:
+    """Notes the GPU and its driver. Raises UserError when what the results hold is another one's."""
+    if results.gpu and (results.gpu, results.driver) != (gpu, driver):
         raise UserError(
-            f"{file}: measured on {machine.gpu} with driver {machine.driver}, the others on {results.gpu} with driver "
+            f"{file}: measured on {gpu} with driver {driver}, the others on {results.gpu} with driver "
             f"{results.driver}. One results file is one machine's: give its reports alone, or delete the old file."
         )
-    results.gpu, results.driver, results.cuda = machine.gpu, machine.driver, machine.cuda
-    results.cpu, results.cpu_cores = machine.cpu, machine.cpu_cores
+    results.gpu, results.driver = gpu, driver
+
+
+def add_report(results: Results, report: Report, file: Path, revision: str | None) -> list[str]:
+    """Puts a report's measurements in; returns the stages it took. Raises UserError when it cannot be a result."""
+    require_solutions(file, report)
+    machine = report.machine
+    set_machine(results, file, machine.gpu, machine.driver)
+    results.cuda, results.cpu, results.cpu_cores = machine.cuda, machine.cpu, machine.cpu_cores
     taken = []
     for stage in report.stages:
         if stage.verdict != "passed":
             raise UserError(f"{file}: {report.lab}/{stage.stage} is {stage.verdict}; only what passed has results.")
         if stage.measurements:
             taken.append(f"{report.lab}/{stage.stage}")
-            results.stages[taken[-1]] = StageResult(stage.source_hash, revision, report.time, stage.measurements)
+            results.stages[taken[-1]] = StageResult(
+                stage.source_hash, revision or report.warplab, report.time, stage.measurements
+            )
     return taken
+
+
+def add_sweep(results: Results, sweep: Sweep, file: Path, revision: str | None) -> str:
+    """Puts a sweep in; returns what the message calls it. Raises UserError when it cannot be a result."""
+    require_solutions(file, sweep)
+    set_machine(results, file, sweep.gpu, sweep.driver)
+    if not sweep.timed:
+        raise UserError(f"{file}: no choice was timed; nothing to keep.")
+    name = f"{sweep.lab}/{sweep.stage}"
+    results.sweeps[name] = SweepResult(
+        sweep.source_hash, revision or sweep.warplab, sweep.time, sweep.dataset, sweep.iterations, sweep.points
+    )
+    return f"sweep of {name}"
 
 
 def name_file(gpu: str) -> str:
@@ -119,30 +163,34 @@ def name_file(gpu: str) -> str:
 
 
 def show_results(results: Results) -> str:
-    """The file's text: keys in order, one line a number list, so that a new measurement is a small diff."""
+    """The file's text: keys in order, one line a number list or a sweep's point, so that a new measurement is a small
+    diff."""
     content: dict[str, Any] = asdict(results)
-    content["stages"] = dict(sorted(content["stages"].items()))
-    content["peers"] = dict(sorted(content["peers"].items()))
+    for kind in ("stages", "sweeps", "peers"):
+        content[kind] = dict(sorted(content[kind].items()))
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    return re.sub(r"\[\s*([-+.\deE,\s]+?)\s*\]", lambda list_: f"[{' '.join(list_[1].split())}]", text) + "\n"
+    text = re.sub(r"\[\s*([-+.\deE,\s]+?)\s*\]", lambda list_: f"[{' '.join(list_[1].split())}]", text)
+    point = r'\{\s*"defines": \{[^{}]*\},[^{}]*\}'
+    return re.sub(point, lambda found: " ".join(found[0].split()).replace("{ ", "{").replace(" }", "}"), text) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when a report cannot be a result; then nothing is written."""
+    """Exit status 2 when a report or a sweep cannot be a result; then nothing is written."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.results", description=__doc__.partition("\n")[0])
-    parser.add_argument("reports", nargs="+", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
-    parser.add_argument("--revision", help="the git revision, when the reports were made outside a git checkout")
+    parser.add_argument("reports", nargs="*", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
+    parser.add_argument("--sweeps", nargs="+", type=Path, default=[], metavar="SWEEP", help="sweeps of TREE=solutions")
+    parser.add_argument("--revision", help="the git revision, when they were made outside a git checkout")
     parser.add_argument("--peers", type=Path, help="times of libraries, to show beside ours")
     parser.add_argument("--folder", type=Path, default=Path("handouts/results"), help="where results are kept")
     options = parser.parse_args(arguments)
     reports = [(file, read_report(file)) for file in options.reports]
-    output: Path = options.folder / name_file(reports[0][1].machine.gpu)
+    sweeps = [(file, read_sweep(file)) for file in options.sweeps]
+    if not reports and not sweeps:
+        raise UserError("There is no report and no sweep. Make some on a machine with a GPU: make grade TREE=solutions")
+    output: Path = options.folder / name_file(reports[0][1].machine.gpu if reports else sweeps[0][1].gpu)
     results = read_results(output) if output.exists() else Results()
-    taken = [
-        stage
-        for file, report in reports
-        for stage in add_report(results, report, file, options.revision or report.warplab)
-    ]
+    taken = [stage for file, report in reports for stage in add_report(results, report, file, options.revision)]
+    taken += [add_sweep(results, sweep, file, options.revision) for file, sweep in sweeps]
     if not taken:
         raise UserError("None of the reports has a measurement; nothing was written.")
     if options.peers:

@@ -11,6 +11,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/course/results.py)
     <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/course/rates.py)
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
+    <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
     <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
 
 labs/LAB/source.json, schema 1:
@@ -24,7 +25,7 @@ source's dataset, "scale" (usual: 1) says how many times as long the whole takes
 is the whole. Where all its times are for one of several parts of an iteration, "part" names it and "parts" says how
 many there are.
 
-A measured stage is stale when its solution is no longer the one that was measured.
+A measured or swept stage is stale when its solution is no longer the one that was measured.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import hashlib
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +42,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.rates import make_rates
-from grader.course.results import Peer, Results, read_results
+from grader.course.results import Peer, Results, SweepResult, read_results
 from grader.journal.console import (
     UserError,
     choose_labs,
@@ -51,6 +53,7 @@ from grader.journal.console import (
     write_atomically,
 )
 from grader.journal.report import Measurement
+from grader.journal.sweep import Point
 from grader.journal.units import NONE, show_bandwidth, show_factor, show_number, show_points, show_seconds, show_share
 
 END = "<!-- end -->"
@@ -239,6 +242,59 @@ def make_rates_table(sources: Sources, lab: str) -> list[str]:
     return make_table(*make_rates(rates, source, lab, per_call, sources.results()))
 
 
+def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
+    """For each GPU that swept the stage a sentence and a table: a grid where every combination was timed, else a list.
+    Times are relative to the best, which is bold and in seconds."""
+    stages = {one["id"]: one for one in sources.manifest(lab)["stages"]}
+    if stage not in stages:
+        raise UserError(f"{lab} has no stage '{stage}'. Stages: {', '.join(stages)}.")
+    usual = {tunable["macro"]: tunable["usual"] for tunable in stages[stage].get("tunables", [])}
+    lines: list[str] = []
+    for results in sources.results().values():
+        if not (swept := results.sweeps.get(f"{lab}/{stage}")):
+            continue
+        best = min(point.median_s for point in swept.points if not point.failure)
+        combinations = math.prod(len({point.defines[macro] for point in swept.points}) for macro in usual)
+        is_grid = len(usual) > 1 and len(swept.points) == combinations
+        table = make_grid(list(usual), swept, best) if is_grid else make_list(list(usual), swept, best)
+        lines += [describe_sweep(results, swept, usual), "", *table, ""]
+    return lines[:-1] if lines else ["Not measured yet."]
+
+
+def describe_sweep(results: Results, swept: SweepResult, usual: dict[str, int]) -> str:
+    """The sentence above a sweep's table: on what, and which of its choices the solution makes by itself."""
+    choice = next((point.name for point in swept.points if point.defines == usual), "")
+    own = f" The solution's own choice is `{choice}`." if choice else ""
+    return (
+        f"{results.gpu}, {swept.dataset}, revision {swept.revision}: the best time in seconds for "
+        f"{swept.iterations} iterations, the others as multiples of it.{own}"
+    )
+
+
+def make_grid(macros: Sequence[str], swept: SweepResult, best: float) -> list[str]:
+    """A column for each value of the last macro, a line for each choice of the others."""
+    *down, across = macros
+    times = {tuple(point.defines[macro] for macro in macros): show_point(point, best) for point in swept.points}
+    columns = sorted({choice[-1] for choice in times})
+    names = [f"`{macro}`>" for macro in down] + [f"`{across}` {value}>" for value in columns]
+    lines = sorted({choice[:-1] for choice in times})
+    return make_table(names, [[*map(str, line), *(times[*line, value] for value in columns)] for line in lines])
+
+
+def make_list(macros: Sequence[str], swept: SweepResult, best: float) -> list[str]:
+    """A line for each choice, the fastest first."""
+    points = sorted(swept.points, key=lambda point: (bool(point.failure), point.median_s))
+    rows = [[*(str(point.defines[macro]) for macro in macros), show_point(point, best)] for point in points]
+    return make_table([*(f"`{macro}`>" for macro in macros), "Time>"], rows)
+
+
+def show_point(point: Point, best: float) -> str:
+    """A choice's time over the best one's; the best one's own in seconds."""
+    if point.failure:
+        return NONE
+    return f"**{show_seconds(best)}**" if point.median_s == best else show_factor(point.median_s / best)
+
+
 def describe_machine(results: Results, lab: str, iterations: int) -> str:
     """The sentence above a results table."""
     stages = [result for name, result in results.stages.items() if name.startswith(f"{lab}/")]
@@ -318,9 +374,11 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
         return make_help(sources, words[1])
     if words == ["table:", "labs"]:
         return make_labs(sources)
+    if len(words) == 4 and words[:2] == ["table:", "sweep"]:
+        return make_sweep(sources, *words[2:])
     if len(words) == 3 and words[0] == "table:" and words[1] in TABLES:
         return TABLES[words[1]](sources, words[2])
-    kinds = ", ".join(["labs", *(f"{kind} LAB" for kind in TABLES)])
+    kinds = ", ".join(["labs", *(f"{kind} LAB" for kind in TABLES), "sweep LAB STAGE"])
     raise UserError(f"'{marker}' is no block. There are 'table:' with {kinds}, and 'help: VERB'.")
 
 
@@ -367,7 +425,7 @@ def find_documents(sources: Sources) -> list[Path]:
 def find_stale_results(sources: Sources) -> Iterator[str]:
     """A sentence for each measured stage of which the solution has changed or gone."""
     for file, results in sources.results().items():
-        for name, result in results.stages.items():
+        for name, result in [*results.stages.items(), *results.sweeps.items()]:
             solution = Path("solutions") / f"{name}.cu"
             if not (sources.root / solution).is_file():
                 yield f"{file}: {name} was measured, but there is no {solution}."

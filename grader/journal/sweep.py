@@ -5,8 +5,9 @@ python3 -m grader.journal.sweep build/sweep                   the same for the n
 
 The JSON is what `build/warplab sweep` writes:
 
-    {"schema": 1, "lab": …, "stage": …, "backend": "cuda" or "cpu", "dataset": …, "gpu": its name or "",
-     "iterations": optional, 1000 when missing,
+    {"schema": 1, "lab": …, "stage": …, "backend": "cuda" or "cpu", "tree": as in a report, "source_hash": sha256 of
+     the file that was timed, "dataset": …, "time": ISO 8601 in UTC, "warplab": version of the grader, "gpu": its name
+     or "", "driver": …, "iterations": optional, 1000 when missing,
      "bound_s": seconds that memory needs at least, 0 = unknown,
      "points": [{"defines": {"BLOCK": 256, …}, "median_s": …, "low_s": …, "high_s": …,
                  "failure": "" or why this choice was not timed}]}
@@ -57,8 +58,13 @@ class Sweep:
     lab: str = ""
     stage: str = ""
     backend: str = ""
+    tree: str = ""
+    source_hash: str = ""
     dataset: str = ""
+    time: str = ""
+    warplab: str = ""
     gpu: str = ""
+    driver: str = ""
     iterations: int = 1000
     bound_s: float = 0
     points: list[Point] = field(default_factory=list)

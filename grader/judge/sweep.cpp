@@ -1,6 +1,5 @@
 // Compiles a stage with every value of its tunables and times each. The JSON it writes is what grader.journal.sweep
-// prints and plots: {"lab", "stage", "backend", "dataset", "bound_s", "points": [{"defines": {"BLOCK": 256},
-// "median_s", "low_s", "high_s", "failure"}]}; times are seconds for 1000 iterations.
+// prints and plots, and says what is in it; times are seconds for 1000 iterations.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "grader/core/hash.h"
 #include "grader/core/text.h"
 #include "grader/judge/console.h"
 #include "grader/judge/judge.h"
@@ -116,14 +116,19 @@ void print_points(const Stage& stage, const std::vector<Point>& points) {
     }
 }
 
-Json to_json(const Judge& judge, const Lab& lab, const Stage& stage, const Dataset& dataset,
+Json to_json(const Report& report, const Stage& stage, const std::string& source_hash, const Dataset& dataset,
              const std::vector<Point>& points) {
     Json json = {{"schema", 1},
-                 {"lab", lab.name},
+                 {"lab", report.lab},
                  {"stage", stage.id},
-                 {"backend", backend_name(judge.backend())},
-                 {"dataset", dataset.name}};
-    json["gpu"] = describe_machine().gpu;
+                 {"backend", report.backend},
+                 {"tree", report.tree},
+                 {"source_hash", source_hash},
+                 {"dataset", dataset.name},
+                 {"time", report.time},
+                 {"warplab", report.warplab},
+                 {"gpu", report.machine.gpu},
+                 {"driver", report.machine.driver}};
     json["bound_s"] = points.empty() ? 0 : points.front().bound_s;
     json["points"] = Json::array();
     for (const Point& point : points) {
@@ -155,6 +160,9 @@ int sweep(const Options& options) {
     if (options.source.empty() && options.tree.empty()) start_lab(lab, judge.folders());
     const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());
     const auto source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+    const std::string source_hash = std::filesystem::is_regular_file(source) ? sha256_file(source) : "";
+    const Report report =
+        judge.begin_report("sweep", lab, Task{}, options.source.empty() ? options.tree : options.source.string());
     const std::vector<Choice> choices = choose(stage.tunables);
     fmt::print("{}/{} on {} ({} backend): {}, seconds for {} iterations\n", lab.name, stage.id, dataset.name,
                backend_name(judge.backend()), format_plural(choices.size(), "choice"), lab.benchmark.iterations);
@@ -172,7 +180,7 @@ int sweep(const Options& options) {
     const auto file =
         options.json.empty() ? options.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << to_json(judge, lab, stage, dataset, points).dump(2) << "\n";
+    std::ofstream(file) << to_json(report, stage, source_hash, dataset, points).dump(2) << "\n";
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }
 

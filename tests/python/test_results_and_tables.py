@@ -247,6 +247,105 @@ def test_results_file_reads_back_and_keeps_what_was_not_measured_again(course: P
     assert file.read_text().replace("2026-12-01T00:00:00Z", "2026-11-21T04:05:06Z") == text
 
 
+def sweep(choices: dict[tuple[int, ...], float], **changes: Any) -> dict[str, Any]:
+    """A sweep of lab/01_first by BLOCK, RUN and what else the choices have; a time of 0 is a choice that failed."""
+    points = []
+    for values, time in choices.items():
+        defines = dict(zip(("BLOCK", "RUN", "AHEAD"), values, strict=False))
+        timed = {"median_s": time, "low_s": time, "high_s": time} if time else {"failure": "too many threads"}
+        points.append({"defines": defines, **timed})
+    machine = samples.report()["machine"]
+    about = {"schema": 1, "lab": "lab", "stage": "01_first", "backend": "cuda", "tree": "solutions"}
+    about |= {"source_hash": HASH, "dataset": "timed", "time": "2026-11-21T04:05:06Z", "warplab": "0.1 (af92a6f)"}
+    return about | {"gpu": machine["gpu"], "driver": machine["driver"], "points": points} | changes
+
+
+def keep_sweep(course: Path, content: Any) -> Any:
+    return run_module(RESULTS, "--sweeps", write(course / "sweep.json", content), cwd=course)
+
+
+def show_sweep(course: Path, usual: dict[str, int]) -> list[str]:
+    """The table of the sweep kept last, for a stage whose tunables have these usual values."""
+    manifest = json.loads((course / "labs/lab/lab.json").read_text())
+    manifest["stages"][0]["tunables"] = [{"macro": macro, "usual": value} for macro, value in usual.items()]
+    write(course / "labs/lab/lab.json", manifest)
+    write(course / "handouts/lab.md", "<!-- table: sweep lab 01_first -->\n<!-- end -->\n")
+    assert run_module(TABLES, cwd=course).returncode == 0
+    return (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[1:-1]
+
+
+def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
+    assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == ["Not measured yet."]
+    times = {(256, 4): 0.05, (256, 1): 0.04, (64, 1): 0.1, (64, 4): 0}
+    result = keep_sweep(course, sweep(times))
+    assert result.stdout == "handouts/results/nvidia-h200.json: sweep of lab/01_first\n"
+    assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == [
+        "NVIDIA H200, timed, revision 0.1 (af92a6f): the best time in seconds for 1000 iterations, the others as "
+        "multiples of it. The solution's own choice is `BLOCK=64 RUN=4`.",
+        "",
+        "| `BLOCK` | `RUN` 1 | `RUN` 4 |",
+        "| --: | --: | --: |",
+        "| 64 | 2.50× | – |",
+        "| 256 | **0.04000 s** | 1.25× |",
+    ]
+    threes = {(block, run, ahead): 0.01 * block + ahead for block in (1, 2) for run in (1, 4) for ahead in (1, 2)}
+    keep_sweep(course, sweep(threes))
+    assert show_sweep(course, {"BLOCK": 1, "RUN": 1, "AHEAD": 1})[2:5] == [
+        "| `BLOCK` | `RUN` | `AHEAD` 1 | `AHEAD` 2 |",
+        "| --: | --: | --: | --: |",
+        "| 1 | 1 | **1.010 s** | 1.99× |",
+    ]
+
+
+def test_a_sweep_of_one_tunable_at_a_time_is_a_list(course: Path) -> None:
+    keep_sweep(course, sweep({(256, 1): 0.05, (64, 1): 0, (512, 1): 0.1, (256, 4): 0.04}))
+    assert show_sweep(course, {"BLOCK": 256, "RUN": 1})[2:] == [
+        "| `BLOCK` | `RUN` | Time |",
+        "| --: | --: | --: |",
+        "| 256 | 4 | **0.04000 s** |",
+        "| 256 | 1 | 1.25× |",
+        "| 512 | 1 | 2.50× |",
+        "| 64 | 1 | – |",
+    ]
+
+
+def test_sweeps_stand_beside_results_and_replace_older_ones(course: Path) -> None:
+    measure(course, report(), "--sweeps", write(course / "sweep.json", sweep({(256, 1): 0.05, (64, 1): 0.06})))
+    assert keep_sweep(course, sweep({(256, 1): 0.03, (64, 1): 0.06})).returncode == 0
+    file = course / "handouts/results/nvidia-h200.json"
+    results = read_results(file)
+    assert sorted(results.stages) == ["lab/01_first", "lab/02_second"]
+    assert [point.median_s for point in results.sweeps["lab/01_first"].points] == [0.03, 0.06]
+    assert '{"defines": {"BLOCK": 64, "RUN": 1}, "median_s": 0.06, ' in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"backend": "cpu", "gpu": ""}, "measured without a GPU"),
+        ({"tree": "work"}, "these are times of work, not of solutions"),
+        ({"tree": ""}, "these are times of an unknown tree, not of solutions"),
+        ({"driver": "999.1"}, "measured on NVIDIA H200 with driver 999.1, the others on"),
+        ({"points": [{"defines": {"BLOCK": 1}, "failure": "no"}]}, "no choice was timed"),
+    ],
+)
+def test_what_sweep_cannot_be_a_result(course: Path, changes: dict[str, Any], message: str) -> None:
+    measure(course, report())
+    before = (course / "handouts/results/nvidia-h200.json").read_text()
+    result = keep_sweep(course, sweep({(256, 1): 0.05}, **changes))
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert (course / "handouts/results/nvidia-h200.json").read_text() == before
+
+
+def test_a_changed_solution_makes_its_sweep_stale(course: Path) -> None:
+    keep_sweep(course, sweep({(256, 1): 0.05}))
+    write(course / "solutions/lab/01_first.cu", "// changed\n")
+    result = run_module(TABLES, cwd=course)
+    assert result.returncode == 1
+    assert "nvidia-h200.json: solutions/lab/01_first.cu was changed since it was measured" in result.stdout
+
+
 def test_a_changed_solution_makes_its_result_stale(course: Path) -> None:
     measure(course, report())
     run_module(TABLES, cwd=course)
@@ -298,6 +397,11 @@ def test_odd_peers(course: Path, peers: str) -> None:
         ("<!-- table: labs -->\n<!-- table: labs -->\n<!-- end -->\n", "README.md:1: this block has no"),
         ("<!-- end -->\n", "README.md:1: '<!-- end -->' without a block"),
         ("<!-- table: stagse lab -->\n<!-- end -->\n", "README.md:1: '<!-- table: stagse lab -->' is no block"),
+        ("<!-- table: sweep lab -->\n<!-- end -->\n", "README.md:1: '<!-- table: sweep lab -->' is no block"),
+        (
+            "<!-- table: sweep lab 9 -->\n<!-- end -->\n",
+            "README.md:1: lab has no stage '9'. Stages: 01_first, 02_second.",
+        ),
         ("<!-- table: stages lap -->\n<!-- end -->\n", "README.md:1: No lab is called 'lap'. Labs: lab."),
         ("<!-- help: check -->\n<!-- end -->\n", "README.md:1: build/warplab cannot be run"),
     ],
