@@ -207,7 +207,7 @@ def draw_panel(sweep: Sweep, macro: str, top: int) -> Html:
         height = down(sweep.bound_s)
         bound = join(
             tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=height, y2=height, class_="bound"),
-            tag("text", "bound by memory", x=LEFT + 6, y=height, dy=14, class_="soft"),
+            tag("text", "bound by memory", x=LEFT + 6, y=height, dy=-5, class_="soft"),
         )
     return join(*grid, bound, *names, label, tag("polyline", points=path, class_="best"), *dots)
 
