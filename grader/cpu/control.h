@@ -23,6 +23,11 @@ void use_status_page(StatusPage* page);
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   std::uint32_t buffer);
 
+/// In check mode, around each call of the contract: what is allocated in between is to be freed in between (the first
+/// call may keep some), and a launch that fails is to be noticed.
+void begin_call();
+void end_call();
+
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
 /// The order in which threads of a block (and blocks of a grid) get their first turn. A right program does not care.
 void set_thread_order(ThreadOrder order);

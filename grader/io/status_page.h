@@ -33,6 +33,12 @@ enum class FindingKind : std::uint32_t {
     host_memory = 9,     // a kernel uses a host pointer
     beside_atomic = 10,  // note: a plain read and an atomic
     same_value = 11,     // note: plain writes of one value
+    leak = 12,           // memory that a call does not give back
+    copy_direction = 13,
+    copy_size = 14,
+    device_memory = 15,  // the host uses a device pointer
+    failed_launch = 16,  // and nobody asked for its error
+    lane_mask = 17,      // of a warp function: without a lane that calls it, or with one that never comes
 };
 
 /// Whose memory an access meant.
@@ -61,8 +67,10 @@ struct Finding {
     std::uint32_t width;                     // of the access, in bytes
     std::uint32_t buffer;                    // which of the judge's
     std::uint32_t threads, threads_missing;  // of the block; that had returned
-    char object[48];                         // a variable's name
+    std::int32_t line;                       // of the student's file, where that is known; 0: see program_counter
+    char object[48];                         // a variable's name; a function of CUDA's
     char kernel[64];
+    char detail[112];  // more words
 };
 inline constexpr std::uint32_t most_findings = 48;
 

@@ -41,6 +41,10 @@ struct Counters {
 };
 Counters counters();
 
+/// Around each untimed call: where the backend looks for what it leaves behind.
+void call_begins();
+void call_ends();
+
 /// Whether the kernel launched last is to be named in the status page at each launch (costs time).
 void name_kernels(bool on);
 

@@ -42,6 +42,9 @@ Counters counters() {
     return {now.host_bytes, now.launches, now.allocated_bytes};
 }
 
+void call_begins() { cpu::begin_call(); }
+void call_ends() { cpu::end_call(); }
+
 void name_kernels(bool) {}
 
 }  // namespace warplab::runner

@@ -103,11 +103,13 @@ cudaError_t make_calls(const Request& request, const char*& what) {
     for (std::uint32_t i = 0; i < request.calls; ++i) {
         const Call call = call_on(request, request.first_slot + i, pointers);
         page->calls++;
+        if (!request.timed) runner::call_begins();
         if (request.host_variant)
             driver_host_call(call);
         else
             driver_call(call);
         if (request.timed) continue;
+        runner::call_ends();
         what = "after the call";
         if (const cudaError_t error = cudaGetLastError()) return error;
         what = "while its kernels ran";

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -67,6 +68,8 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
+    bool hosts_too = false;  // managed or pinned: the host may use it
+    int line = 0;            // where it was allocated, for as long as it may be a leak
     Word* words = nullptr;
     std::size_t word_count = 0;
 
@@ -105,18 +108,27 @@ struct Pending {
 
 class Checker final : public Observer {
   public:
-    void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
-                       bool host_writes) override;
+    void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
+                       int line) override;
     void memory_ends(void* begin) override;
     void memory_written(void* begin, std::size_t bytes) override;
     void shared_begins(void* begin, std::size_t bytes, const char* name) override;
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
     void early_exit() override;
+    void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
+    void launch_failed(int line, const char* kernel, const std::string& why) override;
+    void error_asked() override { failed_launch_ = {}; }
+    void call_begins() override;
+    void call_ends() override;
+    void device_reset() override;
+    void memory_unmapped(void* begin) override;
 
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                       std::uint32_t buffer);
     void access(const Touch& touch);
+    void host_access(const Touch& touch);
+    void report_failed_launch();
     void barrier(std::uint32_t place, int line);
     void fence() { fenced_ = true; }
     void index_beyond(std::uint32_t place) {
@@ -143,6 +155,7 @@ class Checker final : public Observer {
     bool collide(const Mark& earlier, const Mark& now, bool shared) const;
     void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Touch& touch);
     void settle();
+    void report_leaks();
     Mark mark_of(const Touch& touch, std::uint8_t bytes) const;
     Finding describe(FindingKind kind, const Object* object, const Touch& touch) const;
     void record(FindingKind kind, const Object* object, const Touch& touch) {
@@ -154,7 +167,10 @@ class Checker final : public Observer {
     std::map<std::uintptr_t, Ground> pages_;  // what is not the device's
     const Grid* grid_ = nullptr;
     std::uint32_t first_block_ = 0;  // of this grid
-    bool fenced_ = false, variables_known_ = false;
+    bool fenced_ = false;
+    std::size_t variables_known_ = 0;
+    bool called_ = false;
+    Finding failed_launch_{};              // kind 0: none that nobody asked about
     std::vector<Finding> between_blocks_;  // races that a fence would excuse, until the grid ends
     Pending pending_;
     std::uint64_t barrier_ = ~0ull;  // block and generation that threads arrive at now
@@ -230,15 +246,16 @@ Object* Checker::find(Objects& objects, Recent& recent, std::uintptr_t address) 
     return recent.objects[recent.next++ % recent.objects.size()] = &after->second;
 }
 
-void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
-                            bool host_writes) {
+void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
+                            int line) {
     const std::uintptr_t zone = number(mapping);
     for (auto at = device_.lower_bound(zone); at != device_.end() && at->first < zone + mapping_bytes;) {
         at->second.drop_words();  // what was freed is now something else
         at = device_.erase(at);
     }
     Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation};
-    object.holds_data = host_writes;  // unseen
+    object.holds_data = object.hosts_too = host_writes;  // unseen
+    object.line = line;
     object.provide_words();
     device_[zone] = object;
     recent_device_ = {};
@@ -246,6 +263,14 @@ void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::
 
 void Checker::memory_ends(void* begin) {
     if (Object* object = find(device_, recent_device_, number(begin))) object->freed = true;
+}
+
+void Checker::memory_unmapped(void* begin) {
+    const auto found = device_.find(number(begin));
+    if (found == device_.end()) return;
+    found->second.drop_words();
+    device_.erase(found);
+    recent_device_ = {};
 }
 
 void Checker::memory_written(void* begin, std::size_t bytes) {
@@ -284,7 +309,8 @@ void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {
 }
 
 void Checker::add_variables() {
-    variables_known_ = true;
+    if (variables_known_ == device_variable_count()) return;
+    variables_known_ = device_variable_count();
     const auto variables = device_variables();
     for (auto at = variables.begin(); at != variables.end(); ++at) {
         const auto& [begin, variable] = *at;
@@ -293,6 +319,7 @@ void Checker::add_variables() {
         if (next != variables.end()) zone_end = std::min(zone_end, next->first);
         Object object{begin, begin, zone_end, variable.bytes, FindingSpace::variable, variable.name};
         object.constant = variable.constant;
+        object.hosts_too = variable.managed;
         object.holds_data = true;
         object.provide_words();
         device_[begin] = object;
@@ -300,11 +327,10 @@ void Checker::add_variables() {
 }
 
 void Checker::grid_begins(const Grid& grid) {
-    if (!variables_known_) add_variables();
+    add_variables();
     grid_ = &grid;
     begin_counting(grid);
     quick.in_grid = true;
-    quick.executable = executable_begin();
     find_kernels_stack(number(__builtin_frame_address(0)));
     first_block_ = block_state.epoch + 1;
     fenced_ = false;
@@ -533,6 +559,73 @@ void Checker::early_exit() {
     record_finding(finding);
 }
 
+/// A finding of the host's, or of what the runtime itself sees: it knows the line.
+Finding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(kind);
+    finding.line = line;
+    copy_name(finding.object, sizeof finding.object, object);
+    copy_name(finding.detail, sizeof finding.detail, detail.c_str());
+    return finding;
+}
+
+void Checker::wrong(FindingKind kind, int line, const char* function, const std::string& why) {
+    Finding finding = at_line(kind, line, function, why);
+    if (grid_) {
+        finding.now = side_here({});
+        copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
+    }
+    record_finding(finding);
+}
+
+void Checker::launch_failed(int line, const char* kernel, const std::string& why) {
+    if (failed_launch_.kind) return;
+    failed_launch_ = at_line(FindingKind::failed_launch, line, "", why);
+    copy_name(failed_launch_.kernel, sizeof failed_launch_.kernel, kernel);
+}
+
+void Checker::report_failed_launch() {
+    if (failed_launch_.kind) record_finding(failed_launch_);
+    failed_launch_ = {};
+}
+
+/// What was allocated since the last time and not freed; each allocation is reported once.
+void Checker::report_leaks() {
+    for (auto& [zone, object] : device_) {
+        if (object.line && !object.freed) {
+            Finding finding = at_line(FindingKind::leak, object.line, "", "");
+            finding.bytes = object.bytes;
+            record_finding(finding);
+        }
+        object.line = 0;
+    }
+}
+
+void Checker::call_begins() {
+    add_variables();
+    for (auto& [zone, object] : device_) object.line = 0;
+}
+
+void Checker::call_ends() {
+    report_failed_launch();
+    if (called_) report_leaks();
+    called_ = true;
+}
+
+void Checker::device_reset() {
+    report_failed_launch();
+    report_leaks();
+}
+
+/// The student's own host code, which may use what both sides may.
+void Checker::host_access(const Touch& touch) {
+    const Object* object = find(device_, recent_device_, touch.address);
+    if (!object || object->freed || object->hosts_too) return;
+    if (touch.address < object->begin || touch.address >= object->begin + object->bytes) return;
+    record(FindingKind::device_memory, object, touch);
+    if (touch.writes) memory_written(reinterpret_cast<void*>(touch.address), touch.width);
+}
+
 std::uint32_t caller_place(void* return_address) {
     return static_cast<std::uint32_t>(number(return_address) - 1 - quick.executable);
 }
@@ -543,6 +636,14 @@ void note_barrier(int line) { checker().barrier(caller_place(__builtin_return_ad
 void note_fence() { checker().fence(); }
 
 }  // namespace warplab_cpu
+
+void warplab::cpu::begin_call() {
+    if (warplab_cpu::observer) warplab_cpu::observer->call_begins();
+}
+
+void warplab::cpu::end_call() {
+    if (warplab_cpu::observer) warplab_cpu::observer->call_ends();
+}
 
 void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                                 std::uint32_t buffer) {
@@ -559,8 +660,8 @@ using warplab_cpu::checker;
 __attribute__((always_inline)) inline void see(const volatile void* pointer, unsigned width, bool writes, bool atomic,
                                                void* caller, bool copies = false) {
     using namespace warplab_cpu;
-    if (!quick.in_grid) return;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
     if (address - quick.stack < quick.stack_bytes) return;
     const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
     if (of_this_thread && (address < quick.shared_begin || address >= quick.shared_end)) return;
@@ -621,7 +722,12 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     WARPLAB_EXCHANGE(bits, type, weak, true)
 
 extern "C" {
-void __tsan_init() { warplab_cpu::observer = &checker(); }
+void __tsan_init() {
+    if (warplab_cpu::observer) return;
+    warplab_cpu::observer = &checker();
+    warplab_cpu::quick.executable = warplab_cpu::executable_begin();
+    std::atexit([] { checker().report_failed_launch(); });
+}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_vptr_update(void**, void*) {}

@@ -1,5 +1,6 @@
 // Copies and fills, with their direction and size checked.
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -12,9 +13,13 @@
 namespace warplab_cpu {
 namespace {
 
-cudaError_t refuse(const char* function, int line, const std::string& why) {
+using warplab::FindingKind;
+
+cudaError_t refuse(const char* function, int line, const std::string& why, FindingKind kind,
+                   cudaError_t error = cudaErrorInvalidValue) {
+    if (observer) observer->wrong(kind, line, function, why);
     note_detail("line " + std::to_string(line) + ": " + function + ": " + why);
-    return set_error(cudaErrorInvalidValue);
+    return set_error(error);
 }
 
 struct Ends {
@@ -24,6 +29,12 @@ struct Ends {
     bool to_host() const { return to.side != Side::device; }
     bool from_host() const { return from.side != Side::device; }
 };
+
+/// Also of a copy that is refused then, or reading what it was meant to write would be a second finding.
+void note_written(void* to, size_t pitch, size_t width, size_t height) {
+    for (size_t row = 0; observer && row < height; ++row)
+        observer->memory_written(static_cast<char*>(to) + row * pitch, width);
+}
 
 /// Null when the copy goes the way `kind` says.
 const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
@@ -37,23 +48,31 @@ const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
     return nullptr;
 }
 
+std::string too_small(const std::string& what, std::size_t bytes, std::size_t wanted, const char* verb = "copied") {
+    return what + " is smaller than what is " + verb + ": it has " + std::to_string(bytes) + " bytes from there on, " +
+           std::to_string(wanted) + " are " + verb;
+}
+
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                  size_t height, cudaMemcpyKind kind, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
-    if (!to || !from) return refuse(function, line, !to ? "the destination is null" : "the source is null");
+    if (!to || !from)
+        return refuse(function, line, !to ? "the destination is null" : "the source is null",
+                      FindingKind::copy_direction);
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return set_error(cudaErrorInvalidMemcpyDirection);
     if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
     const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
+    note_written(to, to_pitch, width, height);
     const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
-    if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why);
+    if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why, FindingKind::copy_direction);
     if (!ends.to.fits || !ends.from.fits)
         return refuse(function, line,
-                      std::string(ends.to.fits ? "the source" : "the destination") + " is smaller than what is copied");
+                      too_small(ends.to.fits ? "the source" : "the destination",
+                                ends.to.fits ? ends.from.bytes : ends.to.bytes, ends.to.fits ? from_bytes : to_bytes),
+                      FindingKind::copy_size);
     if (ends.from_device() && ends.to_host() && ends.to.side != Side::managed && kind != cudaMemcpyHostToHost)
         count_host_bytes(width * height, line);
     const Access to_access(to, to_bytes), from_access(from, from_bytes);
-    for (size_t row = 0; observer && row < height; ++row)
-        observer->memory_written(static_cast<char*>(to) + row * to_pitch, width);
     if (height == 1) {
         std::memmove(to, from, width);
         return cudaSuccess;
@@ -67,12 +86,13 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
     if (width == 0 || height == 0) return cudaSuccess;
     const size_t bytes = (height - 1) * pitch + width;
     const Place place = to ? place_of(to, bytes) : Place{};
-    if (place.side == Side::unknown) return refuse(function, line, "the destination is no device memory");
-    if (!place.fits) return refuse(function, line, "the destination is smaller than what is set");
+    if (to) note_written(to, pitch, width, height);
+    if (place.side == Side::unknown)
+        return refuse(function, line, "the destination is no device memory", FindingKind::copy_direction);
+    if (!place.fits)
+        return refuse(function, line, too_small("the destination", place.bytes, bytes, "set"), FindingKind::copy_size);
     if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);
     const Access access(to, bytes);
-    for (size_t row = 0; observer && row < height; ++row)
-        observer->memory_written(static_cast<char*>(to) + row * pitch, width);
     for (size_t row = 0; row < height; ++row) std::memset(static_cast<char*>(to) + row * pitch, value, width);
     return cudaSuccess;
 }
@@ -82,14 +102,18 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                            cudaMemcpyKind kind, int line) {
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
-        return set_error(cudaErrorInvalidMemcpyDirection);
+        return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
+                      cudaErrorInvalidMemcpyDirection);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return refuse("cudaMemcpyToSymbol", line, "the symbol is smaller than what is copied");
+        return refuse("cudaMemcpyToSymbol", line,
+                      too_small("the symbol", symbol_bytes - std::min(offset, symbol_bytes), bytes),
+                      FindingKind::copy_size);
     if (bytes == 0) return cudaSuccess;
-    if (!from) return refuse("cudaMemcpyToSymbol", line, "the source is null");
+    if (!from) return refuse("cudaMemcpyToSymbol", line, "the source is null", FindingKind::copy_direction);
     const bool from_device = place_of(from, bytes).side == Side::device;
     if (from_device && kind == cudaMemcpyHostToDevice)
-        return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory");
+        return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory",
+                      FindingKind::copy_direction);
     const Access access(from, bytes);
     std::memmove(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes);
     return cudaSuccess;
@@ -98,14 +122,18 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              cudaMemcpyKind kind, int line) {
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
-        return set_error(cudaErrorInvalidMemcpyDirection);
+        return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
+                      FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return refuse("cudaMemcpyFromSymbol", line, "the symbol is smaller than what is copied");
+        return refuse("cudaMemcpyFromSymbol", line,
+                      too_small("the symbol", symbol_bytes - std::min(offset, symbol_bytes), bytes),
+                      FindingKind::copy_size);
     if (bytes == 0) return cudaSuccess;
-    if (!to) return refuse("cudaMemcpyFromSymbol", line, "the destination is null");
+    if (!to) return refuse("cudaMemcpyFromSymbol", line, "the destination is null", FindingKind::copy_direction);
     const Side side = place_of(to, bytes).side;
     if (side == Side::device && kind == cudaMemcpyDeviceToHost)
-        return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory");
+        return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
+                      FindingKind::copy_direction);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
     const Access access(to, bytes);
     if (observer) observer->memory_written(to, bytes);

@@ -9,6 +9,7 @@
 #include "grader/cpu/include/warplab_cpu/api.h"
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/memory.h"
+#include "grader/cpu/runtime/observer.h"
 
 struct CUevent_st {
     timespec recorded;
@@ -61,11 +62,15 @@ cudaError_t set_error(cudaError_t error) { return last_error = error; }
 using warplab_cpu::set_error;
 
 cudaError_t cudaGetLastError() {
+    if (warplab_cpu::observer) warplab_cpu::observer->error_asked();
     const cudaError_t error = last_error;
     last_error = cudaSuccess;
     return error;
 }
-cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaPeekAtLastError() {
+    if (warplab_cpu::observer) warplab_cpu::observer->error_asked();
+    return last_error;
+}
 const char* cudaGetErrorName(cudaError_t error) {
     const ErrorText* text = text_of(error);
     return text ? text->name : "unrecognized error code";
@@ -89,6 +94,7 @@ cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : set_e
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaDeviceReset() {
+    if (warplab_cpu::observer) warplab_cpu::observer->device_reset();
     std::memcpy(limits, default_limits, sizeof(limits));
     last_error = cudaSuccess;
     return cudaSuccess;

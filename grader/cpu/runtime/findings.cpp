@@ -37,25 +37,37 @@ const char* name_of(FindingKind kind) {
             return "note";
         case FindingKind::same_value:
             return "same_value";
+        case FindingKind::leak:
+            return "leak";
+        case FindingKind::copy_direction:
+            return "copy_direction";
+        case FindingKind::copy_size:
+            return "copy_size";
+        case FindingKind::device_memory:
+            return "device_memory";
+        case FindingKind::failed_launch:
+            return "failed_launch";
+        case FindingKind::lane_mask:
+            return "lane_mask";
     }
     return "unknown";
 }
 
 /// Without a judge: a line, at once, for the program may crash.
 void print(const Finding& f) {
-    std::fprintf(stderr, "warplab-finding: %s pc=0x%" PRIx64 " other=0x%" PRIx64 " object=%s kernel=%s\n",
-                 name_of(static_cast<FindingKind>(f.kind)), f.now.program_counter, f.before.program_counter, f.object,
-                 f.kernel);
+    std::fprintf(stderr, "warplab-finding: %s pc=0x%" PRIx64 " other=0x%" PRIx64 " line=%d object=%s kernel=%s %s\n",
+                 name_of(static_cast<FindingKind>(f.kind)), f.now.program_counter, f.before.program_counter, f.line,
+                 f.object, f.kernel, f.detail);
 }
 
 }  // namespace
 
 void record_finding(const Finding& finding) {
-    using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;
+    using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::int32_t>;
     static auto& seen = *new std::map<Key, std::uint32_t>;
     warplab::StatusPage& page = writable_page();
     const auto [place, is_new] = seen.try_emplace(
-        {finding.kind, finding.now.program_counter, finding.before.program_counter}, page.finding_count);
+        {finding.kind, finding.now.program_counter, finding.before.program_counter, finding.line}, page.finding_count);
     if (!is_new) {
         if (place->second < warplab::most_findings) ++page.findings[place->second].count;
         return;

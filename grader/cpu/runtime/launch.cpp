@@ -100,9 +100,10 @@ void run_pending(const char* kernel, Grid& grid) {
     Launch& launch = *pending;
     launch.used = true;
     if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
-        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + "<<<" +
-                    describe(launch.grid) + ", " + describe(launch.block) + ", " + std::to_string(launch.shared_bytes) +
-                    ">>>");
+        const std::string shape = "<<<" + describe(launch.grid) + ", " + describe(launch.block) + ", " +
+                                  std::to_string(launch.shared_bytes) + ">>>";
+        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + shape);
+        if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), shape);
         set_error(error);
         return;
     }

@@ -63,7 +63,7 @@ void protect(const Region& region, int protection) {
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /// Between two pages that may not be touched, so that a kernel that runs over the end faults.
-cudaError_t allocate(void** pointer, size_t bytes, Side side) {
+cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
     *pointer = nullptr;
     if (bytes == 0) return cudaSuccess;
@@ -85,7 +85,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side) {
         std::lock_guard lock(mutex);
         regions()[number(begin)] = region;
     }
-    if (observer) observer->memory_begins(begin, bytes, mapping, all, side != Side::device);
+    if (observer) observer->memory_begins(begin, bytes, mapping, all, side != Side::device, line);
     if (side == Side::device && hiding) protect(region, PROT_NONE);
     *pointer = begin;
     return cudaSuccess;
@@ -112,14 +112,16 @@ cudaError_t release(void* pointer, bool pinned) {
 
 Place place_of(const void* address, size_t bytes) {
     std::lock_guard lock(mutex);
-    if (const auto found = find(address); found != regions().end())
-        return {found->second.side, number(address) + bytes <= found->first + found->second.bytes};
+    if (const auto found = find(address); found != regions().end()) {
+        const size_t left = found->first + found->second.bytes - number(address);
+        return {found->second.side, bytes <= left, left};
+    }
     auto after = symbols().upper_bound(number(address));
     if (after == symbols().begin()) return {};
     --after;
     const uintptr_t end = after->first + after->second.bytes;
     if (number(address) >= end) return {};
-    return {Side::device, number(address) + bytes <= end};
+    return {Side::device, number(address) + bytes <= end, end - number(address)};
 }
 
 Access::Access(const void* address, size_t bytes) {
@@ -197,6 +199,11 @@ bool is_symbol(const void* address) {
     return symbols().count(number(address)) != 0;
 }
 
+size_t device_variable_count() {
+    std::lock_guard lock(mutex);
+    return symbols().size();
+}
+
 std::map<uintptr_t, NamedVariable> device_variables() {
     std::lock_guard lock(mutex);
     return symbols();
@@ -207,7 +214,7 @@ uint64_t host_bytes() { return to_host; }
 
 Symbol::Symbol(const void* address, size_t bytes, const char* name, SymbolKind kind) {
     std::lock_guard lock(mutex);
-    symbols()[number(address)] = {bytes, name, kind == SymbolKind::constant};
+    symbols()[number(address)] = {bytes, name, kind == SymbolKind::constant, kind == SymbolKind::managed};
 }
 
 }  // namespace warplab_cpu
@@ -233,6 +240,7 @@ void unregister_device_memory(void* begin) {
     if (found == regions().end()) return;
     if (hiding) protect(found->second, PROT_READ | PROT_WRITE);
     regions().erase(found);
+    if (observer) observer->memory_unmapped(begin);
 }
 
 void hide_device_memory(bool hide) {
@@ -251,17 +259,19 @@ void set_host_limit(uint64_t bytes) {
 
 using namespace warplab_cpu;
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes) { return allocate(pointer, bytes, Side::device); }
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) { return cudaMalloc(pointer, bytes); }
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
-    return bytes ? allocate(pointer, bytes, Side::managed) : set_error(cudaErrorInvalidValue);
+cudaError_t cudaMalloc(void** pointer, size_t bytes, int line) { return allocate(pointer, bytes, Side::device, line); }
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t, int line) {
+    return cudaMalloc(pointer, bytes, line);
+}
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned, int line) {
+    return bytes ? allocate(pointer, bytes, Side::managed, line) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, int line) {
     if (!pitch) return set_error(cudaErrorInvalidValue);
     *pitch = round_up(width, 512);
-    return cudaMalloc(pointer, *pitch * height);
+    return cudaMalloc(pointer, *pitch * height, line);
 }
 cudaError_t cudaFree(void* pointer) { return release(pointer, false); }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }

@@ -14,6 +14,7 @@ enum class Side { unknown, device, managed, pinned };
 struct Place {
     Side side = Side::unknown;
     bool fits = true;
+    std::size_t bytes = 0;  // from there to its end, where it is known
 };
 Place place_of(const void* address, std::size_t bytes);
 
@@ -47,8 +48,9 @@ void count_host_bytes(std::size_t bytes, int line);
 struct NamedVariable {
     std::size_t bytes = 0;
     const char* name = "";
-    bool constant = false;
+    bool constant = false, managed = false;
 };
+std::size_t device_variable_count();
 std::map<std::uintptr_t, NamedVariable> device_variables();
 
 std::int64_t allocated_bytes();

@@ -2,17 +2,20 @@
 // Whom the runtime tells what it does with memory and grids: check mode, or nobody.
 
 #include <cstddef>
+#include <string>
 
 #include "grader/cpu/include/warplab_cpu/launch.h"
+#include "grader/io/status_page.h"
 
 namespace warplab_cpu {
 
 class Observer {
   public:
     virtual ~Observer() = default;
-    /// Memory from cudaMalloc and its kin; `mapping` is around it, with pages that nobody may touch.
+    /// Memory from cudaMalloc and its kin; `mapping` is around it, with pages that nobody may touch. Lines are the
+    /// student's.
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
-                               bool host_writes) = 0;
+                               bool host_writes, int line) = 0;
     virtual void memory_ends(void* begin) = 0;
     /// By a copy or a fill.
     virtual void memory_written(void* begin, std::size_t bytes) = 0;
@@ -21,6 +24,17 @@ class Observer {
     virtual void grid_ends() = 0;
     /// Threads of the block returned before a barrier that others wait at.
     virtual void early_exit() = 0;
+    /// What is wrong of itself, whatever else happens.
+    virtual void wrong(warplab::FindingKind kind, int line, const char* function, const std::string& why) = 0;
+    /// A launch that failed is wrong unless somebody asks for the error.
+    virtual void launch_failed(int line, const char* kernel, const std::string& why) = 0;
+    virtual void error_asked() = 0;
+    /// Around a call of the contract: what it allocates, it gives back. The first one may keep what later ones use.
+    virtual void call_begins() = 0;
+    virtual void call_ends() = 0;
+    virtual void device_reset() = 0;
+    /// It is no longer the device's.
+    virtual void memory_unmapped(void* begin) = 0;
 };
 
 extern Observer* observer;  // null unless the student's file was compiled for check mode

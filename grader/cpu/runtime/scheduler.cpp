@@ -239,10 +239,25 @@ bool release_converging(Worker& w) {
     return any;
 }
 
+/// In check mode: lanes wait in a warp function for others that its mask names and that never come.
+void report_missing_lanes(const Worker& w) {
+    for (unsigned linear = 0; linear < block_state.threads; ++linear) {
+        const Warp& warp = w.warps[linear / lanes_per_warp];
+        const unsigned lane = linear % lanes_per_warp;
+        if (!(warp.pending >> lane & 1)) continue;
+        const unsigned missing = warp.mask[lane] & ~warp.returned & ~warp.pending;
+        if (!missing) continue;
+        const std::string why = "lane " + std::to_string(lane) + " waits for lane " +
+                                std::to_string(__builtin_ctz(missing)) + ", which its mask names and which never comes";
+        return observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", why);
+    }
+}
+
 /// Every thread has had its turn in vain.
 void nobody_goes_on(Worker& w) {
     w.idle = 0;
     if (release_converging(w)) return;
+    if (!w.spun && observer) report_missing_lanes(w);
     if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting(w));
     w.spun = false;
     if (++w.rounds_spun == 10000) note_detail(places_of_waiting(w));  // should the judge's patience end
@@ -287,6 +302,12 @@ bool all_are_there(const Warp& warp, unsigned mask, unsigned present) {
     return !(elsewhere & present);
 }
 
+[[noreturn]] void end_outside_mask(int line) {
+    const char* why = "a thread calls a warp function with a mask without itself";
+    if (observer) observer->wrong(warplab::FindingKind::lane_mask, line, "", why);
+    end_with_fault(warplab::Fault::aborted, "line " + std::to_string(line) + ": " + why);
+}
+
 /// Runs a warp function: the lane's part is in `given` and `source`; whoever comes last runs compute(warp, lanes),
 /// which writes every lane's `result`.
 template <class Compute>
@@ -297,9 +318,7 @@ WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, uns
     Worker& w = *worker;
     const unsigned linear = linear_thread(), lane = linear % lanes_per_warp, bit = 1u << lane;
     Warp& warp = w.warps[linear / lanes_per_warp];
-    if (!(mask & bit))
-        end_with_fault(warplab::Fault::aborted,
-                       "line " + std::to_string(line) + ": a thread calls a warp function with a mask without itself");
+    if (!(mask & bit)) end_outside_mask(line);
     warp.given[lane] = given;
     warp.source[lane] = static_cast<uint8_t>(source);
     if (alone) {

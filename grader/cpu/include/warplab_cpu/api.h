@@ -207,12 +207,13 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
 // Memory. `line` is the caller's, for the report of a pointer of the wrong side.
-cudaError_t cudaMalloc(void** pointer, size_t bytes);
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal);
+cudaError_t cudaMalloc(void** pointer, size_t bytes, int line = __builtin_LINE());
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
+                              int line = __builtin_LINE());
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned flags = 0);
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, int line = __builtin_LINE());
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, int line = __builtin_LINE());
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaFreeHost(void* pointer);
@@ -240,12 +241,13 @@ cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, s
                               cudaStream_t stream = nullptr, int line = __builtin_LINE());
 
 template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t bytes) {
-    return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+cudaError_t cudaMalloc(T** pointer, size_t bytes, int line = __builtin_LINE()) {
+    return cudaMalloc(reinterpret_cast<void**>(pointer), bytes, line);
 }
 template <class T>
-cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal) {
-    return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
+                              int line = __builtin_LINE()) {
+    return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = 0) {
@@ -256,12 +258,12 @@ cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags) {
     return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 template <class T>
-cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
-    return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height, int line = __builtin_LINE()) {
+    return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height, line);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {
-    return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream, int line = __builtin_LINE()) {
+    return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream, line);
 }
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
