@@ -75,6 +75,10 @@ std::string verb_of(const FindingSide& side) { return side.atomic ? "updates" : 
 
 std::string kernel_of(const Finding& f) { return clean_name(f.kernel, sizeof f.kernel); }
 
+std::string object_of(const Finding& f) { return clean_name(f.object, sizeof f.object); }
+
+std::string detail_of(const Finding& f) { return clean_name(f.detail, sizeof f.detail); }
+
 Discovery out_of_bounds(const StageRun& run, const Finding& f) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none)
         return {"out_of_bounds",
@@ -158,6 +162,31 @@ Discovery describe(const StageRun& run, const Finding& f) {
                     fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
                                 element_at(run, f)),
                     "", true};
+        case FindingKind::leak:
+            return {"leak",
+                    fmt::format("{} that are allocated here are still allocated when the call ends.",
+                                format_bytes(static_cast<double>(f.bytes))),
+                    "Each cudaMalloc needs its cudaFree, on every way out of the function."};
+        case FindingKind::copy_direction:
+            return {"copy_direction", fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    "The first pointer is where the bytes go, the second where they come from; the last argument says "
+                    "from which side to which."};
+        case FindingKind::copy_size:
+            return {"copy_size", fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};
+        case FindingKind::device_memory:
+            return {"device_memory",
+                    fmt::format("Host code {} {}: that is device memory.", verb_of(f.now), element_at(run, f)),
+                    "The host cannot use a device pointer: copy with cudaMemcpy, or let a kernel do it."};
+        case FindingKind::failed_launch:
+            return {"failed_launch",
+                    fmt::format("{}{} failed, so the kernel never ran, and nobody asked whether it did.", kernel_of(f),
+                                detail_of(f)),
+                    "A launch takes 1 to 1024 threads a block, at least one block, and 48 KB of shared memory unless "
+                    "more is asked for. Ask cudaGetLastError() after it."};
+        case FindingKind::lane_mask:
+            return {"lane_mask", fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
+                    "The mask of a warp function names exactly the lanes that come to it."};
     }
     return {};  // a kind that only a forged page has
 }
@@ -190,7 +219,7 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<F
     for (const Finding& finding : findings) {
         Discovery discovery = describe(run, finding);
         if (discovery.message.empty()) continue;
-        discovery.line = line_of(finding.now);
+        discovery.line = finding.line > 0 ? finding.line : line_of(finding.now);
         discovery.other_line = line_of(finding.before);
         discovery.count = finding.count;
         if (discovery.cause == "race" && same_block(finding) && discovery.line == discovery.other_line)
