@@ -11,6 +11,7 @@
 namespace warplab {
 namespace {
 
+constexpr std::size_t most_findings = 3;                    // of check mode; `make inspect` shows them all
 constexpr std::size_t most_lines = 40, most_columns = 400;  // of a compiler's log or a program's output
 
 /// A line of ordinary length: some programs print a megabyte without an end of line.
@@ -74,6 +75,7 @@ std::string summarise(const StageReport& stage) {
     std::string summary;
     if (all > 0) summary = format_plural(all, "dataset");
     if (bad > 0) summary = fmt::format("{} of {} passed", all - bad, summary);
+    if (bad == 0 && first_finding(stage)) summary += " passed, check mode failed";
     if (skipped > 0) summary += fmt::format("{}{} skipped", summary.empty() ? "" : ", ", skipped);
     return summary;
 }
@@ -110,16 +112,52 @@ class Groups {
     std::vector<std::pair<std::string, std::string>> groups_;
 };
 
-std::string render_checks(const std::vector<Check>& checks, const TextStyle& style) {
+std::string render_line(int number, const std::string& line) {
+    return number > 0 && !line.empty() ? fmt::format("    {:>5} | {}\n", number, to_printable(shorten(line))) : "";
+}
+
+/// `where`: words before the line's number.
+std::string render_finding(const Discovery& found, const std::string& where, const TextStyle& style) {
+    const std::string place = found.line > 0 ? fmt::format("line {}", found.line) : "somewhere";
+    std::string text = wrap(where + place + ": " + found.message, 4, style.width) + render_line(found.line, found.text);
+    if (found.other_line != found.line) text += render_line(found.other_line, found.other_text);
+    return text;
+}
+
+/// Right outputs, wrongly made: the findings in full, as far as they fit a screen.
+std::string render_check_mode(const StageReport& stage, const TextStyle& style) {
+    if (outputs_failed(stage) || !first_finding(stage)) return "";
+    std::string text = fmt::format("  check mode: {}\n", paint(stage.check_mode->verdict, style));
+    std::uint64_t count = 0;
+    for (const Discovery& found : stage.check_mode->findings) {
+        if (found.is_note || ++count > most_findings) continue;
+        text += render_finding(found, "In ", style);
+        if (!found.hint.empty()) text += wrap("Hint: " + found.hint, 4, style.width);
+        text += "    Cause: " + to_printable(found.cause) + "\n";
+    }
+    if (count > most_findings)
+        text += fmt::format("    ... and {}: make inspect shows all\n",
+                            format_plural(count - most_findings, "more finding"));
+    return text;
+}
+
+/// Beneath a wrong output: the line that may be the reason.
+std::string render_likely_reason(const StageReport& stage, const TextStyle& style) {
+    const Discovery* found = first_finding(stage);
+    return found ? render_finding(*found, "In check mode, ", style) : "";
+}
+
+std::string render_checks(const StageReport& stage, const TextStyle& style) {
     std::string text;
     bool first = true;
     Groups others, skipped;
-    for (const auto& check : checks) {
+    for (const auto& check : stage.checks) {
         if (check.skipped) skipped.add(dataset_name(check), check.skipped_why);
         if (!did_not_pass(check)) continue;
         if (first) {
             text += fmt::format("  {}: {}\n", dataset_name(check), paint(check.verdict, style));
             if (check.failure) text += render_failure(*check.failure, 4, style);
+            text += render_likely_reason(stage, style);
         } else {
             others.add(dataset_name(check), check.failure ? check.failure->cause : "");
         }
@@ -225,7 +263,8 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, bool 
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
     text += render_compilation(stage.compilation, style);
-    text += render_checks(stage.checks, style);
+    text += render_checks(stage, style);
+    text += render_check_mode(stage, style);
     if (stage.error) text += render_failure(*stage.error, 2, style);
     for (const auto& measured : stage.measurements) text += render_measurement(measured, style);
     for (const auto& note : stage.notes) text += wrap("Note: " + note, 2, style.width);

@@ -118,6 +118,29 @@ static void fields(Visitor& visit, Visited<Visitor, Compilation>& compilation) {
 }
 
 template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, Discovery>& found) {
+    visit.required("cause", found.cause);
+    visit("note", found.is_note);
+    visit("kernel", found.kernel);
+    visit("line", found.line);
+    visit("text", found.text);
+    visit("other_line", found.other_line);
+    visit("other_text", found.other_text);
+    visit("count", found.count);
+    visit.required("message", found.message);
+    visit("hint", found.hint);
+}
+
+template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, CheckMode>& check_mode) {
+    visit.required("verdict", check_mode.verdict);
+    visit("remark", check_mode.remark);
+    visit("datasets", check_mode.datasets);
+    visit("wall_s", check_mode.wall_s);
+    visit("findings", check_mode.findings);
+}
+
+template <class Visitor>
 static void fields(Visitor& visit, Visited<Visitor, StageReport>& stage) {
     visit.required("stage", stage.stage);
     visit("title", stage.title);
@@ -126,6 +149,7 @@ static void fields(Visitor& visit, Visited<Visitor, StageReport>& stage) {
     visit.required("verdict", stage.verdict);
     visit("compilation", stage.compilation);
     visit("checks", stage.checks);
+    visit("check_mode", stage.check_mode);
     visit("measurements", stage.measurements);
     visit("error", stage.error);
     visit("score", stage.score);
@@ -355,6 +379,19 @@ Verdict overall(const Report& report) {
     };
     if (any(Verdict::failed)) return Verdict::failed;
     return any(Verdict::error) || report.stages.empty() ? Verdict::error : Verdict::passed;
+}
+
+bool outputs_failed(const StageReport& stage) {
+    return stage.compilation.verdict == Verdict::failed ||
+           std::any_of(stage.checks.begin(), stage.checks.end(),
+                       [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
+}
+
+const Discovery* first_finding(const StageReport& stage) {
+    if (!stage.check_mode) return nullptr;
+    for (const auto& found : stage.check_mode->findings)
+        if (!found.is_note) return &found;
+    return nullptr;
 }
 
 Total total(const Report& report) {

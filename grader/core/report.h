@@ -85,7 +85,7 @@ struct Score {
     double correctness_max = 0, hygiene_max = 0, speed_max = 0;
     bool hygiene_pending = false, speed_pending = false;
     std::string correctness_why;         // why 0 although datasets passed
-    std::string hygiene_why, speed_why;  // why pending
+    std::string hygiene_why, speed_why;  // why pending or lost, or given unseen
     double total() const { return correctness + hygiene + speed; }
     double max() const { return correctness_max + hygiene_max + speed_max; }
 };
@@ -100,6 +100,29 @@ struct Compilation {
     std::string nvcc;  // "ok", "not found", or what `nvcc -c` said: whether it compiles for a real GPU
 };
 
+/// What check mode saw at one line, in words; however often it happened.
+struct Discovery {
+    std::string cause;  // "race"
+    std::string message, hint;
+    bool is_note = false;  // worth knowing; costs nothing
+    int line = 0;          // of the student's file; 0 = unknown
+    int other_line = 0;    // what it races with, or where others wait; 0 = there is none
+    std::uint64_t count = 0;
+    std::string kernel = {};
+    std::string text = {}, other_text = {};  // of the two lines
+};
+
+/// Small datasets run once more on the CPU backend with every access watched, whatever backend judged the outputs.
+struct CheckMode {
+    /// failed: at least one finding is no note. error: our side broke, or a dataset failed here alone and nothing says
+    /// why.
+    Verdict verdict = Verdict::error;
+    std::string remark;  // why it is an error, or why it passed without having run
+    int datasets = 0;    // that ran
+    double wall_s = 0;   // the wait for its compilation included
+    std::vector<Discovery> findings;
+};
+
 struct StageReport {
     std::string stage;
     std::string title;
@@ -108,6 +131,7 @@ struct StageReport {
     Verdict verdict = Verdict::error;
     Compilation compilation;
     std::vector<Check> checks;
+    std::optional<CheckMode> check_mode;  // none: left out
     std::vector<Measurement> measurements;
     std::optional<Failure> error;  // our side, or a benchmark that cannot be trusted
     std::optional<Score> score;    // null when our side broke
@@ -140,6 +164,11 @@ struct Total {
     int without_score = 0;  // stages
 };
 Total total(const Report& report);
+
+/// Whether the file did not compile or a dataset's outputs are wrong.
+bool outputs_failed(const StageReport& stage);
+/// What makes check mode fail the stage; null when nothing does.
+const Discovery* first_finding(const StageReport& stage);
 
 /// For the journals' sake what follows from the measurements is written too (speedups, totals); reading skips it.
 /// Bytes that are not UTF-8 (a compiler quoting a Latin-1 file) become U+FFFD.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double full_mark_ratio = 1.2;  // of the reference's time: still all points
 constexpr double zero_mark_ratio = 4;    // of the full mark's time, unless the sequential CPU is slower
+constexpr auto no_points_yet = "no points until every dataset passes";
 
 double zero_mark(double reference_s, double sequential_s) {
     const double least = zero_mark_ratio * full_mark_ratio * reference_s;
@@ -19,12 +20,6 @@ double zero_mark(double reference_s, double sequential_s) {
 bool our_side_broke(const StageReport& report) {
     const auto is_error = [](const Check& check) { return !check.skipped && check.verdict == Verdict::error; };
     return report.verdict == Verdict::error || std::any_of(report.checks.begin(), report.checks.end(), is_error);
-}
-
-bool did_fail(const StageReport& report) {
-    const auto failed = [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; };
-    return report.verdict == Verdict::failed || report.compilation.verdict == Verdict::failed ||
-           std::any_of(report.checks.begin(), report.checks.end(), failed);
 }
 
 /// The share of the datasets' weight that passed, nothing if those have no elements; none when no dataset ran.
@@ -82,18 +77,30 @@ double mean_speed_share(const std::vector<Measurement>& measurements) {
     return sum / static_cast<double>(measurements.size());
 }
 
-void score_hygiene(const Stage& stage, Score& score) {
+/// Only code that does its work can show how cleanly: an empty kernel has no race.
+void score_hygiene(const Stage& stage, const StageReport& report, Score& score) {
     score.hygiene_max = stage.points.hygiene;
     if (score.hygiene_max == 0) return;
-    score.hygiene_pending = true;
-    score.hygiene_why = "check mode gives no points yet";
+    if (outputs_failed(report)) {
+        score.hygiene_why = no_points_yet;
+        return;
+    }
+    const auto& check_mode = report.check_mode;
+    score.hygiene_pending = !check_mode || check_mode->verdict == Verdict::error;
+    if (!check_mode)
+        score.hygiene_why = "check mode was left out";
+    else if (check_mode->verdict == Verdict::failed)
+        score.hygiene_why = "no points for what check mode found";
+    else
+        score.hygiene_why = check_mode->remark;
+    if (check_mode && check_mode->verdict == Verdict::passed) score.hygiene = score.hygiene_max;
 }
 
 void score_speed(const Stage& stage, const StageReport& report, Score& score) {
     score.speed_max = stage.points.speed;
     if (score.speed_max == 0) return;
-    if (did_fail(report)) {
-        score.speed_why = "no points until every dataset passes";
+    if (outputs_failed(report)) {
+        score.speed_why = no_points_yet;
         return;
     }
     score.speed_why = why_speed_pends(report.measurements);
@@ -118,7 +125,7 @@ std::optional<Score> score_stage(const Stage& stage, const StageReport& report) 
     score.correctness_max = stage.points.correctness;
     score.correctness = score.correctness_max * *share;
     if (*share == 0 && any_passed(report)) score.correctness_why = "the dataset that passed has no elements to work on";
-    score_hygiene(stage, score);
+    score_hygiene(stage, report, score);
     score_speed(stage, report, score);
     return score;
 }

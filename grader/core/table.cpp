@@ -39,7 +39,8 @@ std::string why_not_passed(const StageReport& stage) {
     for (const auto& check : stage.checks)
         if (!check.skipped && check.verdict != Verdict::passed)
             return (check.failure ? check.failure->cause + " in " : "see ") + check.dataset;
-    return "";
+    const Discovery* found = first_finding(stage);
+    return found ? fmt::format("{} in line {}", found->cause, found->line) : "";
 }
 
 void add_timing(const Measurement& measured, Line& line) {

@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.journal.charts import draw_ladder, draw_samples
 from grader.journal.console import UserError, run_command, say_error, write_atomically
 from grader.journal.markup import Child, Html, join, tag
-from grader.journal.report import Check, Failure, Measurement, Report, Score, StageReport, read_report
+from grader.journal.report import Check, CheckMode, Failure, Measurement, Report, Score, StageReport, read_report
 from grader.journal.units import (
     NONE,
     plural,
@@ -155,6 +155,7 @@ def make_stage(report: Report, stage: StageReport) -> Html:
         ours = stage.compilation.verdict == "error"
         failures.append(make_failure("Compiling", stage.compilation.failure, ours))
     failures += make_check_failures(stage.checks)
+    failures += make_findings(stage.check_mode)
     return tag(
         "article",
         heading,
@@ -183,7 +184,23 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
     return boxes
 
 
-def make_failure(where: str, failure: Failure, ours: bool, also: str = "") -> Html:
+def make_findings(check_mode: CheckMode | None) -> list[Html]:
+    """What check mode holds against the stage, each with its line or its two."""
+    boxes = []
+    for found in check_mode.findings if check_mode else []:
+        if found.note:
+            continue
+        places = [(found.line, found.text)]
+        if found.other_line != found.line:
+            places.append((found.other_line, found.other_text))
+        lines = [f"{number:5} | {text}" for number, text in places if number > 0 and text]
+        where = f"Check mode, line {found.line}" if found.line else "Check mode"
+        failure = Failure(found.cause, found.message, found.hint)
+        boxes.append(make_failure(where, failure, ours=False, lines="\n".join(lines)))
+    return boxes
+
+
+def make_failure(where: str, failure: Failure, ours: bool, also: str = "", lines: str = "") -> Html:
     """What happened, where, and what to try; `ours` when it is not the student's doing, `also` where else."""
     place = failure.place
     found = None
@@ -205,7 +222,8 @@ def make_failure(where: str, failure: Failure, ours: bool, also: str = "") -> Ht
     title = tag("p", tag("strong", where), " ", cause)
     message = tag("p", failure.message)
     elsewhere = tag("p", f"The same cause: {also}", class_="also") if also else None
-    return tag("div", title, message, found, hint, elsewhere, class_="failure ours" if ours else "failure")
+    source = tag("pre", lines, tabindex=0) if lines else None
+    return tag("div", title, message, source, found, hint, elsewhere, class_="failure ours" if ours else "failure")
 
 
 def make_score(score: Score | None) -> Html | None:

@@ -55,6 +55,33 @@ class Check:
 
 
 @dataclass
+class Finding:
+    """What check mode saw at one line."""
+
+    cause: str = ""
+    note: bool = False
+    kernel: str = ""
+    line: int = 0
+    text: str = ""
+    other_line: int = 0
+    other_text: str = ""
+    count: int = 0
+    message: str = ""
+    hint: str = ""
+
+
+@dataclass
+class CheckMode:
+    """Small datasets run once more with every access watched."""
+
+    verdict: str = "error"
+    remark: str = ""
+    datasets: int = 0
+    wall_s: float = 0
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass
 class Interval:
     """A median with its 95% interval."""
 
@@ -156,6 +183,7 @@ class StageReport:
     verdict: str = "error"
     compilation: Compilation = field(default_factory=Compilation)
     checks: list[Check] = field(default_factory=list)
+    check_mode: CheckMode | None = None
     measurements: list[Measurement] = field(default_factory=list)
     error: Failure | None = None
     score: Score | None = None

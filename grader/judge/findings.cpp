@@ -222,6 +222,7 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<F
         discovery.line = finding.line > 0 ? finding.line : line_of(finding.now);
         discovery.other_line = line_of(finding.before);
         discovery.count = finding.count;
+        discovery.kernel = kernel_of(finding);
         if (discovery.cause == "race" && same_block(finding) && discovery.line == discovery.other_line)
             discovery.hint = race_with_itself(finding);
         const auto like = std::find_if(all.begin(), all.end(), [&](const Discovery& d) {

@@ -5,19 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "grader/core/report.h"
 #include "grader/io/status_page.h"
 #include "grader/judge/check.h"
 
 namespace warplab {
-
-struct Discovery {
-    std::string cause;  // of the report: "race"
-    std::string message, hint;
-    bool is_note = false;
-    int line = 0;        // of the student's file; 0 = unknown
-    int other_line = 0;  // what it races with, or where others wait; 0 = there is none
-    std::uint64_t count = 0;
-};
 
 /// The accesses of one line and kernel, of one kind of memory.
 struct LineCounts {

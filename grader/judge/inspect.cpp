@@ -14,6 +14,7 @@
 #include "grader/core/json.h"
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
+#include "grader/judge/check_mode.h"
 #include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/counters.h"
 #include "grader/judge/findings.h"
@@ -24,17 +25,8 @@
 namespace warplab {
 namespace {
 
-constexpr double most_bytes = 1 << 20;    // that a dataset has, times its iterations
 constexpr std::size_t most_printed = 12;  // discoveries
 constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
-
-bool small_enough(const StageRun& run, const Dataset& dataset) {
-    if (!dataset.uses.check || dataset.uses.cuda_only || !dataset.applies_to(run.stage)) return false;
-    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
-    double bytes = 0;
-    for (const Array& array : problem.arrays) bytes += static_cast<double>(array.bytes());
-    return bytes * std::max(1.0, run.oracle.cost(problem).iterations) <= most_bytes;
-}
 
 /// The student's file, for quoting.
 struct Source {
@@ -319,7 +311,7 @@ int inspect(const Options& options) {
         return ready.compilation.verdict == Verdict::failed ? 1 : 2;
     }
     StageRun& run = *ready.run;
-    run.environment = {"WARPLAB_THREADS=1"};
+    prepare_for_check_mode(run);
     Inspection found{lab.name, stage.id, Source(file), gpu};
     std::vector<Check> checks;
     for (const Dataset& dataset : lab.datasets) {

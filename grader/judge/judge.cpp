@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "grader/core/hash.h"
 #include "grader/core/score.h"
 #include "grader/core/version.h"
+#include "grader/judge/check_mode.h"
 #include "grader/judge/compile.h"
 #include "grader/judge/cuda_device.h"
 #include "grader/judge/machine.h"
@@ -56,6 +58,14 @@ std::uint64_t memory_without_gpu() {
     return device_bytes + std::min(std::thread::hardware_concurrency(), 24u) * stack_bytes;
 }
 
+/// The same file for check mode, which only the CPU backend has.
+CompileRequest check_mode_request(CompileRequest request) {
+    request.backend = Backend::cpu;
+    request.for_tools = true;
+    return request;
+}
+
+/// Whether the outputs are right: then there is something to time, however they came about.
 bool settle_verdict(StageReport& report) {
     report.verdict = Verdict::passed;
     for (const Check& check : report.checks) {
@@ -63,7 +73,9 @@ bool settle_verdict(StageReport& report) {
         if (check.verdict == Verdict::failed) report.verdict = Verdict::failed;
         if (check.verdict == Verdict::error && report.verdict == Verdict::passed) report.verdict = Verdict::error;
     }
-    return report.verdict == Verdict::passed;
+    const bool right = report.verdict == Verdict::passed;
+    if (right && first_finding(report)) report.verdict = Verdict::failed;
+    return right;
 }
 
 }  // namespace
@@ -107,8 +119,8 @@ Judge::ShowMaker Judge::show_maker(const Lab& lab) {
     return reinterpret_cast<ShowMaker>(dlsym(library(lab), "warplab_show"));
 }
 
-Memory& Judge::device_memory() {
-    if (backend_ == Backend::cuda) return CudaDevice::get();
+Memory& Judge::device_memory(Backend backend) {
+    if (backend == Backend::cuda) return CudaDevice::get();
     if (!file_memory_) file_memory_ = make_file_memory(protocol::Transport::shared);
     return *file_memory_;
 }
@@ -157,20 +169,24 @@ CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const 
 
 Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                const Task& task) {
-    const Compiled compiled = compile(compile_request(lab, stage, source, task));
-    Ready ready{compiled.result, nullptr};
-    if (compiled.result.verdict != Verdict::passed) return ready;
+    const CompileRequest request = compile_request(lab, stage, source, task);
+    const Compiled compiled = compile(request);
+    return {compiled.result, compiled.result.verdict == Verdict::passed ? make_run(request, compiled) : nullptr};
+}
+
+std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const Compiled& compiled) {
+    const bool on_gpu = request.backend == Backend::cuda;
     Policy policy;
-    policy.level = task.sandbox;
+    policy.level = request.level;
     policy.readable = {compiled.runner.parent_path()};
-    policy.gpu = backend_ == Backend::cuda;
-    policy.limits.memory_bytes = backend_ == Backend::cuda ? 8ull << 30 : memory_without_gpu();
+    policy.gpu = on_gpu;
+    policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_without_gpu();
     policy.limits.flood_bytes = 32 << 20;
     policy.limits.processes = 256;
     if (!host_memory_) host_memory_ = make_file_memory(protocol::Transport::shared);
-    ready.run.reset(
-        new StageRun{lab, stage, oracle(lab), backend_, compiled.runner, policy, device_memory(), *host_memory_});
-    return ready;
+    return std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,
+                                                  compiled.runner, policy, device_memory(request.backend),
+                                                  *host_memory_});
 }
 
 std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const Stage& stage,
@@ -190,11 +206,16 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         listener.doing("compiling");
         std::future<std::string> nvcc;
         if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(compile_request(lab, stage, source, task));
+        const CompileRequest watched = check_mode_request(compile_request(lab, stage, source, task));
+        std::future<Compiled> compiled_to_watch;
+        if (task.check_mode) compiled_to_watch = std::async(std::launch::async, compile, watched);
         Ready ready = make_ready(lab, stage, source, task);
         report.compilation = ready.compilation;
         report.verdict = ready.compilation.verdict;
         if (ready.run) {
             check_all(*ready.run, report, task, listener);
+            ready.run->end_session();
+            if (task.check_mode) watch(watched, compiled_to_watch, report, task, listener);
             if (settle_verdict(report) && task.measure) measure_all(*ready.run, report, task, listener);
             ready.run->end_session();
             report.output = ready.run->output;
@@ -234,6 +255,25 @@ void Judge::check_all(StageRun& run, StageReport& report, const Task& task, cons
         const Check& check = report.checks.back();
         if (!slow && is_slow(check)) slow = check;
     }
+}
+
+/// Check mode, after the datasets; beneath wrong outputs its first finding is the likely reason.
+void Judge::watch(const CompileRequest& request, std::future<Compiled>& compiled, StageReport& report, const Task& task,
+                  const Listener& listener) {
+    if (std::any_of(report.checks.begin(), report.checks.end(), is_slow)) return;
+    std::vector<const Dataset*> datasets;
+    for (const Dataset& dataset : request.lab.datasets)
+        if (wanted(dataset, request.stage, task)) datasets.push_back(&dataset);
+    const auto begin = std::chrono::steady_clock::now();
+    listener.doing("compiling for check mode");
+    const Compiled ready = compiled.get();
+    if (ready.result.verdict != Verdict::passed) {
+        report.check_mode = without_check_mode(ready.result, backend_);
+    } else {
+        const auto run = make_run(request, ready);
+        report.check_mode = run_check_mode(*run, datasets, request.source, outputs_failed(report), listener.doing);
+    }
+    report.check_mode->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {

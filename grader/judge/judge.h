@@ -35,6 +35,7 @@ struct Task {
     bool all_compilers = false;  // nvcc as well, where it is
     std::string dataset;         // this one only; shows the student's own output
     bool no_cuda_only = false;   // skips the datasets that take a GPU, on a GPU too
+    bool check_mode = false;     // small datasets once more with every access watched
     SandboxLevel sandbox = SandboxLevel::none;
     std::vector<std::string> defines;    // BLOCK=256 … of a sweep
     bool for_tools = false;              // compiled for compute-sanitizer and ncu, or for check mode
@@ -88,9 +89,12 @@ class Judge {
   private:
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                    const Task& task) const;
+    std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
     void check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
+    void watch(const CompileRequest& request, std::future<Compiled>& compiled, StageReport& report, const Task& task,
+               const Listener& listener);
     void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    Memory& device_memory();
+    Memory& device_memory(Backend backend);
     void* library(const Lab& lab);
 
     Folders folders_;

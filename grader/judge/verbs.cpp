@@ -124,6 +124,9 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
 std::string next_after_check(const Report& report, const Options& options) {
     if (!is_work(options) || report.stages.empty()) return "";
     const StageReport& last = report.stages.back();
+    for (const StageReport& stage : report.stages)
+        if (first_finding(stage))
+            return fmt::format("Next: make inspect LAB={} STAGE={}\n", report.lab, stage.stage.substr(0, 2));
     if (overall(report) == Verdict::passed && report.backend == "cuda")
         return fmt::format("Next: make bench LAB={} STAGE={}\n", report.lab, last.stage.substr(0, 2));
     return "";
@@ -196,6 +199,7 @@ int check(const Options& options) {
     check_names(lab, options, judge.backend());
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
+    task.check_mode = !options.no_check_mode;
     task.dataset = options.dataset;
     task.no_cuda_only = options.no_cuda_only;
     const Report report =
@@ -211,6 +215,7 @@ int bench(const Options& options) {
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
     task.measure = true;
+    task.check_mode = !options.no_check_mode;
     task.forced_timing = options.force;
     task.sample_s = options.sample_s;
     task.dataset = options.dataset;
@@ -234,6 +239,7 @@ int grade(const Options& options) {
     Task task;
     task.hidden = true;
     task.measure = true;
+    task.check_mode = !options.no_check_mode;
     task.forced_timing = options.force;
     task.sample_s = options.sample_s;
     task.all_compilers = true;

@@ -24,6 +24,10 @@ TEST(Render, ReportInColourAsApproved) {
     test::expect_approved("report_colour.txt", render_report(test::sample_report(), {true, 80}));
 }
 
+TEST(Render, RaceWithRightOutputsAsApproved) {
+    test::expect_approved("stage_racing.txt", render_stage(test::racing_stage(), {}));
+}
+
 TEST(Render, EverythingFitsEightyColumns) {
     // The compiler's words stay as they are.
     auto report = test::sample_report();
@@ -48,6 +52,8 @@ TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
     stage.compilation.log = stage.output = stage.compilation.failure->message = attack;
     report.stages[1].checks[1].failure->place->actual = attack;
     report.stages[1].notes = {attack};
+    for (const auto text : {&Discovery::cause, &Discovery::message, &Discovery::text, &Discovery::other_text})
+        report.stages[1].check_mode->findings[0].*text = attack;
     report.stages[4].measurements[0].limit = attack;
     report.stages[4].measurements[0].caveats = {attack};
     report.stages[3].error->cause = attack;

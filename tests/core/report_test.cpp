@@ -58,6 +58,14 @@ TEST(Report, EveryFieldSurvives) {
     EXPECT_EQ(failed.checks[1].failure->place->index, 1234567u);
     EXPECT_EQ(failed.checks[1].failure->place->actual, "nan");
     EXPECT_TRUE(failed.checks[3].hidden);
+    ASSERT_TRUE(failed.check_mode);
+    EXPECT_EQ(failed.check_mode->verdict, Verdict::failed);
+    ASSERT_TRUE(first_finding(failed));
+    EXPECT_EQ(first_finding(failed)->line, 10);
+    EXPECT_EQ(first_finding(failed)->other_line, 8);
+    EXPECT_FALSE(first_finding(report.stages[0]));  // a note
+    EXPECT_TRUE(report.stages[0].check_mode->findings[0].is_note);
+    EXPECT_FALSE(report.stages[4].check_mode);
     EXPECT_FALSE(failed.checks[0].failure);
     EXPECT_EQ(report.stages[0].checks[2].skipped_why, "too large for the CPU backend");
     EXPECT_TRUE(report.stages[0].compilation.cached);
@@ -151,9 +159,9 @@ TEST(Report, OverallIsTheWorst) {
 
 TEST(Report, TotalAddsWhatHasAScore) {
     const Total sum = total(test::sample_report());
-    EXPECT_DOUBLE_EQ(sum.points, 6 + 1.2 + 0 + 7.75);
+    EXPECT_DOUBLE_EQ(sum.points, 8 + 1.2 + 0 + 7.75);
     EXPECT_DOUBLE_EQ(sum.max, 4 * 10);
-    EXPECT_DOUBLE_EQ(sum.pending, 4 * 2 + 2);
+    EXPECT_DOUBLE_EQ(sum.pending, 2 + 2);
     EXPECT_EQ(sum.without_score, 1);
 }
 

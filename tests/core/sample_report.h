@@ -51,10 +51,44 @@ inline Score score_of(double correctness, double hygiene_max, double speed) {
     score.correctness_max = 6;
     score.hygiene_max = hygiene_max;
     score.hygiene_pending = hygiene_max > 0;
-    if (score.hygiene_pending) score.hygiene_why = "check mode gives no points yet";
+    if (score.hygiene_pending) score.hygiene_why = "check mode was left out";
     score.speed = speed;
     score.speed_max = 2;
     return score;
+}
+
+inline Discovery race_in_line_10() {
+    Discovery found;
+    found.cause = cause::race;
+    found.message =
+        "Race on element 2 of the shared variable sums: thread (0,0,0) reads it and thread (2,0,0) writes it.";
+    found.hint = "A __syncthreads() belongs between the two lines.";
+    found.line = 10;
+    found.text = "sums[threadIdx.x] += sums[threadIdx.x + s];";
+    found.other_line = 8;
+    found.other_text = "sums[threadIdx.x] = a[i] * b[i];";
+    found.count = 384;
+    found.kernel = "partial_sum_kernel";
+    return found;
+}
+
+inline Discovery note_in_line_12() {
+    Discovery found;
+    found.cause = "beside_atomic";
+    found.message = "element 0 of out is read plainly while others update it with atomics: what is seen may be old.";
+    found.is_note = true;
+    found.line = 12;
+    found.count = 1;
+    return found;
+}
+
+inline CheckMode check_mode_with(std::vector<Discovery> findings, Verdict verdict) {
+    CheckMode check_mode;
+    check_mode.verdict = verdict;
+    check_mode.datasets = 2;
+    check_mode.wall_s = 0.5;
+    check_mode.findings = std::move(findings);
+    return check_mode;
 }
 
 inline Measurement measurement(std::string dataset, double median_s) {
@@ -85,7 +119,11 @@ inline StageReport passed_stage() {
                     skipped_check("huge_ragged", "too large for the CPU backend")};
     stage.compilation.cached = true;
     stage.compilation.nvcc = "ok";
+    stage.check_mode = check_mode_with({note_in_line_12()}, Verdict::passed);
     stage.score = score_of(6, 2, 0);
+    stage.score->hygiene = 2;
+    stage.score->hygiene_pending = false;
+    stage.score->hygiene_why = "";
     stage.score->speed_pending = true;
     stage.score->speed_why = "not timed; grading on a GPU adds the speed points";
     stage.output = "n = 7\n";
@@ -109,9 +147,28 @@ inline StageReport failed_stage() {
     stage.checks = {passed_check("tiny"), failed_check("ragged", tail), failed_check("one_below_block", other),
                     failed_check("secret_1", crash), failed_check("one_above_block", other)};
     stage.checks[3].hidden = true;
+    stage.check_mode = check_mode_with({race_in_line_10()}, Verdict::failed);
     stage.score = score_of(1.2, 2, 0);
-    stage.score->speed_why = "no points until every dataset passes";
+    stage.score->hygiene_pending = false;
+    stage.score->hygiene_why = stage.score->speed_why = "no points until every dataset passes";
     stage.notes = {"Windows line ends were read as line feeds."};
+    return stage;
+}
+
+/// Every output right; the order of threads made it so.
+inline StageReport racing_stage() {
+    auto stage = stage_report("02_dyadic_interleaved", "Dyadic sum, neighbours first", Verdict::failed);
+    stage.checks = {passed_check("tiny"), passed_check("ragged")};
+    Discovery elsewhere = race_in_line_10();
+    elsewhere.line = 31;
+    elsewhere.text = elsewhere.other_text = "";
+    stage.check_mode =
+        check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()}, Verdict::failed);
+    stage.score = score_of(6, 2, 0);
+    stage.score->hygiene_pending = false;
+    stage.score->hygiene_why = "no points for what check mode found";
+    stage.score->speed_pending = true;
+    stage.score->speed_why = "not timed; grading on a GPU adds the speed points";
     return stage;
 }
 
@@ -128,7 +185,8 @@ inline StageReport uncompiled_stage() {
         "   12 |     out[0] = 1\n"
         "      |\t       ^\n";
     stage.score = score_of(0, 2, 0);
-    stage.score->speed_why = "no points until every dataset passes";
+    stage.score->hygiene_pending = false;
+    stage.score->hygiene_why = stage.score->speed_why = "no points until every dataset passes";
     return stage;
 }
 

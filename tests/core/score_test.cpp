@@ -146,13 +146,76 @@ TEST(Score, NothingRunIsNoScore) {
 
 // --- hygiene ---
 
+CheckMode check_mode(Verdict verdict, std::vector<Discovery> findings = {}) {
+    CheckMode result;
+    result.verdict = verdict;
+    result.findings = std::move(findings);
+    return result;
+}
+
+Discovery finding(bool is_note) {
+    Discovery found;
+    found.cause = "race";
+    found.is_note = is_note;
+    return found;
+}
+
 TEST(Score, HygienePendsWithoutCheckMode) {
     const auto score = score_stage(stage_worth(8, 2, 0), report_with({good}));
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene_max, 2);
     EXPECT_EQ(score->hygiene, 0);
-    EXPECT_EQ(score->hygiene_why, "check mode gives no points yet");
+    EXPECT_EQ(score->hygiene_why, "check mode was left out");
     EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({good}))->hygiene_pending);
+}
+
+TEST(Score, NotesCostNoHygiene) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(Verdict::passed, {finding(true)});
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_EQ(score->hygiene, 2);
+    EXPECT_FALSE(score->hygiene_pending);
+    EXPECT_EQ(score->hygiene_why, "");
+}
+
+TEST(Score, AFindingCostsHygieneAndNothingElse) {
+    auto report = report_with({good}, {timed(1)});
+    report.verdict = Verdict::failed;
+    report.check_mode = check_mode(Verdict::failed, {finding(false)});
+    const auto score = score_stage(stage_worth(6, 2, 2), report);
+    EXPECT_EQ(score->correctness, 6);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_FALSE(score->hygiene_pending);
+    EXPECT_THAT(score->hygiene_why, HasSubstr("check mode found"));
+    EXPECT_EQ(score->speed, 2);
+}
+
+TEST(Score, WrongOutputsEarnNoHygiene) {
+    auto report = report_with({good, bad});
+    report.check_mode = check_mode(Verdict::passed);
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_FALSE(score->hygiene_pending);
+    EXPECT_THAT(score->hygiene_why, HasSubstr("every dataset passes"));
+}
+
+TEST(Score, WhatCheckModeCannotTakeOnCostsNothing) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(Verdict::passed);
+    report.check_mode->remark = "given without check mode";
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_EQ(score->hygiene, 2);
+    EXPECT_EQ(score->hygiene_why, "given without check mode");
+}
+
+TEST(Score, HygienePendsWhenCheckModeBroke) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(Verdict::error);
+    report.check_mode->remark = "check mode could not finish tiny";
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_TRUE(score->hygiene_pending);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_EQ(score->hygiene_why, "check mode could not finish tiny");
 }
 
 // --- speed ---

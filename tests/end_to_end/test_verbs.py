@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -141,3 +142,36 @@ def test_a_missing_stage_is_said_once(student: Student, tmp_path: Path) -> None:
     )
     assert run.returncode == 1, run.stdout + run.stderr
     assert " ".join(run.stdout.split()).count("There is no file") == 1
+
+
+RACE = "if (i < n) { out[i] = a[i] + b[i]; if (i > 0 && out[i - 1] == 12345.f) out[i] = a[i] + b[i]; }"
+SAME_VALUE = "if (i < n) out[i] = a[i] + b[i]; if (i + 1 < n) out[i + 1] = a[i + 1] + b[i + 1];"
+
+
+def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
+    student.write(program(kernel=RACE))
+    said = student.check()
+    words = " ".join(said.stdout.split())
+    assert said.returncode == 1, said.stdout + said.stderr
+    assert "datasets passed, check mode failed" in words
+    assert "In line 5: Race on element" in words
+    assert "correctness 6 of 6, hygiene 0 of 2, speed pending" in words
+    assert f"Next: make inspect LAB={LAB} STAGE=02" in words
+    assert "failing" in student.make("help").stdout
+
+
+def test_without_check_mode_hygiene_is_pending(student: Student) -> None:
+    student.write(program(kernel=RACE))
+    said = student.check("--no-check-mode")
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "hygiene, up to 2 more: check mode was left out" in said.stdout
+
+
+def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) -> None:
+    student.write(program(kernel=SAME_VALUE))
+    said = student.check("--json", str(tmp_path / "report.json"))
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "hygiene 2 of 2" in said.stdout
+    (stage,) = json.loads((tmp_path / "report.json").read_text())["stages"]
+    assert {one["cause"] for one in stage["check_mode"]["findings"]} == {"same_value"}
+    assert all(one["note"] for one in stage["check_mode"]["findings"])

@@ -28,11 +28,14 @@ def test_solution_passes(lab: str, stage: str, tmp_path: Path) -> None:
     judged = check(lab, stage, ROOT / "solutions" / lab / f"{stage}.cu", tmp_path)
     assert judged.status == 0, judged.printed
     assert any(not one["skipped"] for one in judged.stage["checks"])
+    assert judged.stage["check_mode"]["datasets"] > 0
+    score = judged.stage["score"]
+    assert score["hygiene"] == score["hygiene_max"]
 
 
 @pytest.mark.parametrize(("lab", "stage"), EVERY_STAGE, ids=lambda value: value)
 def test_starter_compiles_and_fails(lab: str, stage: str, tmp_path: Path) -> None:
-    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path, "--no-cuda-only")
+    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path, "--no-cuda-only", "--no-check-mode")
     assert judged.status == 1, judged.printed
     assert judged.stage["compilation"]["verdict"] == "passed", judged.printed
     assert judged.stage["compilation"]["log"] == ""
@@ -54,13 +57,48 @@ def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> No
     if BACKEND not in entry["backends"]:
         pytest.skip(f"shows on {', '.join(entry['backends'])} only")
     only = ["--dataset", entry["dataset"]] if "dataset" in entry else ["--no-cuda-only"]  # those take 15 s each
-    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path, *only)
+    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path, "--no-check-mode", *only)
     first = judged.failures()[0] if judged.failures() else None
     assert first, f"passed, but should have failed with {entry['cause']}"
     assert judged.stage["verdict"] == entry["verdict"], judged.printed
     causes = entry["cause"] if isinstance(entry["cause"], list) else [entry["cause"]]
     assert first["cause"] in causes, judged.printed
     assert entry["message_contains"] in first["message"] + " " + first["hint"], judged.printed
+
+
+def right_on_the_cpu() -> list:
+    """What goes wrong on a GPU alone, and check mode names all the same."""
+    return [entry for entry in wrong_submissions() if entry.values[1].get("right_on_cpu")]
+
+
+@pytest.mark.skipif(BACKEND != "cpu", reason="on a GPU the outputs are wrong")
+@pytest.mark.parametrize(("lab", "entry"), right_on_the_cpu())
+def test_right_outputs_wrongly_made_cost_the_hygiene_points(lab: str, entry: dict, tmp_path: Path) -> None:
+    judged = check(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path)
+    assert judged.status == 1, judged.printed
+    assert judged.stage["verdict"] == "failed"
+    assert judged.failures() == []
+    cause, line = entry["inspect"]
+    found = [one for one in judged.stage["check_mode"]["findings"] if not one["note"]]
+    assert [cause, line] in [[one["cause"], one["line"]] for one in found]
+    assert f"line {line}: " in judged.printed
+    assert f"Cause: {cause}" in judged.printed
+    score = judged.stage["score"]
+    assert score["correctness"] == score["correctness_max"]
+    assert (score["hygiene"], score["hygiene_pending"]) == (0, False)
+    assert score["speed_pending"]
+
+
+@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+def test_wrong_outputs_come_with_the_line_that_check_mode_names(tmp_path: Path) -> None:
+    source = ROOT / "tests/labs/dot_product/02_missing_barrier_in_tree.cu"
+    judged = check("dot_product", "02", source, tmp_path)
+    assert judged.failures()[0]["cause"] == "missing_barrier"
+    assert "In check mode, line 10: Race on element 2" in judged.printed
+    found = judged.stage["check_mode"]["findings"][0]
+    assert (found["cause"], found["kernel"], found["line"]) == ("race", "dot", 10)
+    assert found["text"] == source.read_text().splitlines()[9].strip()
+    assert judged.stage["check_mode"]["datasets"] == 1  # the first that shows a reason is enough
 
 
 @pytest.mark.parametrize("lab", labs())

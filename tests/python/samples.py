@@ -64,7 +64,7 @@ def score(**changes: Any) -> Json:
         "speed_max": 2,
         "hygiene_pending": True,
         "speed_pending": False,
-        "hygiene_why": "check mode is not there yet",
+        "hygiene_why": "check mode was left out",
         "speed_why": "",
     } | changes
     kinds = ("correctness", "hygiene", "speed")
@@ -86,6 +86,22 @@ def check(dataset: str, **changes: Any) -> Json:
     } | changes
 
 
+def finding(**changes: Any) -> Json:
+    """What check mode saw at one line."""
+    return {
+        "cause": "race",
+        "note": False,
+        "kernel": "partial_sum_kernel",
+        "line": 17,
+        "text": "sums[i] += sums[i + s];",
+        "other_line": 12,
+        "other_text": "sums[i] = a[i] * b[i];",
+        "count": 384,
+        "message": "Race on element 2 of the shared variable sums.",
+        "hint": "A __syncthreads() belongs between the two lines.",
+    } | changes
+
+
 def stage(name: str, title: str, **changes: Any) -> Json:
     """A stage that passed on every dataset and was not timed."""
     return {
@@ -96,6 +112,7 @@ def stage(name: str, title: str, **changes: Any) -> Json:
         "verdict": "passed",
         "compilation": {"verdict": "passed", "failure": None, "log": "", "wall_s": 0.8, "cached": False, "nvcc": "ok"},
         "checks": [check("one"), check("ragged"), check("secret", hidden=True, points=2)],
+        "check_mode": None,
         "measurements": [],
         "error": None,
         "score": score(),
@@ -121,6 +138,13 @@ def report(**changes: Any) -> Json:
             check("ragged", verdict="failed", failure=failure),
             check("huge", skipped=True, skipped_why="needs 3 GB, and 2 GB are free", points=0),
         ],
+        "check_mode": {
+            "verdict": "failed",
+            "remark": "",
+            "datasets": 1,
+            "wall_s": 0.4,
+            "findings": [finding(), finding(note=True, message="Said, but not held against it.")],
+        },
         "measurements": [],
         "score": score(correctness=2, speed=0),
         "output": "block 0 sums 4711\nblock 1 sums 815\n",

@@ -1,0 +1,92 @@
+#include "grader/judge/check_mode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "grader/judge/compilation/diagnostics.h"
+#include "grader/judge/findings.h"
+
+namespace warplab {
+namespace {
+
+constexpr double most_bytes = 1 << 20;    // that a dataset has, times its iterations
+constexpr std::size_t most_quoted = 200;  // bytes of a line
+constexpr double slow_s = 4;              // a dataset that failed after so long: the others would take as long
+
+bool is_serious(const Discovery& found) { return !found.is_note; }
+
+bool any_serious(const std::vector<Discovery>& found) { return std::any_of(found.begin(), found.end(), is_serious); }
+
+void quote_lines(std::vector<Discovery>& found, const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    const auto quote = [&](int number) {
+        const std::string line = compilation::source_line(text, number);
+        const std::size_t first = line.find_first_not_of(" \t\r");
+        if (first == std::string::npos) return std::string();
+        return line.substr(first, std::min(line.find_last_not_of(" \t\r") + 1 - first, most_quoted));
+    };
+    for (Discovery& one : found) {
+        one.text = quote(one.line);
+        one.other_text = quote(one.other_line);
+    }
+}
+
+}  // namespace
+
+bool small_enough(const StageRun& run, const Dataset& dataset) {
+    if (!dataset.uses.check || dataset.uses.cuda_only || !dataset.applies_to(run.stage)) return false;
+    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    double bytes = 0;
+    for (const Array& array : problem.arrays) bytes += static_cast<double>(array.bytes());
+    return bytes * std::max(1.0, run.oracle.cost(problem).iterations) <= most_bytes;
+}
+
+void prepare_for_check_mode(StageRun& run) { run.environment = {"WARPLAB_THREADS=1"}; }
+
+CheckMode run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets,
+                         const std::filesystem::path& source, bool until_found,
+                         const std::function<void(const std::string&)>& doing) {
+    prepare_for_check_mode(run);
+    CheckMode result;
+    std::optional<Check> first_failed;
+    for (const Dataset* dataset : datasets) {
+        if (!small_enough(run, *dataset)) continue;
+        doing("check mode: " + dataset->name);
+        const Check check = check_dataset(run, *dataset);
+        run.end_session();
+        if (check.skipped) continue;
+        ++result.datasets;
+        if (check.verdict != Verdict::passed && !first_failed) first_failed = check;
+        if (check.verdict != Verdict::passed && check.wall_s > slow_s) break;
+        if (until_found && any_serious(explain_findings(run, run.findings))) break;
+    }
+    result.findings = explain_findings(run, run.findings);
+    quote_lines(result.findings, source);
+    result.verdict = any_serious(result.findings) ? Verdict::failed : Verdict::passed;
+    if (result.verdict == Verdict::passed && first_failed) {
+        result.verdict = Verdict::error;
+        result.remark = fmt::format("check mode could not finish {}", first_failed->dataset);
+        if (first_failed->failure) result.remark += ": " + first_failed->failure->message;
+    } else if (result.datasets == 0) {
+        result.remark = "given without check mode: no dataset here is small enough for it";
+    }
+    return result;
+}
+
+CheckMode without_check_mode(const Compilation& compilation, Backend judged_on) {
+    CheckMode result;
+    const std::string why = compilation.failure ? compilation.failure->message : "it could not be compiled.";
+    if (judged_on == Backend::cuda && compilation.verdict == Verdict::failed) {
+        result.verdict = Verdict::passed;
+        result.remark = "given without check mode, which cannot take this file on. " + why;
+    } else {
+        result.remark = "check mode could not be compiled: " + why;
+    }
+    return result;
+}
+
+}  // namespace warplab

@@ -1,0 +1,30 @@
+#pragma once
+// Check mode as part of the verdict: small datasets run once more with every access watched. What it sees is written
+// down in the student's own process, where code bent on it can erase its findings: it is there to find mistakes.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "grader/judge/check.h"
+
+namespace warplab {
+
+/// Whether check mode takes the dataset on by itself: public, for this stage, and done within about a second.
+bool small_enough(const StageRun& run, const Dataset& dataset);
+
+/// One thread runs all blocks, so that what is found does not depend on the machine's cores.
+void prepare_for_check_mode(StageRun& run);
+
+/// Runs what is small enough of `datasets`, on a stage compiled for check mode from `source`. `until_found`: stops at
+/// the first finding that is no note, for a stage that failed anyway. `wall_s` is left for the caller to set.
+CheckMode run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets,
+                         const std::filesystem::path& source, bool until_found,
+                         const std::function<void(const std::string&)>& doing);
+
+/// Why there is no check mode of a file that compiled otherwise. What the CPU backend refuses costs nothing where a
+/// GPU judged the outputs.
+CheckMode without_check_mode(const Compilation& compilation, Backend judged_on);
+
+}  // namespace warplab
