@@ -263,8 +263,8 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, bool 
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
     text += render_compilation(stage.compilation, style);
-    text += render_checks(stage, style);
     text += render_check_mode(stage, style);
+    text += render_checks(stage, style);
     if (stage.error) text += render_failure(*stage.error, 2, style);
     for (const auto& measured : stage.measurements) text += render_measurement(measured, style);
     for (const auto& note : stage.notes) text += wrap("Note: " + note, 2, style.width);
