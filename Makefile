@@ -14,12 +14,13 @@ FORCE :=
 UNSAFE :=
 IMAGE :=
 SET :=
+GPU :=
 JSON :=
 V :=
 
 # What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
 # into a shell line.
-typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET
+typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU
 $(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
 export BUILD VENV $(typed)
 
@@ -49,8 +50,14 @@ demo: setup-demo program
 	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
 	    exit $$graded
 
-start check bench profile sanitize inspect: lab-given program
+start check bench profile sanitize: lab-given program
 	@$(warplab) $@ $(stage) $(options)
+
+# The page needs Python, what stands in the terminal does not.
+inspect: lab-given program
+	@$(warplab) inspect $(stage) $(options) $${GPU:+--gpu "$$GPU"}; inspected=$$?; [ $$inspected -gt 1 ] || { \
+	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.inspection "$(BUILD)/inspect"; }; \
+	    exit $$inspected
 
 sweep: lab-given program
 	@$(warplab) $@ $(stage) $(options); swept=$$?; [ $$swept -gt 1 ] || { sh grader/setup.sh python "the plot" && \

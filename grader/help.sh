@@ -10,7 +10,7 @@ Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the
   make bench LAB=… STAGE=…           check, then the 1000-iteration benchmark (needs a GPU)
   make grade [LAB=…] [STAGE=…]       verdicts, causes, points; TREE=work|solutions|starter|DIR
   make sweep LAB=… STAGE=…           try the stage's block sizes, strides … and show the best
-  make inspect LAB=… STAGE=…         races, accesses out of bounds and the like, by line, without a GPU
+  make inspect LAB=… STAGE=…         races, wild accesses and what costs time, by line, without a GPU; GPU=T4 picks one
   make show LAB=… [IMAGE=file]       pictures of what your code computes, in build/show/
   make device                        this GPU's limits and what bounds each lab on it
   make profile LAB=… STAGE=…         Nsight Compute and Nsight Systems on your stage

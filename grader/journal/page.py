@@ -34,6 +34,13 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 def make_page(reports: Sequence[Report], unreadable: Sequence[str] = ()) -> str:
     """The whole page. `unreadable` holds a message for each file that could not be shown."""
     title = f"{' and '.join(sorted({report.lab for report in reports})) or 'No lab'}: report"
+    problems = [tag("p", message, class_="note bad") for message in unreadable]
+    content = join(make_header(reports), *problems, tag("main", *map(make_lab, reports)))
+    return make_document(title, Path(__file__).with_suffix(".css").read_text(encoding="utf-8"), content)
+
+
+def make_document(title: str, style: str, content: Html) -> str:
+    """A page that fetches nothing and runs no script."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -41,11 +48,9 @@ def make_page(reports: Sequence[Report], unreadable: Sequence[str] = ()) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        tag("style", Html(Path(__file__).with_suffix(".css").read_text(encoding="utf-8"))),
+        tag("style", Html(style)),
     )
-    problems = [tag("p", message, class_="note bad") for message in unreadable]
-    body = tag("body", make_header(reports), *problems, tag("main", *map(make_lab, reports)))
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+    return f"<!doctype html>\n{tag('html', head, tag('body', content), lang='en')}\n"
 
 
 def make_header(reports: Sequence[Report]) -> Html:
