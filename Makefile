@@ -39,7 +39,7 @@ options = $(backend) $${DATASET:+--dataset "$$DATASET"} $(files) \
 warplab = "$(BUILD)/warplab"
 
 verbs := help demo test start check bench grade sweep show device profile sanitize inspect submit new-lab bench-backend \
-    peers soak starters docs results clean
+    peers soak starters docs results counters clean
 .PHONY: $(verbs) setup program lab-given
 
 help:
@@ -98,6 +98,10 @@ results:
 	    $(if $(wildcard $(BUILD)/report/*.json),"$(BUILD)"/report/*.json) \
 	    $(if $(wildcard $(BUILD)/sweep/*.json),--sweeps "$(BUILD)"/sweep/*.json) \
 	    $(if $(wildcard $(BUILD)/peers.json),--peers "$(BUILD)/peers.json")
+
+# What check mode counts of every solution becomes handouts/counters.json; needs no GPU.
+counters: program
+	@sh grader/setup.sh python "make counters" && $(python) -m grader.course.counters $${LAB:+"$$LAB"} --build "$(BUILD)"
 
 docs: program
 	@sh grader/setup.sh python "make docs" && $(python) -m grader.course.tables --build "$(BUILD)" && \

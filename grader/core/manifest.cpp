@@ -29,6 +29,12 @@ const std::map<std::string, ElementType> element_types = {{"float32", ElementTyp
                                                           {"uint8", ElementType::uint8}};
 const std::map<std::string, Role> roles = {{"input", Role::input}, {"output", Role::output}, {"inout", Role::inout}};
 
+const std::map<std::string, Counter> counter_names = {
+    {"device_bytes", Counter::device_bytes},     {"device_accesses", Counter::device_accesses},
+    {"device_atomics", Counter::device_atomics}, {"sectors", Counter::sectors},
+    {"bank_passes", Counter::bank_passes},       {"idle_lanes", Counter::idle_lanes},
+};
+
 template <class Map>
 std::vector<std::string> keys_of(const Map& map) {
     std::vector<std::string> keys;
@@ -171,6 +177,15 @@ Tunable read_tunable(const JsonNode& node) {
     return tunable;
 }
 
+CounterLimit read_counter_limit(const JsonNode& node) {
+    node.require_only({"counter", "at_most", "dataset", "about"});
+    CounterLimit limit{pick(node.at("counter"), counter_names), node.at("at_most").number(), node.at("dataset").text(),
+                       node.at("about").filled_text()};
+    if (!(limit.at_most >= 0))
+        node.at("at_most").fail(fmt::format("no counter is ever below 0, so none is at most {}", limit.at_most));
+    return limit;
+}
+
 Points read_stage_points(const JsonNode& node) {
     node.require_only({"correctness", "hygiene", "speed"});
     Points points;
@@ -184,7 +199,7 @@ Points read_stage_points(const JsonNode& node) {
 
 Stage read_stage(const JsonNode& node) {
     node.require_only({"id", "title", "idea", "points", "beyond", "host_variant", "host_bytes_per_call",
-                       "host_bytes_per_iteration", "tunables"});
+                       "host_bytes_per_iteration", "tunables", "counters"});
     Stage stage;
     stage.id = node.at("id").text();
     if (!is_stage_id(stage.id))
@@ -206,6 +221,8 @@ Stage read_stage(const JsonNode& node) {
             require_new(item.at("macro"), stage.tunables.back().macro, "the macro", macros);
         }
     }
+    if (const auto counters = node.find("counters"))
+        for (const auto& item : counters->items()) stage.counters.push_back(read_counter_limit(item));
     return stage;
 }
 
@@ -290,6 +307,27 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
         for (const auto& item : peers->items()) lab.peers.push_back(read_peer(item, lab.stages));
     require_points_add_up(document.at("points"), lab.stages);
     return lab;
+}
+
+/// Once the datasets are known.
+void require_limited_datasets(const JsonNode& stages, const Lab& lab) {
+    for (std::size_t i = 0; i < lab.stages.size(); ++i) {
+        const Stage& stage = lab.stages[i];
+        for (std::size_t k = 0; k < stage.counters.size(); ++k) {
+            const auto is_it = [&](const Dataset& dataset) {
+                return dataset.name == stage.counters[k].dataset && dataset.uses.check && !dataset.uses.cuda_only &&
+                       dataset.applies_to(stage);
+            };
+            if (std::none_of(lab.datasets.begin(), lab.datasets.end(), is_it))
+                stages.items()[i]
+                    .at("counters")
+                    .items()[k]
+                    .at("dataset")
+                    .fail(fmt::format(
+                        "no dataset \"{}\" of public.json is checked in this stage on the CPU; name one that is",
+                        stage.counters[k].dataset));
+        }
+    }
 }
 
 // --- public.json and hidden.json ---
@@ -468,6 +506,12 @@ std::size_t element_bytes(ElementType type) {
     throw std::logic_error("unknown element type");
 }
 
+std::string_view counter_name(Counter counter) {
+    for (const auto& [name, known] : counter_names)
+        if (known == counter) return name;
+    return "";
+}
+
 std::string_view element_name(ElementType type) {
     for (const auto& [name, value] : element_types)
         if (value == type) return name;
@@ -519,6 +563,8 @@ Lab load_lab(const fs::path& root, std::string_view name) {
         read_datasets(document, false, names, lab);
         for (const auto& stage : lab.stages) require_datasets_for(stage, lab, document.at("datasets"));
     });
+    with_document(root, folder / "lab.json",
+                  [&](const JsonNode& document) { require_limited_datasets(document.at("stages"), lab); });
     for (auto& [dataset, place] : names) place = fmt::format("{} of public.json", place);
     if (fs::exists(root / datasets / "hidden.json"))
         with_document(root, datasets / "hidden.json",

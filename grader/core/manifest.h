@@ -38,6 +38,19 @@ struct Tunable {
     std::int64_t usual = 0;
 };
 
+/// What check mode counts of a stage's kernels on a dataset. grader/judge/counters.h says how.
+enum class Counter { device_bytes, device_accesses, device_atomics, sectors, bank_passes, idle_lanes };
+
+std::string_view counter_name(Counter counter);  // "device_bytes" …
+
+/// A stage's technique keeps a counter this low; code that does without it does not.
+struct CounterLimit {
+    Counter counter;
+    double at_most = 0;
+    std::string dataset;
+    std::string about;  // the technique: "shared bins"
+};
+
 struct Points {
     double correctness = 0, hygiene = 0, speed = 0;
     double total() const { return correctness + hygiene + speed; }
@@ -53,6 +66,7 @@ struct Stage {
     std::uint64_t host_bytes_per_call = 0;       // device-to-host bytes a call may copy …
     std::uint64_t host_bytes_per_iteration = 0;  // … and this many more for each iteration of a solver within it
     std::vector<Tunable> tunables;
+    std::vector<CounterLimit> counters;
 };
 
 struct Uses {

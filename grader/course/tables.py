@@ -10,6 +10,7 @@ A block is all between its marker and the next `<!-- end -->`, each alone on its
     <!-- table: stages LAB -->       its stages, from the same
     <!-- table: results LAB -->      what was measured, from handouts/results/*.json (grader/course/results.py)
     <!-- table: rates LAB -->        the same as amounts per second, beside the source's (grader/course/rates.py)
+    <!-- table: counters LAB -->     what check mode counts of its solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of the lab's source, from labs/LAB/source.json, with ours beside them
     <!-- table: sweep LAB STAGE -->  a stage's times for every choice of its tunables, from handouts/results/*.json
     <!-- help: VERB -->              what build/warplab VERB --help says; VERB warplab: build/warplab --help
@@ -41,6 +42,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.course.counters import FILE as COUNTERS_FILE
+from grader.course.counters import Counters, read_counters
 from grader.course.rates import make_rates
 from grader.course.results import Peer, Results, SweepResult, read_results
 from grader.journal.console import (
@@ -82,6 +85,10 @@ class Sources:
         """Every results file, by its path from the root. Raises UserError."""
         files = sorted((self.root / "handouts/results").glob("*.json"))
         return {file.relative_to(self.root): read_results(file) for file in files}
+
+    def counters(self) -> Counters:
+        """handouts/counters.json. Raises UserError."""
+        return read_counters(self.root / COUNTERS_FILE)
 
 
 def make_labs(sources: Sources) -> list[str]:
@@ -235,6 +242,43 @@ def find_ours(
     return found
 
 
+COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "device_bytes": ("Bytes asked for, over the least>", show_factor),
+    "device_accesses": ("Accesses for 16 bytes>", show_number),
+    "device_atomics": ("Global atomics a block>", show_number),
+    "sectors": ("Sectors, over the fewest>", show_factor),
+    "bank_passes": ("Bank passes a request>", show_number),
+    "idle_lanes": ("Idle lanes>", show_share),
+}
+
+
+def make_counters(sources: Sources, lab: str) -> list[str]:
+    """A line for each stage: what check mode counts of its solution, and in bold what its limits are on."""
+    rows, dataset = [], ""
+    for stage in sources.manifest(lab)["stages"]:
+        counted = sources.counters().stages.get(f"{lab}/{stage['id']}")
+        if counted is None:
+            continue
+        dataset = counted.dataset
+        limited = {limit["counter"]: limit["at_most"] for limit in stage.get("counters", [])}
+        cells = []
+        for name, (_, show) in COUNTERS.items():
+            value = counted.counters.get(name)
+            text = show(value) if value else NONE
+            cells.append(f"**{text}**, at most {show(limited[name])}" if name in limited else text)
+        rows.append([f"`{stage['id']}`", *cells])
+    if not rows:
+        return ["Not counted yet."]
+    names = ["Stage", *(name for name, _ in COUNTERS.values())]
+    shown = [number for number in range(len(names)) if any(row[number] != NONE for row in rows)]
+    table = make_table([names[number] for number in shown], [[row[number] for number in shown] for row in rows])
+    return [
+        f"`make inspect` on the dataset {dataset}, each stage's solution. Bold: what the stage is about.",
+        "",
+        *table,
+    ]
+
+
 def make_rates_table(sources: Sources, lab: str) -> list[str]:
     """What the source and each GPU moved per second: see rates.py."""
     per_call = int(sources.manifest(lab).get("benchmark", {}).get("iterations_per_call", 1))
@@ -362,6 +406,7 @@ TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
     "results": make_results,
     "source": make_source,
     "rates": make_rates_table,
+    "counters": make_counters,
 }
 
 
@@ -423,7 +468,11 @@ def find_documents(sources: Sources) -> list[Path]:
 
 
 def find_stale_results(sources: Sources) -> Iterator[str]:
-    """A sentence for each measured stage of which the solution has changed or gone."""
+    """A sentence for each measured or counted stage of which the solution has changed or gone."""
+    for name, counted in sources.counters().stages.items():
+        solution = sources.root / "solutions" / f"{name}.cu"
+        if not solution.is_file() or hashlib.sha256(solution.read_bytes()).hexdigest() != counted.source_hash:
+            yield f"{COUNTERS_FILE}: solutions/{name}.cu has changed since it was counted. Count again: make counters"
     for file, results in sources.results().items():
         for name, result in [*results.stages.items(), *results.sweeps.items()]:
             solution = Path("solutions") / f"{name}.cu"

@@ -129,6 +129,83 @@ std::string occupancy_words(const KernelShape& shape, const Gpu& gpu) {
     return words;
 }
 
+double counter_value(Counter counter, const Counted& counted) {
+    if (counter == Counter::device_bytes)
+        return counted.least_bytes > 0 ? device_bytes(counted.accesses) / counted.least_bytes : 0;
+    const bool of_shared = counter == Counter::bank_passes || counter == Counter::idle_lanes;
+    AccessCounts sum{};
+    std::uint64_t atomics = 0, blocks = 0;
+    double bytes = 0;
+    for (const AccessCounts& one : counted.accesses) {
+        if (static_cast<MemoryKind>(one.kind) != (of_shared ? MemoryKind::shared : MemoryKind::device)) continue;
+        sum.requests += one.requests;
+        sum.lanes += one.lanes;
+        sum.sectors += one.sectors;
+        sum.fewest_sectors += one.fewest_sectors;
+        sum.bank_passes += one.bank_passes;
+        if (one.atomic) {
+            atomics += one.accesses;
+        } else {
+            sum.accesses += one.accesses;
+            bytes += static_cast<double>(one.accesses) * one.width;
+        }
+    }
+    for (const LaunchCounts& launch : counted.launches) blocks += launch.blocks;
+    switch (counter) {
+        case Counter::device_bytes:
+            break;
+        case Counter::device_accesses:
+            return bytes > 0 ? 16 * static_cast<double>(sum.accesses) / bytes : 0;
+        case Counter::device_atomics:
+            return ratio(atomics, blocks);
+        case Counter::sectors:
+            return ratio(sum.sectors, sum.fewest_sectors);
+        case Counter::bank_passes:
+            return ratio(sum.bank_passes, sum.requests);
+        case Counter::idle_lanes:
+            return sum.requests ? 1 - ratio(sum.lanes, sum.requests) / 32 : 0;
+    }
+    return 0;
+}
+
+std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vector<Counted>& datasets) {
+    std::vector<LimitOutcome> outcomes;
+    for (const CounterLimit& limit : stage.counters)
+        for (const Counted& counted : datasets)
+            if (counted.dataset == limit.dataset) outcomes.push_back({limit, counter_value(limit.counter, counted)});
+    return outcomes;
+}
+
+std::string limit_words(const LimitOutcome& outcome) {
+    const CounterLimit& limit = outcome.limit;
+    const auto amount = [&](double value) {
+        return limit.counter == Counter::idle_lanes ? format_share(value) : format_number(value);
+    };
+    const char* what = "";
+    switch (limit.counter) {
+        case Counter::device_bytes:
+            what = "times as many bytes asked of device memory as have to move";
+            break;
+        case Counter::device_accesses:
+            what = "loads and stores of device memory for each 16 bytes";
+            break;
+        case Counter::device_atomics:
+            what = "atomics on device memory for each block";
+            break;
+        case Counter::sectors:
+            what = "times as many sectors of device memory as would do";
+            break;
+        case Counter::bank_passes:
+            what = "passes over the banks of shared memory for each request";
+            break;
+        case Counter::idle_lanes:
+            what = "of the lanes idle when a warp uses shared memory";
+            break;
+    }
+    return fmt::format("Technique not used: {} {} on {}, where at most {} are expected. This stage is about {}.",
+                       amount(outcome.value), what, limit.dataset, amount(limit.at_most), limit.about);
+}
+
 std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts) {
     std::map<int, LineSums> sums;
     for (const LineCounts& one : counts) {

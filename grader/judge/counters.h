@@ -62,6 +62,25 @@ struct LineSummary {
     bool many_clashes() const { return clashes && *clashes >= 4; }
 };
 
+/// Sums over all kernels: device_bytes over the least; loads and stores of device memory for each 16 bytes; atomics on
+/// device memory for each block; sectors over the fewest; passes for each request to shared memory; share of idle lanes
+/// in those. 0 where nothing of the kind was done.
+double counter_value(Counter counter, const Counted& counted);
+
+/// A stage's limit, and what was counted.
+struct LimitOutcome {
+    CounterLimit limit;
+    double value = 0;
+    bool held() const { return value <= limit.at_most; }
+};
+
+/// Of those of its limits whose dataset was counted.
+std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vector<Counted>& datasets);
+
+/// "Technique not used: 1,024 atomics on device memory for each block on noise, where 256 are enough. This stage is
+/// about bins in shared memory."
+std::string limit_words(const LimitOutcome& outcome);
+
 /// By line.
 std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts);
 

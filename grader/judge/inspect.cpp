@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -66,6 +67,7 @@ struct Inspection {
     std::vector<LineCounts> counts = {};
     std::vector<KernelShape> kernels = {};
     std::vector<LineSummary> lines = {};
+    std::vector<LimitOutcome> limits = {};
     bool passed = false;
 };
 
@@ -174,6 +176,11 @@ void print_kernels(const std::vector<KernelShape>& kernels, const Gpu& gpu) {
         fmt::print("... and {} more shapes\n", kernels.size() - most_shapes_printed);
 }
 
+void print_limits(const std::vector<LimitOutcome>& limits) {
+    for (const LimitOutcome& outcome : limits)
+        if (!outcome.held()) fmt::print("{}", wrap(limit_words(outcome), 0, text_style(STDOUT_FILENO).width));
+}
+
 /// How many times as much memory the stage asks for as it has to move.
 void print_traffic(const Counted& all) {
     if (all.least_bytes <= 0) return;
@@ -249,6 +256,24 @@ Json to_json(const LineSummary& m) {
             {"costly", costly}};
 }
 
+Json to_json(const LimitOutcome& outcome) {
+    return {{"counter", counter_name(outcome.limit.counter)},
+            {"dataset", outcome.limit.dataset},
+            {"at_most", outcome.limit.at_most},
+            {"value", outcome.value},
+            {"held", outcome.held()},
+            {"message", outcome.held() ? "" : limit_words(outcome)}};
+}
+
+/// Every counter that a limit can be on, by its name.
+Json to_json(const Counted& counted) {
+    Json json = {{"dataset", counted.dataset}, {"least_bytes", counted.least_bytes}};
+    for (const Counter counter : {Counter::device_bytes, Counter::device_accesses, Counter::device_atomics,
+                                  Counter::sectors, Counter::bank_passes, Counter::idle_lanes})
+        json[std::string(counter_name(counter))] = counter_value(counter, counted);
+    return json;
+}
+
 template <class T>
 Json list_of(const std::vector<T>& items) {
     Json list = Json::array();
@@ -269,6 +294,8 @@ Json to_json(const Inspection& found) {
             {"findings", list_of(found.findings)},
             {"counts", list_of(found.counts)},
             {"lines", list_of(found.lines)},
+            {"limits", list_of(found.limits)},
+            {"counters", list_of(found.datasets)},
             {"gpu", to_json(found.gpu)},
             {"kernels", list_of(found.kernels)},
             {"device_bytes", device_bytes(found.all.accesses)},
@@ -333,12 +360,15 @@ int inspect(const Options& options) {
     found.all = all_of(found.datasets);
     found.counts = add_up_counts(run, found.all.accesses);
     found.kernels = describe_kernels(found.all.launches, judge.resources(lab, stage, file, gpu.architecture()), gpu);
+    if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
+    print_limits(found.limits);
     print_kernels(found.kernels, gpu);
     print_traffic(found.all);
     found.lines = summarize_lines(found.counts);
     print_source(found.lines, found.source);
     keep(found, options);
-    return clean && found.passed ? 0 : 1;
+    const bool used = std::all_of(found.limits.begin(), found.limits.end(), std::mem_fn(&LimitOutcome::held));
+    return clean && found.passed && used ? 0 : 1;
 }
 
 }  // namespace warplab

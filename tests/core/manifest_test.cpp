@@ -56,6 +56,9 @@ TEST(Manifest, ReadsEverything) {
     ASSERT_EQ(lab.stages[0].tunables.size(), 1u);
     EXPECT_THAT(lab.stages[0].tunables[0].values, ElementsAre(64, 128));
     EXPECT_EQ(lab.stages[0].tunables[0].usual, 128);
+    ASSERT_EQ(lab.stages[1].counters.size(), 1u);
+    EXPECT_EQ(counter_name(lab.stages[1].counters[0].counter), "sectors");
+    EXPECT_EQ(lab.stages[1].counters[0].at_most, 1.5);
     EXPECT_EQ(lab.stages[1].points.speed, 0);
     ASSERT_EQ(lab.datasets.size(), 3u);
     EXPECT_EQ(lab.datasets[0].parameters["n"], 7);
@@ -201,6 +204,12 @@ const std::vector<Mistake> lab_mistakes = {
     in_lab("FractionOfBytes", "/stages/0/host_bytes_per_call", 1.5, "/stages/0/host_bytes_per_call", "whole number"),
     in_lab("Macro", "/stages/0/tunables/0/macro", "block", "/stages/0/tunables/0/macro", "A-Z"),
     in_lab("TunableValueTwice", "/stages/0/tunables/0/values/0", 128, "/stages/0/tunables/0/values/1", "twice"),
+    in_lab("UnknownCounter", "/stages/1/counters/0/counter", "sector", "/stages/1/counters/0/counter",
+           "Did you mean \"sectors\"?"),
+    in_lab("CounterBelowZero", "/stages/1/counters/0/at_most", -1, "/stages/1/counters/0/at_most", "below 0"),
+    in_lab("CounterWithoutDataset", "/stages/1/counters/0/dataset", "tyni", "/stages/1/counters/0/dataset", "tyni"),
+    in_lab("CounterOnDatasetForGpus", "/stages/1/counters/0/dataset", "large", "/stages/1/counters/0/dataset", "CPU"),
+    in_lab("UnknownCounterKey", "/stages/1/counters/0/limit", 1, "/stages/1/counters/0", "\"at_most\""),
     in_lab("UsualNotTried", "/stages/0/tunables/0/usual", 96, "/stages/0/tunables/0/usual", "not among"),
 };
 

@@ -3,6 +3,7 @@ stage is about."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -29,10 +30,30 @@ def inspect_solution(lab: str, stage: str, folder: Path) -> dict:
 
 
 @pytest.mark.parametrize(("lab", "stage"), [(lab, stage) for lab in labs() for stage in stages(lab)])
-def test_solutions_give_no_finding(lab: str, stage: str, tmp_path: Path) -> None:
+def test_solutions_give_no_finding_and_hold_their_limits(lab: str, stage: str, tmp_path: Path) -> None:
     report = inspect_solution(lab, stage, tmp_path)
+    assert [one for one in report["limits"] if not one["held"]] == []
     assert report["datasets"] > 0
     assert [one for one in report["findings"] if not one["note"]] == []
+
+
+def limited_stages() -> list:
+    """Each stage that limits a counter, with the stage before."""
+    found = []
+    for lab in labs():
+        described = json.loads((ROOT / "labs" / lab / "lab.json").read_text())["stages"]
+        pairs = itertools.pairwise(described)
+        found += [(lab, stage["id"], before["id"]) for before, stage in pairs if stage.get("counters")]
+    return found
+
+
+@pytest.mark.parametrize(("lab", "stage", "before"), limited_stages())
+def test_the_stage_before_breaks_a_limit(lab: str, stage: str, before: str, tmp_path: Path) -> None:
+    """It passes every dataset, and yet does without what the stage is about."""
+    status, report = inspect(lab, stage, ROOT / "solutions" / lab / f"{before}.cu", tmp_path)
+    broken = [one for one in report["limits"] if not one["held"]]
+    assert report["passed"] and status == 1
+    assert broken and all(one["message"].startswith("Technique not used: ") for one in broken)
 
 
 def wrong_submissions() -> list:

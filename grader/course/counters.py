@@ -1,0 +1,120 @@
+"""Makes handouts/counters.json: what check mode counts of every reference solution, for the handouts' tables.
+
+python3 -m grader.course.counters [--build build] [LAB …]    runs build/warplab inspect on each; needs no GPU
+
+The file, schema 1; what each counter is: grader/core/lab.schema.json, counter_limit:
+
+    {"schema": 1, "stages": {"<lab>/<stage>": {"source_hash": sha256 of solutions/<lab>/<stage>.cu, "dataset": …,
+                                               "counters": {"device_bytes": 1.05, …}}}}
+
+A lab's stages are all counted on one dataset: the one that its limits name, or the largest. Stages that are counted
+anew replace the old ones; those that are no more go.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically
+from grader.journal.report import from_json
+
+SCHEMA = 1
+FILE = Path("handouts/counters.json")
+
+
+@dataclass
+class StageCounters:
+    """What was counted of one stage's solution, and of which text of it."""
+
+    source_hash: str = ""
+    dataset: str = ""
+    counters: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Counters:
+    """The whole file."""
+
+    schema: int = SCHEMA
+    stages: dict[str, StageCounters] = field(default_factory=dict)
+
+
+def read_counters(file: Path) -> Counters:
+    """Reads the file; without one, nothing was counted yet. Raises UserError naming the file and the place in it."""
+    if not file.exists():
+        return Counters()
+    try:
+        counters: Counters = from_json(Counters, read_json(file), "")
+    except TypeError as error:
+        raise UserError(f"{file}: {error} Make it again: make counters") from None
+    if counters.schema != SCHEMA:
+        raise UserError(f"{file}: not of schema {SCHEMA}. Make it again: make counters")
+    return counters
+
+
+def inspect(root: Path, build: Path, lab: str, stage: str) -> dict[str, Any]:
+    """What `warplab inspect` says of a solution, in full. Raises UserError when it says nothing."""
+    solution = root / "solutions" / lab / f"{stage}.cu"
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [build / "warplab", "inspect", lab, stage, "--source", solution, "--json", report, "--build", build]
+        done = subprocess.run([*map(str, command)], cwd=root, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0 or not report.exists():
+            raise UserError(f"{solution} does not pass make inspect:\n{done.stdout}{done.stderr}")
+        content: dict[str, Any] = read_json(report)
+    return content
+
+
+def choose_dataset(manifest: dict[str, Any], counted: Sequence[dict[str, Any]]) -> str:
+    """The dataset that the lab's limits name first, or else the one with most to move."""
+    limits = [limit for stage in manifest["stages"] for limit in stage.get("counters", [])]
+    if limits:
+        return str(limits[0]["dataset"])
+    return str(max(counted, key=lambda one: one["least_bytes"])["dataset"])
+
+
+def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
+    """All stages of a lab, by <lab>/<stage>."""
+    manifest = read_json(root / "labs" / lab / "lab.json")
+    found = {}
+    for stage in (stage["id"] for stage in manifest["stages"]):
+        print(f"{lab}/{stage}", flush=True)
+        counted = {one["dataset"]: one for one in inspect(root, build, lab, stage)["counters"]}
+        dataset = choose_dataset(manifest, list(counted.values()))
+        solution = (root / "solutions" / lab / f"{stage}.cu").read_bytes()
+        values = {
+            name: round(value, 4) for name, value in counted[dataset].items() if name not in ("dataset", "least_bytes")
+        }
+        found[f"{lab}/{stage}"] = StageCounters(hashlib.sha256(solution).hexdigest(), dataset, values)
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 2 when a solution cannot be counted; then nothing is written."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.course.counters", description=__doc__.partition("\n")[0])
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="these only (default: all)")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built")
+    options = parser.parse_args(arguments)
+    file = options.root / FILE
+    counters = read_counters(file)
+    for lab in choose_labs(options.root, options.labs):
+        of_others = {name: one for name, one in counters.stages.items() if not name.startswith(f"{lab}/")}
+        counters.stages = of_others | count_lab(options.root.absolute(), options.build.absolute(), lab)
+    counters.stages = dict(sorted(counters.stages.items()))
+    write_atomically(file, json.dumps(asdict(counters), indent=1) + "\n")
+    print(f"{file}: written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
