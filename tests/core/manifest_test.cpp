@@ -209,7 +209,7 @@ const std::vector<Mistake> lab_mistakes = {
     in_lab("CounterBelowZero", "/stages/1/counters/0/at_most", -1, "/stages/1/counters/0/at_most", "below 0"),
     in_lab("CounterWithoutDataset", "/stages/1/counters/0/dataset", "tyni", "/stages/1/counters/0/dataset", "tyni"),
     in_lab("CounterOnDatasetForGpus", "/stages/1/counters/0/dataset", "large", "/stages/1/counters/0/dataset", "CPU"),
-    in_lab("UnknownCounterKey", "/stages/1/counters/0/limit", 1, "/stages/1/counters/0", "\"at_most\""),
+    in_lab("UnknownCounterKey", "/stages/1/counters/0/limit", 1, "/stages/1/counters/0", "at_most"),
     in_lab("UsualNotTried", "/stages/0/tunables/0/usual", 96, "/stages/0/tunables/0/usual", "not among"),
 };
 
