@@ -10,9 +10,9 @@ V :=
 Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
-# g++ 12 imagines overruns in its own std::string.
+# g++ 12 imagines overruns in its own std::string and in fmt.
 CXXFLAGS := -std=c++20 -O1 -Wall -Wextra -Wno-array-bounds -fPIC -pthread -I. -MMD -MP
-ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -Wall -Wextra -I. -MMD -MP
+ORACLE_FLAGS := -std=c++20 -O3 -march=native -fopenmp -fPIC -Wall -Wextra -Wno-stringop-overflow -I. -MMD -MP
 TEST_FLAGS := -O0
 LIBRARIES := -lfmt -lcrypto -lgomp -ldl -pthread
 
@@ -47,10 +47,15 @@ $(oracles): $(BUILD)/machine $(BUILD)/oracle-objects
 $(foreach object,$(oracle_objects),\
     $(eval $(patsubst $(objects)/labs/%,$(BUILD)/labs/%,$(dir $(object)))oracle.so: $(object)))
 
-$(oracle_objects): $(objects)/%.o: %.cpp $(BUILD)/machine
+$(oracle_objects): $(objects)/%.o: %.cpp $(BUILD)/precompiled/labs.h.gch
 	@echo "  compile $<"
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(ORACLE_FLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(ORACLE_FLAGS) -include $(BUILD)/precompiled/labs.h -c -o $@ $<
+
+$(BUILD)/precompiled/labs.h.gch: labs/precompiled.h $(BUILD)/machine
+	@echo "  compile $<"
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(ORACLE_FLAGS) -o $@ $<
 
 $(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter))
 	@echo "  link    $@"

@@ -1,5 +1,6 @@
 #pragma once
-#include <nlohmann/json.hpp>
+// The name alone: whoever makes or reads a value includes <nlohmann/json.hpp>, which takes a compiler seconds.
+#include <nlohmann/json_fwd.hpp>
 
 namespace warplab {
 /// Keeps keys in the order they are written, so that reports read the same every time.

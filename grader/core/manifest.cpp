@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -374,13 +375,29 @@ std::vector<std::string> read_dataset_stages(const JsonNode& list, const std::ve
     return ids;
 }
 
+Parameters read_parameters(const JsonNode& node) {
+    node.require_object();
+    Parameters parameters;
+    for (const auto& [name, value] : node.value().items()) {
+        const JsonNode item = node.at(name);
+        if (value.is_number_integer())
+            parameters[name] = item.integer();
+        else if (value.is_number())
+            parameters[name] = item.number();
+        else if (value.is_string())
+            parameters[name] = item.text();
+        else
+            item.fail("a parameter is a number or a word");
+    }
+    return parameters;
+}
+
 Dataset read_dataset(const JsonNode& node, const Lab& lab, bool hidden) {
     node.require_only({"name", "generator", "parameters", "seed", "uses", "points", "about", "stages"});
     Dataset dataset;
     dataset.name = read_name(node.at("name"));
     dataset.generator = read_name(node.at("generator"));
-    node.at("parameters").require_object();
-    dataset.parameters = node.at("parameters").value();
+    dataset.parameters = read_parameters(node.at("parameters"));
     dataset.uses = read_uses(node, hidden);
     dataset.seed = read_seed(node, hidden);
     dataset.about = node.at("about").filled_text();

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
-
-#include "grader/core/json.h"
 
 namespace warplab {
 
@@ -76,10 +76,13 @@ struct Uses {
     bool cuda_only = false;  // too large for the CPU backend
 };
 
+using Parameter = std::variant<std::int64_t, double, std::string>;
+using Parameters = std::map<std::string, Parameter, std::less<>>;
+
 struct Dataset {
     std::string name;
     std::string generator;   // which of the oracle's generators
-    Json parameters;         // e.g. {"n": 100000}; the oracle reads and checks them
+    Parameters parameters;   // e.g. {"n": 100000}; the oracle reads and checks them
     std::uint64_t seed = 0;  // hidden datasets: derived from the course secret
     Uses uses;
     double points = 0;                // weight within the stage's correctness points

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,27 +20,19 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::
     return x ^ (x >> 31);
 }
 
-inline UsageError recipe_error(const Dataset& dataset, const std::string& what) {
-    return UsageError("dataset \"" + dataset.name + "\": " + what);
-}
+/// What a generator says of parameters that make no sense, with the dataset's name.
+UsageError recipe_error(const Dataset& dataset, const std::string& what);
 
-/// A whole number ≥ 0 of the dataset's parameters. Throws UsageError when it is missing or something else.
-inline std::int64_t read_size(const Dataset& dataset, std::string_view name) {
-    const auto found = dataset.parameters.find(std::string(name));
-    if (found == dataset.parameters.end())
-        throw recipe_error(dataset, "the parameter \"" + std::string(name) + "\" is missing");
-    if (!found->is_number_integer() || *found < 0)
-        throw recipe_error(dataset, "\"" + std::string(name) + "\" is " + found->dump() + ", not a whole number ≥ 0");
-    return found->get<std::int64_t>();
-}
+/// "n = 1000, filter = \"any\""
+std::string format_parameters(const Parameters& parameters);
+
+// Parameters by name. Each throws UsageError when the value is of another type; without a usual value, also when it is
+// missing.
+std::int64_t read_size(const Dataset& dataset, std::string_view name, std::optional<std::int64_t> usual = {});  // ≥ 0
+double read_number(const Dataset& dataset, std::string_view name, std::optional<double> usual = {});
+std::string read_word(const Dataset& dataset, std::string_view name, std::optional<std::string> usual = {});
 
 /// Throws UsageError naming a parameter that the generator does not know.
-inline void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names) {
-    for (const auto& [key, value] : dataset.parameters.items()) {
-        bool known = false;
-        for (const std::string_view name : names) known = known || name == key;
-        if (!known) throw recipe_error(dataset, "the generator knows no parameter \"" + key + "\"");
-    }
-}
+void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names);
 
 }  // namespace warplab

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "grader/core/json_node.h"
@@ -408,5 +409,9 @@ Total total(const Report& report) {
     }
     return sum;
 }
+
+std::string format_report(const Report& report) { return to_json(report).dump(2); }
+
+Report parse_report(std::string_view text) { return report_from_json(parse_json(text)); }
 
 }  // namespace warplab

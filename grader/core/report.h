@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grader/core/json.h"
@@ -175,6 +176,10 @@ const Discovery* first_finding(const StageReport& stage);
 Json to_json(const Report& report);
 /// Throws std::runtime_error with the place of what it cannot read. Keys that it does not know are skipped.
 Report report_from_json(const Json& json);
+
+/// report.json as it is written, and read back. Reading throws as report_from_json does, and for text that is not JSON.
+std::string format_report(const Report& report);
+Report parse_report(std::string_view text);
 
 std::string_view verdict_name(Verdict verdict);
 /// failed if anything failed, else error if anything is an error or nothing ran, else passed.

@@ -11,6 +11,7 @@
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
+#include "grader/core/recipe.h"
 #include "grader/core/score.h"
 #include "grader/core/version.h"
 #include "grader/judge/check_mode.h"
@@ -318,8 +319,9 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
             report.error = measured.error;
         }
         say("CPU baselines");
-        const std::string key = sha256(describe_machine().cpu + compiler_version() + dataset.parameters.dump() +
-                                       sha256_file(run.lab.folder() / "oracle.cpp"));
+        const std::string key =
+            sha256(describe_machine().cpu + compiler_version() + format_parameters(dataset.parameters) +
+                   sha256_file(run.lab.folder() / "oracle.cpp"));
         const Baseline cpu =
             measure_baseline(run.oracle, run.lab, dataset, folders_.build / "cache" / "baselines.json", key);
         Measurement& m = measured.measurement;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 
 #include "grader/core/hash.h"
 
@@ -29,7 +30,8 @@ std::optional<Report> read_report(const fs::path& file) {
     std::ifstream stream(file);
     if (!stream) return std::nullopt;
     try {
-        return report_from_json(Json::parse(stream));
+        const std::string text(std::istreambuf_iterator<char>(stream), {});
+        return parse_report(text);
     } catch (const std::exception&) {
         return std::nullopt;  // written by another version, or by hand: the next check replaces it
     }
@@ -68,7 +70,7 @@ void write_report(const Report& report, const fs::path& file) {
     if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
     const fs::path fresh = fmt::format("{}.{}.new", file.string(), getpid());
     std::ofstream stream(fresh);
-    stream << to_json(report).dump(2) << "\n";
+    stream << format_report(report) << "\n";
     stream.close();
     if (!stream.good()) {
         fs::remove(fresh, error);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <numbers>
+#include <utility>
 
 #include "grader/core/recipe.h"
 #include "grader/core/text.h"
@@ -193,23 +194,11 @@ void fill(Array& array, At value, std::uint64_t seed, std::size_t rows, std::siz
         values[k] = value({seed, k / columns, k % columns, rows, columns, k});
 }
 
-double read_real(const Dataset& dataset, std::string_view name, double usual) {
-    const auto found = dataset.parameters.find(std::string(name));
-    if (found == dataset.parameters.end()) return usual;
-    if (!found->is_number())
-        throw recipe_error(dataset, fmt::format("\"{}\" is {}, not a number", name, found->dump()));
-    return found->get<double>();
-}
-
-std::int64_t read_size_or(const Dataset& dataset, std::string_view name, std::int64_t usual) {
-    return dataset.parameters.contains(std::string(name)) ? read_size(dataset, name) : usual;
-}
-
 /// A problem of these sizes with inputs longer by `extra`, all zero.
 Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t columns, std::size_t extra) {
     const std::int64_t iterations = read_size(dataset, "iterations");
-    const std::int64_t every = read_size_or(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
-    const double threshold = read_real(dataset, "threshold", 0);
+    const std::int64_t every = read_size(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
+    const double threshold = read_number(dataset, "threshold", 0);
     if (rows == 0 || columns == 0) throw recipe_error(dataset, "a field has one row and one column at least");
     if (every == 0) throw recipe_error(dataset, "\"report_every\" is 0; a report needs an iteration at least");
     if (!(threshold >= 0)) throw recipe_error(dataset, "\"threshold\" is below 0");
@@ -232,10 +221,7 @@ void fill_halo(Problem& problem) {
 
 /// A picture of the dataset's folder.
 heat::Picture read_picture(const Dataset& dataset, const std::string& name) {
-    const auto found = dataset.parameters.find(name);
-    if (found == dataset.parameters.end() || !found->is_string())
-        throw recipe_error(dataset, "\"" + name + "\" has to name a PGM file");
-    return heat::PgmReader(dataset.folder / found->get<std::string>()).read();
+    return heat::PgmReader(dataset.folder / read_word(dataset, name)).read();
 }
 
 Problem from_pictures(const Dataset& dataset) {
@@ -246,7 +232,7 @@ Problem from_pictures(const Dataset& dataset) {
                                        "have to be of one size",
                                        hot.width, hot.height, conducts.width, conducts.height));
     Problem problem = empty_problem(dataset, hot.height, hot.width, 0);
-    const double low = read_real(dataset, "low", 0), high = read_real(dataset, "high", 100);
+    const double low = read_number(dataset, "low", 0), high = read_number(dataset, "high", 100);
     const auto cells = problem.arrays[initial].as<double>();
     for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = low + hot.values[k] * (high - low);
     std::copy(conducts.values.begin(), conducts.values.end(), problem.arrays[conductivity].as<double>().data());

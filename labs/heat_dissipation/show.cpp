@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "grader/core/text.h"
@@ -88,13 +89,10 @@ class HeatShow : public Show {
 
     std::string finish() override {
         saved_.close();
-        std::ofstream(folder_ / "fields.json") << Json{{"rows", saved_rows()},
-                                                       {"columns", saved_columns()},
-                                                       {"low", std::min(low_, high_)},
-                                                       {"high", std::max(low_, high_)},
-                                                       {"iterations", reports_}}
-                                                      .dump()
-                                               << "\n";
+        std::ofstream(folder_ / "fields.json")
+            << fmt::format(R"({{"rows": {}, "columns": {}, "low": {}, "high": {}, "iterations": [{}]}})", saved_rows(),
+                           saved_columns(), std::min(low_, high_), std::max(low_, high_), fmt::join(reports_, ", "))
+            << "\n";
         return "";
     }
 

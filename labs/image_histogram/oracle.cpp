@@ -38,7 +38,7 @@ void fill_random(const Dataset&, std::uint64_t seed, Part part) {
 
 /// One value, 0 when the dataset names none.
 void fill_constant(const Dataset& dataset, std::uint64_t, Part part) {
-    const auto value = dataset.parameters.contains("value") ? read_size(dataset, "value") : 0;
+    const auto value = read_size(dataset, "value", 0);
     if (value > 255) throw recipe_error(dataset, "\"value\" is a byte, from 0 to 255");
     std::memset(part.pixels, static_cast<int>(value), part.count);
 }
@@ -93,7 +93,7 @@ Problem make_problem(std::size_t n, std::size_t extra) {
 /// One channel of a picture, drawn by the seed.
 Problem read_picture(const Dataset& dataset, std::uint64_t seed) {
     require_only(dataset, {"file"});
-    const Image picture = read_image(dataset.parameters.at("file").get<std::string>());
+    const Image picture = read_image(read_word(dataset, "file"));
     const auto channels = static_cast<std::size_t>(picture.channels);
     Problem problem = make_problem(picture.pixels(), 0);
     const auto to = problem.arrays[pixels].as<std::uint8_t>();

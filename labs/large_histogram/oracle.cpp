@@ -49,10 +49,9 @@ struct Recipe {
     std::uint64_t seed;
 
     double number(const char* name) const {
-        const auto found = dataset.parameters.find(name);
-        if (found == dataset.parameters.end() || !found->is_number() || *found < 0)
-            throw recipe_error(dataset, fmt::format("\"{}\" is a number of bins, 0 or more", name));
-        return found->get<double>();
+        const double bins = read_number(dataset, name);
+        if (bins < 0) throw recipe_error(dataset, fmt::format("\"{}\" is a number of bins, 0 or more", name));
+        return bins;
     }
     std::uint32_t bin(std::size_t x, std::size_t y) const { return static_cast<std::uint32_t>(y * shape.columns + x); }
 };

@@ -64,7 +64,7 @@ class Drand48 {
 
 /// The lab's source's input. Each element is its left neighbour, or for the first of a row the one above, and a step.
 void fill_walk(const Rows& rows, const Dataset& dataset) {
-    const auto spread = dataset.parameters.contains("spread") ? static_cast<double>(read_size(dataset, "spread")) : 2.0;
+    const auto spread = static_cast<double>(read_size(dataset, "spread", 2));
     const std::size_t pitch = rows.shape.pitch();
     Drand48 random(rows.seed);
     int first = bin_count / 2;
@@ -142,7 +142,7 @@ void fill_padding(const Rows& rows, bool any) {
 }
 
 bool read_padding(const Dataset& dataset) {
-    const std::string padding = dataset.parameters.value("padding", "bins");
+    const std::string padding = read_word(dataset, "padding", "bins");
     if (padding != "bins" && padding != "any")
         throw recipe_error(dataset, "\"padding\" is \"bins\" or \"any\", not \"" + padding + "\"");
     return padding == "any";

@@ -61,9 +61,9 @@ const std::map<std::string, Pixel> generators = {
 /// "rings": the lab's own. "any": positive, no two alike, adding up to 1. "signed": of either sign. The weights come of
 /// the dataset's seed, not of a call's: a filter stays the same from call to call.
 std::vector<double> make_filter(const Dataset& dataset) {
-    const auto size = dataset.parameters.contains("filter_size") ? read_size(dataset, "filter_size") : 5;
+    const auto size = read_size(dataset, "filter_size", 5);
     if (size % 2 == 0 || size > 15) throw recipe_error(dataset, "\"filter_size\" is an odd number up to 15");
-    const std::string kind = dataset.parameters.value("filter", "rings");
+    const std::string kind = read_word(dataset, "filter", "rings");
     if (kind == "rings") return ring_filter(static_cast<std::size_t>(size));
     if (kind != "any" && kind != "signed")
         throw recipe_error(dataset, "\"filter\" is \"rings\", \"any\" or \"signed\", not \"" + kind + "\"");
@@ -87,7 +87,7 @@ Problem make_problem(std::size_t width, std::size_t height, std::vector<double> 
 
 Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
     require_only(dataset, {"file", "filter"});
-    const Image picture = read_image(dataset.parameters.at("file").get<std::string>());
+    const Image picture = read_image(read_word(dataset, "file"));
     Problem problem = make_problem(static_cast<std::size_t>(picture.width), static_cast<std::size_t>(picture.height),
                                    make_filter(dataset), 0);
     problem.arrays[image] = pad_channel(picture, static_cast<int>(seed % 3) % picture.channels, 2);

@@ -61,7 +61,7 @@ TEST(Manifest, ReadsEverything) {
     EXPECT_EQ(lab.stages[1].counters[0].at_most, 1.5);
     EXPECT_EQ(lab.stages[1].points.speed, 0);
     ASSERT_EQ(lab.datasets.size(), 3u);
-    EXPECT_EQ(lab.datasets[0].parameters["n"], 7);
+    EXPECT_EQ(lab.datasets[0].parameters.at("n"), Parameter(7));
     EXPECT_TRUE(lab.datasets[1].uses.check && lab.datasets[1].uses.bench && lab.datasets[1].uses.cuda_only);
     EXPECT_FALSE(lab.datasets[1].applies_to(lab.stages[1]));
     EXPECT_TRUE(lab.datasets[0].applies_to(lab.stages[1]));

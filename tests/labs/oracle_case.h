@@ -21,7 +21,9 @@ inline const Oracle& load_oracle(const std::string& lab) {
     return *reinterpret_cast<const Oracle* (*)()>(dlsym(library, "warplab_oracle"))();
 }
 
-inline Dataset make_dataset(const std::string& generator, Json parameters) {
+inline Parameter whole(std::size_t number) { return static_cast<std::int64_t>(number); }
+
+inline Dataset make_dataset(const std::string& generator, Parameters parameters) {
     Dataset dataset;
     dataset.name = "test";
     dataset.generator = generator;

@@ -1,6 +1,7 @@
-// The command `rewrite INPUT.cu OUTPUT.cpp [--name SHOWN_NAME]`.
+// The command `rewrite`. Only the judge calls it.
 
-#include <CLI/CLI.hpp>
+#include <getopt.h>
+
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -11,6 +12,11 @@
 #include "grader/cpu/rewriter/rewriter.h"
 
 namespace {
+
+constexpr const char* usage =
+    "rewrite [--name SHOWN_NAME] INPUT.cu OUTPUT.cpp\n"
+    "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages (its path, if not given).\n"
+    "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or misuse.\n";
 
 enum Exit { exit_fine = 0, exit_refused = 1, exit_our_side = 2 };
 
@@ -30,19 +36,18 @@ void write_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    std::string input, output, shown_name;
-    CLI::App app(
-        "Rewrites CUDA C++ for the CPU backend.\n"
-        "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or "
-        "misuse.");
-    app.add_option("input", input, "the student's .cu file")->required();
-    app.add_option("output", output, "the C++ file to write")->required();
-    app.add_option("--name", shown_name, "the input's name in messages (its path, if not given)");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? exit_fine : exit_our_side;
+    constexpr option options[] = {{"name", required_argument, nullptr, 'n'}, {"help", no_argument, nullptr, 'h'}, {}};
+    std::string shown_name;
+    for (int letter; (letter = getopt_long(argc, argv, "h", options, nullptr)) != -1;) {
+        if (letter == 'n') shown_name = optarg;
+        if (letter == 'h') std::cout << usage;
+        if (letter != 'n') return letter == 'h' ? exit_fine : exit_our_side;
     }
+    if (argc - optind != 2) {
+        std::cerr << "rewrite: it takes two files, not " << argc - optind << "\n" << usage;
+        return exit_our_side;
+    }
+    const std::string input = argv[optind], output = argv[optind + 1];
     if (shown_name.empty()) shown_name = input;
     const auto rewritten = warplab::rewriter::rewrite(read_file(input), shown_name);
     if (!rewritten.problems.empty()) {

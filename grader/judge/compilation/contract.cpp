@@ -45,6 +45,14 @@ Failure reserved_name(const std::string& name, const std::string& where) {
             {}};
 }
 
+/// Whatever its arguments are: ours may have one more than CUDA's, for the caller's line.
+bool is_runtime_function(const std::string& function, const Contract& contract) {
+    return function.starts_with("cuda") &&
+           std::any_of(contract.reserved.begin(), contract.reserved.end(), [&](const std::string& name) {
+               return Symbol{'T', name}.function() == function;
+           });
+}
+
 std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const Contract& contract,
                                      const std::string& source) {
     for (const Symbol& symbol : symbols) {
@@ -55,7 +63,8 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
                                        at_line(source, "main"), contract.function),
                            "Remove main. To try things by yourself, keep it in another file.",
                            {}};
-        if (contract.reserved.count(symbol.name)) return reserved_name(symbol.name, at_line(source, symbol.function()));
+        if (contract.reserved.count(symbol.name) || is_runtime_function(symbol.function(), contract))
+            return reserved_name(symbol.name, at_line(source, symbol.function()));
     }
     return std::nullopt;
 }

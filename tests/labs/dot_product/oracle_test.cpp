@@ -17,7 +17,7 @@ enum Buffer { a, b, out };
 const Oracle& oracle() { return load_oracle("dot_product"); }
 
 Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
-    return solve(oracle(), make_dataset(generator, {{"n", n}}), seed);
+    return solve(oracle(), make_dataset(generator, {{"n", whole(n)}}), seed);
 }
 
 std::uint32_t answer(const Problem& problem) { return problem.arrays[out].as<std::uint32_t>()[0]; }

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <ostream>
 
+#include "grader/core/json.h"
 #include "labs/heat_dissipation/pgm.h"
 #include "tests/labs/oracle_case.h"
 
@@ -21,9 +23,9 @@ enum Buffer { initial, conductivity, halo, field, result };
 const Oracle& oracle() { return load_oracle("heat_dissipation"); }
 
 Dataset recipe(const std::string& generator, std::size_t rows, std::size_t columns, std::size_t iterations,
-               Json more = Json::object()) {
-    Json parameters = {{"rows", rows}, {"columns", columns}, {"iterations", iterations}};
-    parameters.update(more);
+               Parameters more = {}) {
+    Parameters parameters = {{"rows", whole(rows)}, {"columns", whole(columns)}, {"iterations", whole(iterations)}};
+    parameters.merge(more);
     return make_dataset(generator, parameters);
 }
 

@@ -19,7 +19,7 @@ using Pixels = std::vector<std::uint8_t>;
 const Oracle& oracle() { return load_oracle("image_histogram"); }
 
 Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
-    Json parameters = {{"n", n}};
+    Parameters parameters = {{"n", whole(n)}};
     if (generator == "hot") parameters["values"] = 2;
     return solve(oracle(), make_dataset(generator, parameters), seed);
 }
@@ -84,7 +84,7 @@ TEST(ImageHistogramOracle, APoolIsLongerAndCountsOnlyTheCallsPixels) {
 }
 
 TEST(ImageHistogramOracle, RefusesRecipesThatMakeNoSense) {
-    const auto generate = [](const std::string& generator, Json parameters) {
+    const auto generate = [](const std::string& generator, Parameters parameters) {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 7, 0);
     };
     EXPECT_THROW(generate("random", {{"n", -1}}), UsageError);

@@ -22,8 +22,10 @@ struct Recipe {
 };
 
 Dataset dataset_of(const Recipe& recipe) {
-    Json parameters = {
-        {"histograms", recipe.histograms}, {"n", recipe.n}, {"columns", recipe.columns}, {"rows", recipe.rows}};
+    Parameters parameters = {{"histograms", whole(recipe.histograms)},
+                             {"n", whole(recipe.n)},
+                             {"columns", whole(recipe.columns)},
+                             {"rows", whole(recipe.rows)}};
     if (recipe.generator == "bell" || recipe.generator == "two_bells")
         parameters["sigma_x"] = 12, parameters["sigma_y"] = 3;
     return make_dataset(recipe.generator, parameters);

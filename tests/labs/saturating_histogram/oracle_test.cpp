@@ -21,9 +21,9 @@ using Counts = std::vector<std::uint64_t>;
 const Oracle& oracle() { return load_oracle("saturating_histogram"); }
 
 Problem make(const std::string& generator, std::size_t width, std::size_t height, std::uint64_t seed = 7,
-             Json more = Json::object()) {
-    more["width"] = width;
-    more["height"] = height;
+             Parameters more = {}) {
+    more["width"] = whole(width);
+    more["height"] = whole(height);
     return solve(oracle(), make_dataset(generator, std::move(more)), seed);
 }
 

@@ -21,7 +21,9 @@ const Oracle& oracle() { return load_oracle("smoothing_filter"); }
 
 Dataset dataset(std::size_t width, std::size_t height, const std::string& filter = "rings", std::size_t size = 5,
                 const std::string& generator = "random") {
-    return make_dataset(generator, {{"width", width}, {"height", height}, {"filter", filter}, {"filter_size", size}});
+    return make_dataset(
+        generator,
+        {{"width", whole(width)}, {"height", whole(height)}, {"filter", filter}, {"filter_size", whole(size)}});
 }
 
 Problem make(std::size_t width, std::size_t height, const std::string& filter = "rings", std::size_t size = 5,
@@ -139,7 +141,7 @@ TEST(SmoothingFilterOracle, PoolsAreLongerAndPartsCanBeComputed) {
 }
 
 TEST(SmoothingFilterOracle, RefusesRecipesThatMakeNoSense) {
-    const auto generate = [](Json parameters, const std::string& generator = "random") {
+    const auto generate = [](Parameters parameters, const std::string& generator = "random") {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 1, 0);
     };
     EXPECT_NO_THROW(generate({{"width", 1}, {"height", 1}}));

@@ -18,7 +18,7 @@ enum Buffer { a, b, out };
 const Oracle& oracle() { return load_oracle("vector_add"); }
 
 Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
-    return solve(oracle(), make_dataset(generator, {{"n", n}}), seed);
+    return solve(oracle(), make_dataset(generator, {{"n", whole(n)}}), seed);
 }
 
 TEST(VectorAddOracle, ReferencesAgreeAndArePlainSums) {
@@ -64,13 +64,13 @@ TEST(VectorAddOracle, PoolsAreLongerAndPartsCanBeComputed) {
 }
 
 TEST(VectorAddOracle, RefusesRecipesThatMakeNoSense) {
-    const auto generate = [](const std::string& generator, Json parameters) {
+    const auto generate = [](const std::string& generator, Parameters parameters) {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 1, 0);
     };
     EXPECT_THROW(generate("rnadom", {{"n", 1}}), UsageError);
     EXPECT_THROW(generate("random", {{"n", -1}}), UsageError);
     EXPECT_THROW(generate("random", {{"n", 1.5}}), UsageError);
-    EXPECT_THROW(generate("random", Json::object()), UsageError);
+    EXPECT_THROW(generate("random", {}), UsageError);
     EXPECT_THROW(generate("random", {{"n", 1}, {"m", 1}}), UsageError);
     EXPECT_EQ(generate("random", {{"n", 0}}).arrays[a].count(), 0u);
 }
