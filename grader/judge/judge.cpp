@@ -196,6 +196,18 @@ std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const St
     return read_resource_report(resource_report(compile_request(lab, stage, source, Task{}), architecture));
 }
 
+std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                       const Task& task) const {
+    const CompileRequest request = compile_request(lab, stage, source, task);
+    return std::async(std::launch::async, [this, request, task] {
+        std::future<std::string> nvcc;
+        std::future<Compiled> watched;
+        if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(request);
+        if (task.check_mode) watched = std::async(std::launch::async, compile, check_mode_request(request));
+        compile(request);
+    });
+}
+
 StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                const Task& task, const Listener& listener) {
     StageReport report;

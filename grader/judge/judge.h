@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -61,6 +62,9 @@ class Judge {
     using ShowMaker = std::unique_ptr<Show> (*)(const ShowRequest&);
     ShowMaker show_maker(const Lab& lab);
 
+    /// Compiles what judge_stage will want of a stage, on other cores. Lab and stage outlive the future.
+    std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                    const Task& task) const;
     StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
                             const Listener& listener);
 

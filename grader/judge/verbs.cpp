@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <future>
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
@@ -87,7 +88,16 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
     const TextStyle style = text_style(STDOUT_FILENO);
     print(render_heading(report, style));
     Console console;
-    for (const Stage* stage : stages) {
+    std::future<void> ahead;  // the next stage's compilation, while this one runs
+    const bool may_disturb = judge.backend() == Backend::cpu && !task.forced_timing;
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+        const Stage* stage = stages[k];
+        if (ahead.valid()) {
+            console.show(fmt::format("{}/{}: compiling …", lab.name, stage->id));
+            ahead.wait();
+        }
+        if (may_disturb && k + 1 < stages.size())
+            ahead = judge.compile_ahead(lab, *stages[k + 1], source_for(judge, lab, *stages[k + 1], options), task);
         Listener listener;
         listener.doing = [&](const std::string& what) {
             console.show(fmt::format("{}/{}: {} …", lab.name, stage->id, what));
