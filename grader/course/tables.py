@@ -263,9 +263,11 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
         limited = {limit["counter"]: limit["at_most"] for limit in stage.get("counters", [])}
         cells = []
         for name, (_, show) in COUNTERS.items():
-            value = counted.counters.get(name)
+            value, most = counted.counters.get(name), limited.get(name)
             text = show(value) if value else NONE
-            cells.append(f"**{text}**, at most {show(limited[name])}" if name in limited else text)
+            cells.append(
+                text if most is None else f"**{show(value) if value else 0}**, at most {show(most) if most else 0}"
+            )
         rows.append([f"`{stage['id']}`", *cells])
     if not rows:
         return ["Not counted yet."]
