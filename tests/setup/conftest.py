@@ -35,6 +35,7 @@ def checkout(tmp_path) -> Callable[..., Path]:
         (folder / "grader/cpu/rewriter").mkdir(parents=True)
         (folder / "grader/cpu/rewriter/main.cpp").write_text("int main() {}\n")
         (folder / "labs/sample").mkdir(parents=True)
+        (folder / "labs/precompiled.h").write_text("// nothing, quickly\n")
         (folder / "labs/sample/lab.json").write_text("{}\n")
         (folder / "labs/sample/oracle.cpp").write_text('extern "C" int warplab_oracle() { return 1; }\n')
         (folder / "starter/sample").mkdir(parents=True)
