@@ -1,6 +1,6 @@
 """Makes a page of what check mode saw: the source with its counts in the margin, findings at their lines.
 
-python3 -m grader.journal.inspection build/inspect    makes a page of every JSON there that is newer than its page
+python3 -m grader.journal.inspection build/inspect    makes a page of the newest JSON there, unless it has one
 """
 
 from __future__ import annotations
@@ -65,6 +65,14 @@ class Kernel:
 
 
 @dataclass
+class Limit:
+    """Whether the stage's technique is used; the message says why not."""
+
+    held: bool = True
+    message: str = ""
+
+
+@dataclass
 class Gpu:
     """Whose limits were reckoned with."""
 
@@ -85,6 +93,7 @@ class Inspection:
     source: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+    limits: list[Limit] = field(default_factory=list)
     gpu: Gpu = field(default_factory=Gpu)
     kernels: list[Kernel] = field(default_factory=list)
     device_bytes: float = 0
@@ -112,6 +121,7 @@ def make_page(inspection: Inspection) -> str:
     )
     main = tag(
         "main",
+        *(tag("p", limit.message, class_="note bad") for limit in inspection.limits if not limit.held),
         make_kernels(inspection),
         tag("p", describe_traffic(inspection), class_="traffic") if inspection.least_bytes else None,
         *(make_finding(finding) for finding in inspection.findings if not has_line(finding, inspection)),
@@ -271,16 +281,17 @@ def other(finding: Finding) -> str | None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the pages that were written."""
+    """Prints where the page is; does nothing when nothing was inspected since the last one."""
     parser = argparse.ArgumentParser(
         prog="python3 -m grader.journal.inspection", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("folder", type=Path, help="where build/warplab inspect left its JSON")
     options = parser.parse_args(arguments)
-    for file in sorted(options.folder.glob("*.json")):
-        page = file.with_suffix(".html")
-        if page.exists() and page.stat().st_mtime_ns >= file.stat().st_mtime_ns:
-            continue
+    file = max(options.folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, default=None)
+    if file is None:
+        return 0
+    page = file.with_suffix(".html")
+    if not page.exists() or page.stat().st_mtime_ns < file.stat().st_mtime_ns:
         write_atomically(page, make_page(read_inspection(file)))
         print(f"Page: {page}")
     return 0

@@ -39,6 +39,7 @@ SAMPLE: dict[str, Any] = {
             "costly": ["lanes", "sectors"],
         }
     ],
+    "limits": [{"held": True, "message": "L1"}, {"held": False, "message": "Technique not used: L2"}],
     "gpu": {"name": "H200", "threads": 2048},
     "kernels": [
         {
@@ -86,8 +87,10 @@ def test_all_that_was_found_is_on_the_page(tmp_path: Path) -> None:
         "1536 of 2048",
         "registers",
         "3.10×",
+        "Technique not used: L2",
     ):
         assert words in text, words
+    assert "L1" not in text
 
 
 def test_a_finding_stands_below_its_line_and_what_costs_stands_out(tmp_path: Path) -> None:
@@ -116,7 +119,10 @@ def test_hostile_text_stays_text_and_nothing_is_fetched(tmp_path: Path) -> None:
     assert not re.search(r"url\(|@import", page)
 
 
-def test_only_what_is_newer_than_its_page_is_made_again(tmp_path: Path) -> None:
+def test_a_page_is_made_of_what_was_inspected_last(tmp_path: Path) -> None:
+    assert run_module(MODULE, tmp_path).stdout == ""
+    (tmp_path / "older.json").write_text("no inspection")
+    os.utime(tmp_path / "older.json", (1, 1))
     file = write(tmp_path)
     assert run_module(MODULE, tmp_path).stdout == f"Page: {file.with_suffix('.html')}\n"
     assert run_module(MODULE, tmp_path).stdout == ""
