@@ -200,8 +200,8 @@ def describe_traffic(inspection: Inspection) -> Html:
 
 
 def show_bytes(value: float) -> str:
-    """Bytes as people read them, in powers of ten."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+    """Bytes as the terminal shows them: a KB is 1024, as in CUDA's documents."""
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if value >= size:
             return f"{value / size:.3g}\N{NO-BREAK SPACE}{unit}"
     return f"{value:.0f}\N{NO-BREAK SPACE}bytes"
