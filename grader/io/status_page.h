@@ -72,7 +72,7 @@ struct Finding {
     char kernel[64];
     char detail[112];  // more words
 };
-inline constexpr std::uint32_t most_findings = 48;
+inline constexpr std::uint32_t most_findings = 48, most_guards = 64;
 
 /// How the accesses of one place in the code would fare on a GPU, in check mode. A request is what a warp's lanes
 /// access together.
@@ -114,6 +114,8 @@ struct StatusPage {
     std::uint32_t early_exits;      // blocks in which threads returned before a barrier others waited at
     std::uint32_t finding_count;
     Finding findings[most_findings];
+    std::uint32_t guard_count;  // places that read what their threads then update by an atomic, as if (bin < 255) does:
+    std::uint64_t guards[most_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
     std::uint32_t place_count;
     AccessCounts places[most_places];
     std::uint32_t shape_count;

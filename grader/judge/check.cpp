@@ -347,6 +347,7 @@ void StageRun::end_session() {
     const StatusPage page = session->status();
     const std::uint32_t found = std::min(page.finding_count, most_findings);
     findings.insert(findings.end(), page.findings, page.findings + found);
+    guards.insert(page.guards, page.guards + std::min(page.guard_count, most_guards));
     counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
     launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, most_shapes));
     calls += page.calls;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "grader/core/backend.h"
 #include "grader/core/manifest.h"
@@ -28,8 +29,9 @@ struct StageRun {
     std::vector<std::string> tool = {};         // runs the runner under a tool
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     std::unique_ptr<Session> session = nullptr;
-    std::string output = {};             // what ended sessions printed
-    std::vector<Finding> findings = {};  // what check mode saw in them
+    std::string output = {};              // what ended sessions printed
+    std::vector<Finding> findings = {};   // what check mode saw in them
+    std::set<std::uint64_t> guards = {};  // and StatusPage's
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
     std::uint64_t calls = 0;  // of the contract function, in them

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "grader/core/text.h"
@@ -210,13 +211,21 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<F
     for (const Finding& finding : findings)
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
+    counters.insert(counters.end(), run.guards.begin(), run.guards.end());
     const Lines lines = look_up(run, counters);
     const auto line_of = [&](const FindingSide& side) {
         const auto found = lines.find(side.program_counter);
         return found == lines.end() ? 0 : found->second;
     };
+    std::set<int> guard_lines;
+    for (const std::uint64_t guard : run.guards)
+        if (lines.contains(guard)) guard_lines.insert(lines.at(guard));
     std::vector<Discovery> all;
-    for (const Finding& finding : findings) {
+    for (Finding finding : findings) {
+        const FindingSide& read = finding.now.atomic ? finding.before : finding.now;
+        const bool only_reads = finding.kind == static_cast<std::uint32_t>(FindingKind::atomic_race) && !read.writes;
+        if (only_reads && guard_lines.contains(line_of(read)))
+            finding.kind = static_cast<std::uint32_t>(FindingKind::beside_atomic);
         Discovery discovery = describe(run, finding);
         if (discovery.message.empty()) continue;
         discovery.line = finding.line > 0 ? finding.line : line_of(finding.now);

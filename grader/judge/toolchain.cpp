@@ -128,6 +128,7 @@ Flags check_mode_flags() {
             "-DWARPLAB_CPU_CHECK",
             "-fsanitize=thread,bounds",
             "--param=tsan-instrument-func-entry-exit=0",
+            "--param=tsan-distinguish-volatile=1",
             "-fno-builtin-memset",
             "-fno-builtin-memcpy",
             "-fno-crossjumping",

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ struct Mark {
     std::uint32_t place = 0;  // program counter, relative to the executable
     std::uint16_t thread = 0, generation = 0;
     std::uint8_t meetings = 0, bytes = 0;  // bytes: a bit for each byte of the word
-    bool atomic = false;
+    bool atomic = false, is_volatile = false;
 };
 
 struct Word {
@@ -95,6 +96,7 @@ struct Touch {
     bool writes, atomic;
     std::uint32_t place;
     bool copies = false;  // part of a whole struct
+    bool is_volatile = false;
 };
 
 /// Plain writes to one word by two threads: harmless if both write the same, which is known at the next access.
@@ -152,9 +154,12 @@ class Checker final : public Observer {
     bool any_written(const Object& object, const Touch& touch) const;
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
     void look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch);
+    void note_guard(const Word& word, const Mark& update);
     bool collide(const Mark& earlier, const Mark& now, bool shared) const;
-    void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Touch& touch);
+    void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
+                     const Touch& touch);
     void settle();
+    void report_reads_beside_atomics();
     void report_leaks();
     Mark mark_of(const Touch& touch, std::uint8_t bytes) const;
     Finding describe(FindingKind kind, const Object* object, const Touch& touch) const;
@@ -173,6 +178,10 @@ class Checker final : public Observer {
     Finding failed_launch_{};              // kind 0: none that nobody asked about
     std::vector<Finding> between_blocks_;  // races that a fence would excuse, until the grid ends
     Pending pending_;
+    // Places that read a word of shared memory while other threads of the block update it, until the grid ends; and
+    // those whose threads go on to update the word, as in if (bin < 255) atomicAdd(&bin, 1).
+    std::map<std::uint32_t, std::pair<Finding, std::uint64_t>> reads_beside_atomics_;
+    std::set<std::uint32_t> guards_;
     std::uint64_t barrier_ = ~0ull;  // block and generation that threads arrive at now
     Touch barrier_arrival_{};
     FindingSide barrier_side_{};
@@ -353,6 +362,7 @@ void Checker::grid_ends() {
     for (const auto& [zone, object] : shared_)
         if (object.space == FindingSpace::shared && object.block >= first_block_) static_shared_bytes += object.bytes;
     end_counting(*grid_, static_shared_bytes);
+    report_reads_beside_atomics();
     for (const Finding& finding : between_blocks_)
         if (!fenced_) record_finding(finding);
     grid_ = nullptr;
@@ -397,6 +407,7 @@ Mark Checker::mark_of(const Touch& touch, std::uint8_t bytes) const {
     mark.meetings = block_state.current ? static_cast<std::uint8_t>(warp_meetings()) : 0;
     mark.bytes = bytes;
     mark.atomic = touch.atomic;
+    mark.is_volatile = touch.is_volatile;
     return mark;
 }
 
@@ -423,7 +434,8 @@ Finding Checker::describe(FindingKind kind, const Object* object, const Touch& t
     return finding;
 }
 
-void Checker::report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Touch& touch) {
+void Checker::report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
+                          const Touch& touch) {
     FindingKind kind = FindingKind::race;
     if (earlier.atomic || touch.atomic) {
         const bool plain_writes = earlier.atomic ? touch.writes : earlier_writes;
@@ -438,6 +450,12 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     const std::uint64_t blocks = std::uint64_t{grid_->blocks.x} * grid_->blocks.y * grid_->blocks.z;
     fill_place(finding.before.block,
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
+    const Mark& read = touch.atomic ? earlier : now;
+    if (kind == FindingKind::beside_atomic && object.is_shared() && !read.is_volatile && earlier.bytes == now.bytes) {
+        const auto known = reads_beside_atomics_.try_emplace(read.place, finding, 0).first;
+        ++known->second.second;
+        return;
+    }
     if (kind == FindingKind::race && earlier_writes && touch.writes && touch.width <= sizeof pending_.old) {
         pending_ = {true, finding, touch.address, touch.width, {}};
         std::memcpy(pending_.old, reinterpret_cast<const void*>(touch.address), touch.width);
@@ -463,10 +481,34 @@ void Checker::settle() {
     }
 }
 
+/// The thread that updates the word has read it before, since the last barrier.
+void Checker::note_guard(const Word& word, const Mark& update) {
+    for (const Mark& read : {word.reader, word.reader_before})
+        if (read.block == update.block && read.thread == update.thread && read.generation == update.generation)
+            guards_.insert(read.place);
+}
+
+/// A guard may see an old value: its update is right all the same. Who only reads misses updates: a barrier is missing.
+/// A line can be several places, of which not all go on to the update, so all guards are told, too.
+void Checker::report_reads_beside_atomics() {
+    const bool all_guard = std::all_of(reads_beside_atomics_.begin(), reads_beside_atomics_.end(),
+                                       [&](const auto& entry) { return guards_.count(entry.first) != 0; });
+    for (const std::uint32_t place : guards_)
+        if (!all_guard) record_guard(place);
+    for (auto& [place, entry] : reads_beside_atomics_) {
+        auto& [finding, times] = entry;
+        if (!guards_.count(place)) finding.kind = static_cast<std::uint32_t>(FindingKind::atomic_race);
+        record_finding(finding, times);
+    }
+    reads_beside_atomics_.clear();
+}
+
 void Checker::look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch) {
     const auto look = [&](const Mark& earlier, bool writes) {
-        if (earlier.block && collide(earlier, mark, object.is_shared())) report_race(object, earlier, writes, touch);
+        if (earlier.block && collide(earlier, mark, object.is_shared()))
+            report_race(object, earlier, writes, mark, touch);
     };
+    if (touch.atomic && object.is_shared()) note_guard(word, mark);
     look(word.writer, true);
     look(word.updater, true);
     if (!touch.writes) {
@@ -658,7 +700,7 @@ namespace {
 using warplab_cpu::checker;
 
 __attribute__((always_inline)) inline void see(const volatile void* pointer, unsigned width, bool writes, bool atomic,
-                                               void* caller, bool copies = false) {
+                                               void* caller, bool copies = false, bool is_volatile = false) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
@@ -666,12 +708,13 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
     const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
     if (of_this_thread && (address < quick.shared_begin || address >= quick.shared_end)) return;
     if (!of_this_thread && belongs_to_scheduler(reinterpret_cast<const void*>(address))) return;
-    checker().access({address, width, writes, atomic, caller_place(caller), copies});
+    checker().access({address, width, writes, atomic, caller_place(caller), copies, is_volatile});
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
+    if ((bytes == 8 || bytes == 16) && begin % bytes == 0) return see(address, bytes, writes, false, caller, true);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
         see(reinterpret_cast<void*>(at), whole ? 4 : 1, writes, false, caller, true);
@@ -679,16 +722,35 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     }
 }
 
+// An atomic that the hardware has and GCC has not is a load and an exchange here: one access all the same.
+struct Loaded {
+    const volatile void* place = nullptr;
+    unsigned block = 0, thread = 0;
+    bool operator==(const Loaded& other) const = default;
+};
+Loaded loaded;
+
+void see_load(const volatile void* place, unsigned width, void* caller) {
+    see(place, width, true, true, caller);
+    loaded = {place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
+}
+
+void see_exchange(const volatile void* place, unsigned width, void* caller) {
+    const Loaded here{place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
+    if (!(here == loaded)) see(place, width, true, true, caller);
+    loaded = {};
+}
+
 }  // namespace
 
 #define WARPLAB_HERE __builtin_return_address(0)
-#define WARPLAB_HOOKS(bytes)                                                                  \
-    void __tsan_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }           \
-    void __tsan_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }           \
-    void __tsan_unaligned_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); } \
-    void __tsan_unaligned_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); } \
-    void __tsan_volatile_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }  \
-    void __tsan_volatile_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }
+#define WARPLAB_HOOKS(bytes)                                                                              \
+    void __tsan_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }                       \
+    void __tsan_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }                       \
+    void __tsan_unaligned_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }             \
+    void __tsan_unaligned_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }             \
+    void __tsan_volatile_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE, false, true); } \
+    void __tsan_volatile_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE, false, true); }
 
 #define WARPLAB_UPDATE(bits, type, name)                                   \
     type __tsan_atomic##bits##_##name(volatile type* p, type value, int) { \
@@ -697,12 +759,12 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     }
 #define WARPLAB_EXCHANGE(bits, type, strength, weak)                                                                \
     int __tsan_atomic##bits##_compare_exchange_##strength(volatile type* p, type* expected, type value, int, int) { \
-        see(p, bits / 8, true, true, WARPLAB_HERE);                                                                 \
+        see_exchange(p, bits / 8, WARPLAB_HERE);                                                                    \
         return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
 #define WARPLAB_ATOMICS(bits, type)                                          \
     type __tsan_atomic##bits##_load(const volatile type* p, int) {           \
-        see(p, bits / 8, false, true, WARPLAB_HERE);                         \
+        see_load(p, bits / 8, WARPLAB_HERE);                                 \
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
     }                                                                        \
     void __tsan_atomic##bits##_store(volatile type* p, type value, int) {    \

@@ -1,5 +1,6 @@
 #include "grader/cpu/runtime/findings.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <map>
@@ -62,14 +63,14 @@ void print(const Finding& f) {
 
 }  // namespace
 
-void record_finding(const Finding& finding) {
+void record_finding(const Finding& finding, std::uint64_t times) {
     using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::int32_t>;
     static auto& seen = *new std::map<Key, std::uint32_t>;
     warplab::StatusPage& page = writable_page();
     const auto [place, is_new] = seen.try_emplace(
         {finding.kind, finding.now.program_counter, finding.before.program_counter, finding.line}, page.finding_count);
     if (!is_new) {
-        if (place->second < warplab::most_findings) ++page.findings[place->second].count;
+        if (place->second < warplab::most_findings) page.findings[place->second].count += times;
         return;
     }
     if (page.finding_count >= warplab::most_findings) {
@@ -77,9 +78,17 @@ void record_finding(const Finding& finding) {
         return;
     }
     page.findings[page.finding_count] = finding;
-    page.findings[page.finding_count].count = 1;
+    page.findings[page.finding_count].count = times;
     if (!page_is_read()) print(finding);
     ++page.finding_count;
+}
+
+void record_guard(std::uint64_t program_counter) {
+    warplab::StatusPage& page = writable_page();
+    const std::uint64_t *begin = page.guards, *end = begin + page.guard_count;
+    if (page.guard_count >= warplab::most_guards || std::find(begin, end, program_counter) != end) return;
+    page.guards[page.guard_count++] = program_counter;
+    if (!page_is_read()) std::fprintf(stderr, "warplab-guard: pc=0x%" PRIx64 "\n", program_counter);
 }
 
 }  // namespace warplab_cpu

@@ -6,6 +6,9 @@
 namespace warplab_cpu {
 
 /// Adds a finding, or one more to its like: the same kind at the same places.
-void record_finding(const warplab::Finding& finding);
+void record_finding(const warplab::Finding& finding, std::uint64_t times = 1);
+
+/// Adds a guard: see StatusPage.
+void record_guard(std::uint64_t program_counter);
 
 }  // namespace warplab_cpu

@@ -180,11 +180,16 @@ def compare(ours: dict, theirs: dict) -> dict[str, list[float | None]]:
     }
 
 
-def measure(entry: tuple[str, str, str], metrics: list[str], folder: Path, end: float) -> dict:
+def measured_before(report: Path) -> dict[tuple[str, str, str], dict]:
+    """ncu's counts in an earlier run's JSON, by stage."""
+    return {
+        (row["lab"], row["stage"], row["dataset"]): {"kernels": {one["kernel"]: one["ncu"] for one in row["kernels"]}}
+        for row in json.loads(report.read_text())["stages"]
+    }
+
+
+def measure(entry: tuple[str, str, str], theirs: dict, folder: Path) -> dict:
     lab, stage, dataset = entry
-    if time.monotonic() > end:
-        return {"lab": lab, "stage": stage, "dataset": dataset, "kernels": [], "problems": ["not run: the time was up"]}
-    theirs = count_with_ncu(lab, stage, dataset, metrics)
     ours = count_in_check_mode(lab, stage, dataset, folder)
     kernels = [
         {"kernel": name, "ours": counts, "ncu": theirs["kernels"].get(name, {}),
@@ -208,19 +213,24 @@ def print_stage(row: dict) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--ncu", type=Path, help="take ncu's counts from this earlier run: needs no GPU")
     parser.add_argument("--only", default="", help="stages whose lab/stage has this")
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--limit-s", type=float, default=100, help="no stage begins after so many seconds")
     options = parser.parse_args()
     begin = time.monotonic()
     run([BUILD / "warplab", "prepare"], MOST_S)
-    ncu = find_ncu()
-    metrics = known_metrics(ncu)
-    print("not known here:", [metric for metric in METRICS if metric not in metrics])
+    before = measured_before(options.ncu) if options.ncu else {}
+    metrics = [] if before else known_metrics(find_ncu())
     stages = [entry for entry in STAGES if options.only in "/".join(entry)]
-    end = begin + options.limit_s
+
+    def one(entry: tuple[str, str, str]) -> dict:
+        if time.monotonic() > begin + options.limit_s and not before:
+            return {"kernels": {}, "output": "not run: the time was up"}
+        return before.get(entry, {"kernels": {}}) if before else count_with_ncu(*entry, metrics)
+
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:
-        rows = list(pool.map(lambda entry: measure(entry, metrics, Path(folder), end), stages))
+        rows = list(pool.map(lambda entry: measure(entry, one(entry), Path(folder)), stages))
     for row in rows:
         print_stage(row)
     wall_s = round(time.monotonic() - begin, 1)

@@ -65,12 +65,18 @@ WARPLAB_CPU_INLINE T add(T* place, T value) {
 template <class T>
 WARPLAB_CPU_INLINE T minimum(T* place, T value) {
     // Most values change nothing, and then nothing need be written.
-    if (!needs_no_lock(place) && !(value < __atomic_load_n(place, __ATOMIC_RELAXED))) return *place;
+    if (!needs_no_lock(place)) {
+        const T old = __atomic_load_n(place, __ATOMIC_RELAXED);
+        if (!(value < old)) return old;
+    }
     return update(place, [value](T old) { return value < old ? value : old; });
 }
 template <class T>
 WARPLAB_CPU_INLINE T maximum(T* place, T value) {
-    if (!needs_no_lock(place) && !(__atomic_load_n(place, __ATOMIC_RELAXED) < value)) return *place;
+    if (!needs_no_lock(place)) {
+        const T old = __atomic_load_n(place, __ATOMIC_RELAXED);
+        if (!(old < value)) return old;
+    }
     return update(place, [value](T old) { return old < value ? value : old; });
 }
 

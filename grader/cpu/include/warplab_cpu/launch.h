@@ -39,23 +39,27 @@ class Launch {
 /// Checks and runs the pending launch with this grid's body.
 void run_pending(const char* kernel, Grid& grid);
 
-// GCC's hooks do not see what a call writes where its result goes (x[i] = f(y), with f returning a struct), so in check
-// mode kernels make no calls.
+// In check mode the kernel's body is there once, or one line would be two places. And it makes no calls: GCC's hooks do
+// not see what a call writes where its result goes (x[i] = f(y), with f returning a struct).
 #ifdef WARPLAB_CPU_CHECK
-#define WARPLAB_CPU_NO_CALLS __attribute__((flatten))
+#define WARPLAB_CPU_BODY __attribute__((noinline, flatten))
 #else
-#define WARPLAB_CPU_NO_CALLS
+#define WARPLAB_CPU_BODY WARPLAB_CPU_INLINE
 #endif
 
 template <class Body>
-WARPLAB_CPU_NO_CALLS void run_thread(const Grid& grid, const Fiber& fiber) {
-    Body body = *static_cast<const Body*>(grid.closure);
-    threadIdx = fiber.thread;
+WARPLAB_CPU_BODY void run_body(Body body) {
     body();
 }
 
 template <class Body>
-WARPLAB_CPU_NO_CALLS void run_block(const Grid& grid, uint3 block) {
+void run_thread(const Grid& grid, const Fiber& fiber) {
+    threadIdx = fiber.thread;
+    run_body(*static_cast<const Body*>(grid.closure));
+}
+
+template <class Body>
+void run_block(const Grid& grid, uint3 block) {
     const Body body = *static_cast<const Body*>(grid.closure);
     Block& state = block_state;
     blockIdx = block;
@@ -71,8 +75,7 @@ WARPLAB_CPU_NO_CALLS void run_block(const Grid& grid, uint3 block) {
             for (unsigned x = first.x; x != end.x; x += step) {
                 *static_cast<volatile unsigned*>(&state.column) = x;  // a fault's handler reads it
                 threadIdx = {x, y, z};
-                Body mine = body;
-                mine();
+                run_body(body);
                 if (__builtin_expect(state.current != nullptr, 0)) {
                     finish_fibers();
                     return;

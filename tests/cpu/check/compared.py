@@ -1,0 +1,250 @@
+"""COMPARED.md, check mode beside NVIDIA's tools, from compared.json.
+
+    python3 tests/cpu/check/compared.py                                      writes COMPARED.md anew
+    python3 tests/cpu/check/compared.py --sanitizer A.json --counts B.json   takes in new measurements first
+
+A.json is from compare_with_sanitizer.py, B.json from compare_with_ncu.py. Standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+DATA, DOCUMENT = FOLDER / "compared.json", FOLDER / "COMPARED.md"
+TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
+
+# Programs end without freeing, which memcheck calls a leak, and after an error a later call fails.
+FOLLOWS = ("Leaked", "Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAddress")
+
+# Where nvcc gives a load the line that uses the value.
+NEXT_LINE = {"misaligned_float4", "out_of_bounds_vector"}
+
+KINDS = {
+    "out_of_bounds": "an index beyond device, shared or constant memory, or beyond one dimension of an array",
+    "use_after_free": "memory that was freed",
+    "uninitialised": "a read of what nobody has written",
+    "race": "two plain accesses, one of them a write, with no barrier between",
+    "atomic_race": "a plain access and an atomic, with no barrier between",
+    "divergent_barrier": "threads of a block at two different barriers",
+    "returned_before_barrier": "threads that return before a barrier of the others",
+    "lane_mask": "a mask of a warp function without the calling lane, or with one that never comes",
+    "misaligned": "a vector at an address that is no multiple of its size",
+    "host_memory": "a kernel that uses a host pointer",
+    "device_memory": "host code that uses a device pointer",
+    "copy_direction": "a copy from or to the wrong side",
+    "copy_size": "a copy or a fill larger than the memory",
+    "leak": "memory that is not freed",
+    "failed_launch": "a launch that failed and that nobody asked about",
+    "note": "a plain read beside atomics that is harmless: never a failure",
+    "same_value": "plain writes of one value: never a failure",
+}
+
+# Why a count differs, by stage, "" for all kinds of request.
+BOUNDS = (
+    "lanes take different branches at the edges of the picture; we pair the k-th access that each lane makes at a "
+    "place, which is then not the same turn of the loop for all"
+)
+FIRST_BLOCKS = "we count the first 32 blocks of a grid, Nsight Compute all, with the part-filled last one"
+TIMING = "a few passes more are lost on a GPU where warps meet at the banks, another number in every run"
+CONTENTION = "lanes that update one word are served one after the other, and each turn counts its sector again"
+LOOPS = (
+    "each lane tries its atomic until nobody has come between: on a GPU lanes leave that loop at different times and "
+    "then read on their own, with few sectors a request, and how often they try depends on the time"
+)
+WHY = {
+    "vector_add/03_vector_loads": {"": FIRST_BLOCKS},
+    "smoothing_filter/04_tile_parallel": {"": BOUNDS},
+    "smoothing_filter/05_register_window": {"": BOUNDS},
+    "image_histogram/01_global_atomics": {"atomic_sectors": CONTENTION},
+    "image_histogram/05_private_bins": {"atomic_sectors": CONTENTION},
+    "heat_dissipation/04_fused_reduction": {
+        "atomic_sectors": "an update is left out when the maximum is larger already, which depends on who comes first"
+    },
+    "large_histogram/03_four_reads": {"": LOOPS},
+    "large_histogram/05_centered": {"": LOOPS},
+    "saturating_histogram/04_shared_bins": {"shared_load_passes": TIMING},
+    "saturating_histogram/10_coalesced_partials": {"shared_load_passes": TIMING},
+    "saturating_histogram/11_packed_reads": {"shared_load_passes": TIMING},
+}
+REQUESTS = {
+    "load_sectors": "loads: sectors",
+    "store_sectors": "stores: sectors",
+    "atomic_sectors": "atomics: sectors",
+    "shared_load_passes": "shared loads: passes",
+    "shared_store_passes": "shared stores: passes",
+}
+
+
+def source_hash(program: str) -> str:
+    file = FOLDER / "kernels" / f"{program}.cu"
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else ""
+
+
+def kind_of(program: str) -> str:
+    """Of a program's name; empty when it is correct."""
+    return next((kind for kind in KINDS if program.startswith(f"{kind}_")), "")
+
+
+def keep_findings(result: dict) -> dict:
+    """What one tool said of one program, without what follows from it."""
+    if result["verdict"] not in ("clean", "findings"):
+        return {"verdict": result["verdict"]}
+    findings = [
+        {"words": finding["words"].split(" at ADDRESS")[0].split(" detected at")[0], "lines": finding["lines"]}
+        for finding in result["findings"]
+        if not finding["words"].startswith(FOLLOWS) or (finding["words"].startswith("Leaked") and result.get("leaks"))
+    ]
+    unique = [finding for i, finding in enumerate(findings) if finding not in findings[:i]]
+    return {"verdict": "findings", "findings": unique} if unique else {"verdict": "clean"}
+
+
+def take_sanitizer(data: dict, report: dict) -> None:
+    data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
+    data["programs"] = {
+        row["kernel"]: {
+            "source_hash": source_hash(row["kernel"]),
+            "tools": {tool: keep_findings(row["tools"][tool]) for tool in TOOLS},
+        }
+        for row in report["programs"]
+        if source_hash(row["kernel"])
+    }
+
+
+def take_counts(data: dict, report: dict) -> None:
+    data["counts"] = [
+        {
+            "stage": f"{row['lab']}/{row['stage']}",
+            "dataset": row["dataset"],
+            "kernel": kernel["kernel"],
+            "per_request": {name: pair for name, pair in kernel["per_request"].items() if pair != [None, None]},
+        }
+        for row in report["stages"]
+        for kernel in row["kernels"]
+        if kernel["ncu"]
+    ]
+
+
+def lines_of(result: dict) -> list[int]:
+    return sorted({line for finding in result.get("findings", []) for line in finding["lines"]})
+
+
+def why(row: dict, request: str) -> str:
+    """Why ours differs from theirs; empty when nobody has said."""
+    reasons = WHY.get(row["stage"], {})
+    return reasons.get(request, reasons.get("", ""))
+
+
+def show_verdicts(entry: dict) -> str:
+    words = []
+    for tool in TOOLS:
+        result = entry["tools"][tool]
+        if result["verdict"] == "findings":
+            lines = lines_of(result)
+            words.append(f"{tool}: {'lines' if len(lines) > 1 else 'line'} {', '.join(map(str, lines))}" if lines else tool)
+    hung = [tool for tool in TOOLS if entry["tools"][tool]["verdict"] == "timeout"]
+    if len(hung) == len(TOOLS):
+        words.append("the program hangs")
+    return "; ".join(words) or "nothing"
+
+
+def table(names: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(line)} |" for line in [names, ["---"] * len(names), *rows]]
+
+
+def planted_lines(program: str) -> list[int]:
+    text = (FOLDER / "kernels" / f"{program}.cu").read_text()
+    return [number for number, line in enumerate(text.splitlines(), 1) if "//! " in line]
+
+
+def make_kinds(programs: dict[str, dict]) -> list[str]:
+    rows = []
+    for kind, about in KINDS.items():
+        names = [file.stem for file in (FOLDER / "kernels").glob(f"{kind}_*.cu") if kind_of(file.stem) == kind]
+        compared = [name for name in names if name in programs]
+        found = [name for name in compared if any(lines_of(programs[name]["tools"][tool]) for tool in TOOLS)]
+        theirs = f"{len(found)} of {len(compared)}" if compared else "not run"
+        rows.append([f"`{kind}`", about, f"{len(names)} of {len(names)}", theirs])
+    return table(["Kind", "What it is", "Check mode names", "compute-sanitizer names"], rows)
+
+
+def make_programs(programs: dict[str, dict]) -> list[str]:
+    rows = []
+    for name, entry in programs.items():
+        if kind_of(name):
+            rows.append([f"`{name}`", ", ".join(map(str, planted_lines(name))), show_verdicts(entry)])
+    return table(["Program", "Lines that check mode names", "compute-sanitizer"], rows)
+
+
+def make_correct(programs: dict[str, dict]) -> list[str]:
+    rows = []
+    for name, entry in programs.items():
+        for tool in TOOLS:
+            for finding in entry["tools"][tool].get("findings", []) if not kind_of(name) else []:
+                rows.append([f"`{name}`", tool, finding["words"]])
+    return table(["Correct program", "Tool", "What it says"], rows)
+
+
+def make_counts(counts: list[dict]) -> list[str]:
+    reasons: list[str] = []
+    rows = []
+    for row in counts:
+        cells = []
+        for request in REQUESTS:
+            ours, theirs = row["per_request"].get(request, [None, None])
+            if ours is None or theirs is None:
+                cells.append("")
+            elif ours == theirs:
+                cells.append(f"{ours:.2f}")
+            else:
+                reason = why(row, request)
+                reasons += [reason] if reason not in reasons else []
+                cells.append(f"{ours:.2f}, ncu {theirs:.2f} ({reasons.index(reason) + 1})")
+        rows.append([f"`{row['stage']}`", f"`{row['kernel']}`", *cells])
+    lines = table(["Stage", "Kernel", *REQUESTS.values()], rows)
+    return [*lines, "", *(f"{i}. {reason[0].upper()}{reason[1:]}." for i, reason in enumerate(reasons, 1))]
+
+
+def make_document(data: dict) -> str:
+    programs = {name: one for name, one in data["programs"].items() if source_hash(name) == one["source_hash"]}
+    not_run = sum(one["tools"]["synccheck"]["verdict"] in ("not run", "timeout") for one in programs.values())
+    template = (FOLDER / "COMPARED.template.md").read_text()
+    blocks = {
+        "sanitizer": data["sanitizer"],
+        "machine": data["machine"],
+        "programs": str(len(programs)),
+        "no_synccheck": str(not_run),
+        "kinds_table": "\n".join(make_kinds(programs)),
+        "programs_table": "\n".join(make_programs(programs)),
+        "correct_table": "\n".join(make_correct(programs)),
+        "counts_table": "\n".join(make_counts(data["counts"])),
+    }
+    for name, text in blocks.items():
+        template = template.replace(f"{{{name}}}", text)
+    return template
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sanitizer", type=Path)
+    parser.add_argument("--counts", type=Path)
+    parser.add_argument("--machine", help="where the new measurements are from")
+    options = parser.parse_args()
+    data = json.loads(DATA.read_text()) if DATA.exists() else {"schema": 1}
+    if options.sanitizer:
+        take_sanitizer(data, json.loads(options.sanitizer.read_text()))
+    if options.counts:
+        take_counts(data, json.loads(options.counts.read_text()))
+    if options.machine:
+        data["machine"] = options.machine
+    DATA.write_text(json.dumps(data, indent=1) + "\n")
+    DOCUMENT.write_text(make_document(data))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

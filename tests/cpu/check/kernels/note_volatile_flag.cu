@@ -1,0 +1,26 @@
+// Threads look whether somebody has found the value, again and again: volatile, so that they see it in the end.
+#include <cuda_runtime.h>
+
+__global__ void find_kernel(const int* x, int wanted, int* where) {
+    __shared__ int found;
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < 1024; i += 64) {
+        if (*static_cast<volatile int*>(&found)) break;  //! note
+        if (x[i] == wanted) {
+            where[0] = i;
+            atomicExch(&found, 1);  //! note
+        }
+    }
+}
+
+int main() {
+    int *x, *where;
+    cudaMalloc(&x, 1024 * sizeof(int));
+    cudaMalloc(&where, sizeof(int));
+    cudaMemset(x, 0, 1024 * sizeof(int));
+    const int one = 1;
+    cudaMemcpy(x + 77, &one, sizeof(int), cudaMemcpyHostToDevice);
+    find_kernel<<<1, 64>>>(x, 1, where);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
