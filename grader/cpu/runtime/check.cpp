@@ -340,7 +340,7 @@ void Checker::grid_begins(const Grid& grid) {
     grid_ = &grid;
     begin_counting(grid);
     quick.in_grid = true;
-    find_kernels_stack(number(__builtin_frame_address(0)));
+    find_kernels_stack(number(__builtin_dwarf_cfa()));
     first_block_ = block_state.epoch + 1;
     fenced_ = false;
     between_blocks_.clear();

@@ -2,12 +2,15 @@
 
 A line of a program that ends with `//! KIND` is one that a finding of that kind must name; a program without such a
 mark must run without a finding and print `ok`.
+
+The same holds on aarch64, as far as qemu-user shows; WARPLAB_ALL_PROGRAMS=1 tries every program there.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,6 +29,8 @@ MARK = re.compile(r"//! (\w+)$")
 FINDING = re.compile(r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+)(?: line=(\d+))?", re.MULTILINE)
 GUARD = re.compile(r"^warplab-guard: pc=0x([0-9a-f]+)", re.MULTILINE)
 FRAME = re.compile(r"\.cu:(\d+)")
+
+CROSS_COMPILER, EMULATOR = "aarch64-linux-gnu-g++", ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
 
 pytestmark = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="build/cpu/rewrite is not built")
 check_mode = pytest.mark.skipif(not (RUNTIME / "check.cpp").exists(), reason="the runtime has no check mode yet")
@@ -46,28 +51,39 @@ def run(*command: object) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def runtime(tmp_path_factory) -> list[Path]:
-    """The runtime's objects."""
-    folder = tmp_path_factory.mktemp("runtime")
+def compile_runtime(folder: Path, compiler: str) -> list[Path]:
     sources = sorted(RUNTIME.glob("*.cpp"))
     objects = [folder / f"{source.stem}.o" for source in sources]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda source, made: run("g++", *RUNTIME_FLAGS, "-c", source, "-o", made), sources, objects))
+        list(pool.map(lambda source, made: run(compiler, *RUNTIME_FLAGS, "-c", source, "-o", made), sources, objects))
     return objects
 
 
-def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str) -> Path:
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory) -> list[Path]:
+    """The runtime's objects."""
+    return compile_runtime(tmp_path_factory.mktemp("runtime"), "g++")
+
+
+@pytest.fixture(scope="module")
+def cross_runtime(tmp_path_factory) -> list[Path]:
+    """Those for aarch64."""
+    return compile_runtime(tmp_path_factory.mktemp("cross_runtime"), CROSS_COMPILER)
+
+
+def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str, compiler: str = "g++") -> Path:
     rewritten, object_file, program = folder / "k.cpp", folder / "k.o", folder / "k"
     run(BUILD / "cpu/rewrite", kernel, rewritten, "--name", kernel.name)
-    run("g++", *STUDENT_FLAGS, *flags, *INCLUDE_FLAGS, "-c", rewritten, "-o", object_file)
-    run("g++", object_file, *runtime, "-pthread", "-o", program)
+    run(compiler, *STUDENT_FLAGS, *flags, *INCLUDE_FLAGS, "-c", rewritten, "-o", object_file)
+    run(compiler, object_file, *runtime, "-pthread", "-o", program)
     return program
 
 
-def start(program: Path) -> subprocess.CompletedProcess:
+def start(*command: object) -> subprocess.CompletedProcess:
     environment = os.environ | {"WARPLAB_THREADS": "1"}
-    return subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [*map(str, command)], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 def planted(kernel: Path) -> set[tuple[str, int]]:
@@ -112,6 +128,23 @@ def test_findings_are_those_planted(kernel, runtime, tmp_path):
     assert found(program, ended.stderr) == planted(kernel), ended.stderr
     if not planted(kernel):
         assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
+
+
+def programs_for_aarch64() -> list[Path]:
+    """The first of each kind, for they take long."""
+    if os.environ.get("WARPLAB_ALL_PROGRAMS"):
+        return KERNELS
+    kinds = [min((kind for kind, _ in planted(kernel)), default="correct") for kernel in KERNELS]
+    return [kernel for i, kernel in enumerate(KERNELS) if kinds[i] not in kinds[:i]]
+
+
+@pytest.mark.skipif(not shutil.which(CROSS_COMPILER), reason=f"there is no {CROSS_COMPILER}")
+@pytest.mark.skipif(not shutil.which(EMULATOR[0]), reason=f"there is no {EMULATOR[0]}")
+@pytest.mark.parametrize("kernel", programs_for_aarch64(), ids=lambda kernel: kernel.stem)
+def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
+    program = build_program(kernel, cross_runtime, tmp_path, *CHECK_FLAGS, compiler=CROSS_COMPILER)
+    ended = start(*EMULATOR, program)
+    assert found(program, ended.stderr) == planted(kernel), ended.stderr
 
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if not planted(k)], ids=lambda kernel: kernel.stem)
