@@ -146,7 +146,12 @@ class Checker final : public Observer {
         unsigned next = 0;
     };
 
-    Object* find(Objects& objects, Recent& recent, std::uintptr_t address);
+    Object* find(Objects& objects, Recent& recent, std::uintptr_t address) {
+        for (Object* object : recent.objects)
+            if (object && address - object->zone_begin < object->zone_end - object->zone_begin) return object;
+        return find_anew(objects, recent, address);
+    }
+    Object* find_anew(Objects& objects, Recent& recent, std::uintptr_t address);
     void add_variables();
     enum class Ground { harmless, host, nowhere };
     Ground ground_at(std::uintptr_t address);
@@ -245,9 +250,7 @@ void find_kernels_stack(std::uintptr_t launch_frame) {
     quick.stack_bytes = launch_frame - quick.stack;
 }
 
-Object* Checker::find(Objects& objects, Recent& recent, std::uintptr_t address) {
-    for (Object* object : recent.objects)
-        if (object && address - object->zone_begin < object->zone_end - object->zone_begin) return object;
+Object* Checker::find_anew(Objects& objects, Recent& recent, std::uintptr_t address) {
     auto after = objects.upper_bound(address);
     if (after == objects.begin()) return nullptr;
     --after;
