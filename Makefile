@@ -46,8 +46,8 @@ help:
 	@sh grader/help.sh
 
 demo: setup-demo program
-	@$(warplab) grade --tree solutions --no-check-mode --report-dir "$(BUILD)/report" $(backend) $(folders); graded=$$?; \
-	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
+	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
+	    graded=$$?; sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
 	    exit $$graded
 
 start check bench profile sanitize: lab-given program

@@ -252,7 +252,7 @@ int grade(const Options& options) {
     task.check_mode = !options.no_check_mode;
     task.forced_timing = options.force;
     task.sample_s = options.sample_s;
-    task.all_compilers = true;
+    task.all_compilers = !options.no_nvcc;
     task.dataset = options.dataset;
     task.sandbox = grading_level(options);
     std::vector<std::string> names = {options.lab};
