@@ -360,7 +360,9 @@ int inspect(const Options& options) {
     found.passed = print_verdicts(checks, clean);
     found.all = all_of(found.datasets);
     found.counts = add_up_counts(run, found.all.accesses);
-    found.kernels = describe_kernels(found.all.launches, judge.resources(lab, stage, file, gpu.architecture()), gpu);
+    std::map<std::string, KernelResources> resources;
+    if (!options.no_nvcc) resources = judge.resources(lab, stage, file, gpu.architecture());
+    found.kernels = describe_kernels(found.all.launches, resources, gpu);
     if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
     print_limits(found.limits);
     print_kernels(found.kernels, gpu);

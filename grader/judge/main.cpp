@@ -59,7 +59,8 @@ void add_judging_options(CLI::App& command, Options& options) {
     command.add_flag("--no-cuda-only", options.no_cuda_only, "check: skip the datasets that take a GPU, on one too");
     command.add_flag("--no-check-mode", options.no_check_mode,
                      "check, bench, grade: leave check mode out; quicker, and hygiene points are pending");
-    command.add_flag("--no-nvcc", options.no_nvcc, "grade: do not ask nvcc about the file on the CPU backend; quicker");
+    command.add_flag("--no-nvcc", options.no_nvcc,
+                     "grade, inspect: do not ask nvcc about the file on the CPU backend; quicker");
     command.add_option("--json", options.json, "also write the report to this file");
     command.add_option(
         "--metrics", options.metrics,
