@@ -3,7 +3,7 @@
 A line of a program that ends with `//! KIND` is one that a finding of that kind must name; a program without such a
 mark must run without a finding and print `ok`.
 
-The same holds on aarch64, as far as qemu-user shows; WARPLAB_ALL_PROGRAMS=1 tries every program there.
+The same holds on aarch64, as far as qemu-user shows; WARPLAB_ALL_PROGRAMS=1 tries every program, here and there.
 """
 
 from __future__ import annotations
@@ -113,6 +113,14 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
     return (kind == "note" and bool(others)) or (kind == "uninitialised" and bool(others & {"race", "atomic_race"}))
 
 
+def programs() -> list[Path]:
+    """All correct ones and four of each kind, for a minute's sake; all with WARPLAB_ALL_PROGRAMS=1."""
+    if os.environ.get("WARPLAB_ALL_PROGRAMS"):
+        return KERNELS
+    kinds = [min((kind for kind, _ in planted(kernel)), default="correct") for kernel in KERNELS]
+    return [kernel for i, kernel in enumerate(KERNELS) if kinds[i] == "correct" or kinds[:i].count(kinds[i]) < 4]
+
+
 def test_every_program_says_what_it_plants():
     for kernel in KERNELS:
         kinds = {kind for kind, _ in planted(kernel)} or {"correct"}
@@ -121,7 +129,7 @@ def test_every_program_says_what_it_plants():
 
 
 @check_mode
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.stem)
+@pytest.mark.parametrize("kernel", programs(), ids=lambda kernel: kernel.stem)
 def test_findings_are_those_planted(kernel, runtime, tmp_path):
     program = build_program(kernel, runtime, tmp_path, *CHECK_FLAGS)
     ended = start(program)
