@@ -1,13 +1,15 @@
 """What takes too long for every run of the tests: `make soak` runs it and writes tests/soak.json.
 
 For SECONDS_EACH (60) the rewriter is fuzzed under sanitizers, with a new seed each round; as long, every solution
-is checked again and again, with 1, 2 and 7 threads on the CPU backend.
+is checked again and again, with 1, 2 and 7 threads on the CPU backend. Then check mode is tried on every program and
+every earlier stage, on aarch64 too where its tools are, of which `make test` takes some (WARPLAB_THOROUGH=1).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -68,12 +70,22 @@ def check_solutions(seconds: float) -> dict:
         for lab in labs:
             for threads in THREADS:
                 command = [BUILD / "warplab", "check", lab, "--tree", "solutions", "--backend", "cpu", "--build", BUILD]
+                command += ["--no-check-mode"]
                 status, said = run(command, WARPLAB_THREADS=str(threads))
                 checks += 1
                 if status != 0:
                     found.append({"lab": lab, "threads": threads, "status": status, "said": said})
     what = "every stage of a lab's solutions, CPU backend"
     return {"what": what, "threads": THREADS, "labs": labs, "checks": checks, "found": found}
+
+
+def try_check_mode() -> dict:
+    tests = ["tests/cpu/check/test_check_mode.py", "tests/labs/test_inspect.py"]
+    status, said = run([sys.executable, "-m", "pytest", "-q", "-n", "2", *tests], WARPLAB_THOROUGH="1")
+    passed = re.search(r"(\d+) passed", said)
+    found = [] if status == 0 else [{"status": status, "said": said}]
+    what = "check mode on every program and every limited stage"
+    return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 
 
 def main() -> int:
@@ -86,12 +98,15 @@ def main() -> int:
         ran = [fuzz(program, seconds)]
     print(f"Checking the solutions for {seconds:.0f} s", flush=True)
     ran.append(check_solutions(seconds))
+    print("Trying check mode on every program", flush=True)
+    ran.append(try_check_mode())
     failures = sum(len(one["found"]) for one in ran)
     for one in ran:
         one["found"] = one["found"][:MOST_SHOWN]
     report = {"seconds_each": seconds, "ran": ran, "failures": failures}
     (ROOT / "tests/soak.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    print(f"{ran[0]['inputs']} fuzzed inputs, {ran[1]['checks']} checks, {failures} failures: tests/soak.json")
+    done = f"{ran[0]['inputs']} fuzzed inputs, {ran[1]['checks']} checks, {ran[2]['tests']} tests of check mode"
+    print(f"{done}, {failures} failures: tests/soak.json")
     return 1 if failures else 0
 
 

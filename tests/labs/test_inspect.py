@@ -14,7 +14,7 @@ import pytest
 from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
-THOROUGH = bool(os.environ.get("WARPLAB_ALL_PROGRAMS"))
+THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
 
 
 def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> tuple[int, dict]:

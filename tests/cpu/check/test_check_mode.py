@@ -3,7 +3,7 @@
 A line of a program that ends with `//! KIND` is one that a finding of that kind must name; a program without such a
 mark must run without a finding and print `ok`.
 
-The same holds on aarch64, as far as qemu-user shows; WARPLAB_ALL_PROGRAMS=1 tries every program, here and there.
+The same holds on aarch64, as far as qemu-user shows; WARPLAB_THOROUGH=1 tries every program, here and there.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
 
 
 def programs() -> list[Path]:
-    """All correct ones and four of each kind, for a minute's sake; all with WARPLAB_ALL_PROGRAMS=1."""
-    if os.environ.get("WARPLAB_ALL_PROGRAMS"):
+    """All correct ones and four of each kind, for a minute's sake; all with WARPLAB_THOROUGH=1."""
+    if os.environ.get("WARPLAB_THOROUGH"):
         return KERNELS
     kinds = [min((kind for kind, _ in planted(kernel)), default="correct") for kernel in KERNELS]
     return [kernel for i, kernel in enumerate(KERNELS) if kinds[i] == "correct" or kinds[:i].count(kinds[i]) < 4]
@@ -140,7 +140,7 @@ def test_findings_are_those_planted(kernel, runtime, tmp_path):
 
 def programs_for_aarch64() -> list[Path]:
     """A few, for they take long."""
-    if os.environ.get("WARPLAB_ALL_PROGRAMS"):
+    if os.environ.get("WARPLAB_THOROUGH"):
         return KERNELS
     kinds = ("correct", "divergent_barrier", "out_of_bounds", "race", "uninitialised")
     return [next(kernel for kernel in KERNELS if kernel.name.startswith(kind)) for kind in kinds]
