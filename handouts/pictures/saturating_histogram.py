@@ -61,26 +61,29 @@ def draw_strides() -> Drawing:
     return picture
 
 
-def draw_ahead() -> Drawing:
-    """Time goes to the right: loads of one set of registers while the other is counted."""
-    picture = Drawing(760, 190, "Two sets of registers take turns: one is loaded while the other is counted")
-    left, unit, height = 120, 104, 34
-    for row, (name, first) in enumerate((("even", 0), ("odd", 1))):
-        y = 56 + row * 52
-        picture.text(20, y + 22, name, "c")
-        for k in range(3):
-            number = 2 * k + first
-            x = left + number * unit
-            if x + unit > 740:
-                continue
-            picture.rect(x, y, unit, height, "A")
-            picture.text(x + unit / 2, y + 22, f"load {number}", "m s")
-            if x + 2 * unit <= 760 - 12:
-                picture.rect(x + unit, y, unit, height, "B")
-                picture.text(x + 1.5 * unit, y + 22, f"count {number}", "m s")
-    picture.text(20, 30, "registers of a warp; numbers are segments", "b")
-    picture.line(left, 164, 740, 164, arrow=True)
-    picture.text(20, 168, "time", "q s")
+def draw_turns() -> Drawing:
+    """Time goes to the right: while one warp counts, others wait for their loads."""
+    warps, load, count, left, width, height = 4, 104, 56, 120, 620, 28
+    period = load + count
+    picture = Drawing(760, 220, "Warps take turns: while one counts, the loads of others are under way")
+    picture.text(20, 30, "warps of a block, each in the same loop", "b")
+    for warp in range(warps):
+        y = 50 + warp * 36
+        picture.text(20, y + 19, f"warp {warp}", "c")
+        start = left + warp * count - period
+        while start < left + width:
+            for kind, name, begin, end in (
+                ("A", "load", start, start + load),
+                ("B", "count", start + load, start + period),
+            ):
+                begin, end = max(begin, left), min(end, left + width)
+                if end > begin:
+                    picture.rect(begin, y, end - begin, height, kind)
+                if end - begin > 40:
+                    picture.text((begin + end) / 2, y + 19, name, "m s")
+            start += period
+    picture.line(left, 204, left + width, 204, arrow=True)
+    picture.text(20, 208, "time", "q s")
     return picture
 
 
@@ -94,7 +97,7 @@ run(
     {
         "saturating_histogram_rows": draw_rows,
         "saturating_histogram_strides": draw_strides,
-        "saturating_histogram_ahead": draw_ahead,
+        "saturating_histogram_turns": draw_turns,
         "saturating_histogram_ladder": draw_times,
     }
 )

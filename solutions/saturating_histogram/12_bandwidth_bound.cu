@@ -1,6 +1,7 @@
-// Reads at the speed of memory, in one launch. A warp takes segments of a row; while it counts one, the loads of the
-// next are under way. It counts without looking whether a bin is full: in shared memory the look costs more than it
-// saves. Whoever is the last to add to a bin's total writes the bin, and leaves the total at 0 for the next call.
+// Reads at the speed of memory, in one launch. A warp takes segments of a row: it asks for all of one before it counts
+// any of it, and while it waits and counts, the loads of 31 other warps are under way. It counts without looking
+// whether a bin is full: in shared memory the look costs more than it saves. Whoever is the last to add to a bin's
+// total writes the bin, and leaves the total at 0 for the next call.
 
 #include <algorithm>
 
@@ -26,9 +27,8 @@ struct Input {
 };
 
 // This lane's vectors of a segment: neighbouring lanes load neighbouring vectors. Past the end of a row, its last
-// vector is loaded once more; past the last segment, that segment is.
+// vector is loaded once more.
 __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTORS]) {
-    number = min(number, input.segments - 1);
     const unsigned row = number / input.row_segments, lane = threadIdx.x % warp_threads;
     //@ begin
     const unsigned first = (number - row * input.row_segments) * (segment / vector_elements) + lane;
@@ -58,7 +58,6 @@ __device__ void count_vector(const uint4& vector, int left, unsigned* bins) {
 }
 
 __device__ void count(const Input& input, unsigned number, const uint4 (&vectors)[VECTORS], unsigned* bins) {
-    if (number >= input.segments) return;
     const unsigned lane = threadIdx.x % warp_threads, column = number % input.row_segments * segment;
     //@ begin
     const int left = static_cast<int>(input.width) - static_cast<int>(column + lane * vector_elements);
@@ -90,25 +89,20 @@ __device__ void finish(const unsigned* own, std::uint8_t* bins) {
 __global__ void __launch_bounds__(BLOCK) count_kernel(Input input, std::uint8_t* bins) {
     __shared__ unsigned own[bin_count];
     const unsigned warps = gridDim.x * warps_per_block;
-    unsigned number = blockIdx.x * warps_per_block + threadIdx.x / warp_threads;
+    const unsigned first = blockIdx.x * warps_per_block + threadIdx.x / warp_threads;
     //@ begin
-    uint4 even[VECTORS], odd[VECTORS];
-    load(input, number, even);
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) own[b] = 0;
     __syncthreads();
-
-    for (; number < input.segments; number += 2 * warps) {
-        load(input, number + warps, odd);
-        count(input, number, even, own);
-        load(input, number + 2 * warps, even);
-        count(input, number + warps, odd, own);
+    for (unsigned number = first; number < input.segments; number += warps) {
+        uint4 vectors[VECTORS];
+        load(input, number, vectors);
+        count(input, number, vectors, own);
     }
     __syncthreads();
     //@ starter
-    //@ // TODO: clear the block's bins. Then this warp takes every warps-th segment, from number on. Keep two sets of
-    //@ // vectors: while one is counted, the other is being loaded, and they take turns, without copying. Begin with
-    //@ // the first load even before the bins are clear. Where do all threads have to wait for each other?
-    //@ (void)warps, (void)number, (void)input;
+    //@ // TODO: clear the block's bins. Then this warp takes every warps-th segment, from the first one on: it loads all
+    //@ // vectors of one and counts them. Where do all threads have to wait for each other?
+    //@ (void)warps, (void)first, (void)input;
     //@ end
     finish(own, bins);
 }
