@@ -72,17 +72,20 @@ __device__ void count(const Input& input, unsigned number, const uint4 (&vectors
 }
 
 // Of each bin, in one word: what was added to it, and, above that, how many blocks have added. So whoever adds learns
-// whether all others have. All 0 between calls: the last to add to a bin leaves it so.
-__device__ unsigned totals[bin_count];
+// whether all others have. All 0 between calls: the last to add to a bin leaves it so. A gap after each cache line
+// spreads them over more slices of the L2 cache, which do the adding.
+constexpr unsigned line = 32, line_pitch = 2 * line;  // words
+__device__ unsigned totals[bin_count / line * line_pitch];
 constexpr unsigned one_block = 1u << 20, most_blocks = (1u << 12) - 1;
 static_assert(most_blocks * bin_full < one_block, "what is added does not reach the number of blocks");
 
 __device__ void finish(const unsigned* own, std::uint8_t* bins) {
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) {
-        const unsigned added = min(own[b], bin_full), before = atomicAdd(&totals[b], one_block + added);
+        unsigned* total = &totals[b / line * line_pitch + b % line];
+        const unsigned added = min(own[b], bin_full), before = atomicAdd(total, one_block + added);
         if (before / one_block < gridDim.x - 1) continue;
         bins[b] = static_cast<std::uint8_t>(min(before % one_block + added, bin_full));
-        atomicExch(&totals[b], 0u);
+        atomicAnd(total, 0u);  // unlike atomicExch it sends no answer
     }
 }
 
