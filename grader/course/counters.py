@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically
-from grader.journal.report import from_json
+from grader.journal.documents import SCHEMA, read_document
 
-SCHEMA = 1
 FILE = Path("handouts/counters.json")
 
 
@@ -52,12 +51,7 @@ def read_counters(file: Path) -> Counters:
     """Reads the file; without one, nothing was counted yet. Raises UserError naming the file and the place in it."""
     if not file.exists():
         return Counters()
-    try:
-        counters: Counters = from_json(Counters, read_json(file), "")
-    except TypeError as error:
-        raise UserError(f"{file}: {error} Make it again: make counters") from None
-    if counters.schema != SCHEMA:
-        raise UserError(f"{file}: not of schema {SCHEMA}. Make it again: make counters")
+    counters: Counters = read_document(Counters, file, "a list of counters", "Make it again: make counters")
     return counters
 
 

@@ -30,10 +30,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.journal.console import UserError, read_json, run_command, write_atomically
-from grader.journal.report import Measurement, Report, from_json, read_report
+from grader.journal.documents import SCHEMA, from_json, read_document
+from grader.journal.report import Measurement, Report, read_report
 from grader.journal.sweep import Point, Sweep, read_sweep
-
-SCHEMA = 1
 
 
 @dataclass
@@ -85,13 +84,7 @@ class Results:
 
 def read_results(file: Path) -> Results:
     """Reads a results file. Raises UserError naming the file and the place in it."""
-    content = read_json(file)
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        raise UserError(f"{file}: not a results file of schema {SCHEMA}. Make it again: see grader/course/results.py.")
-    try:
-        results: Results = from_json(Results, content, "")
-    except TypeError as error:
-        raise UserError(f"{file}: {error}") from None
+    results: Results = read_document(Results, file, "a results file", "Make it again: see grader/course/results.py.")
     return results
 
 

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.journal.console import UserError, read_json, run_command, write_atomically
+from grader.journal.console import run_command, write_atomically
+from grader.journal.documents import read_document
 from grader.journal.markup import Html, join, tag
 from grader.journal.page import make_document
-from grader.journal.report import from_json
 from grader.journal.units import plural, show_factor, show_share
-
-SCHEMA = 1
 
 
 @dataclass
@@ -102,12 +100,8 @@ class Inspection:
 
 def read_inspection(file: Path) -> Inspection:
     """Raises UserError naming the file and the place in it."""
-    try:
-        inspection: Inspection = from_json(Inspection, read_json(file), "")
-    except TypeError as error:
-        raise UserError(f"{file}: {error} Make it again: make inspect LAB=… STAGE=…") from None
-    if inspection.schema != SCHEMA:
-        raise UserError(f"{file}: not of schema {SCHEMA}. Make it again: make inspect LAB=… STAGE=…")
+    advice = "Make it again: make inspect LAB=… STAGE=…"
+    inspection: Inspection = read_document(Inspection, file, "an inspection of build/warplab", advice)
     return inspection
 
 

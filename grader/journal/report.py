@@ -6,17 +6,11 @@ recomputes a verdict, a point, a time or a ratio.
 
 from __future__ import annotations
 
-import dataclasses
-import types
-import typing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from grader.journal.console import UserError, read_json
-
-SCHEMA = 1
-NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
+from grader.journal.console import UserError
+from grader.journal.documents import read_document
 
 
 @dataclass
@@ -239,56 +233,7 @@ class Report:
 
 def read_report(file: Path) -> Report:
     """Reads one report. Raises UserError naming the file and the place in it."""
-    json = read_json(file)
-    if not isinstance(json, dict) or "schema" not in json or "stages" not in json:
-        raise UserError(f"{file}: not a report of build/warplab (no 'schema' or no 'stages').")
-    if json["schema"] != SCHEMA:
-        raise UserError(f"{file}: schema {json['schema']!r}; this version reads schema {SCHEMA}.")
-    try:
-        report: Report = from_json(Report, json, "")
-    except TypeError as error:
-        raise UserError(f"{file}: {error}") from None
+    report: Report = read_document(Report, file, "a report of build/warplab")
     if not report.lab:
         raise UserError(f"{file}: /lab is missing or empty.")
     return report
-
-
-def from_json(wanted: Any, value: Any, place: str) -> Any:
-    """Converts JSON to a dataclass or a plain type. Unknown keys are let through, missing ones take their default.
-
-    Raises TypeError with a JSON pointer and what was expected there.
-    """
-    if isinstance(wanted, types.UnionType):  # the only unions are optionals
-        return None if value is None else from_json(typing.get_args(wanted)[0], value, place)
-    if typing.get_origin(wanted) is list:
-        if not isinstance(value, list):
-            raise TypeError(f"{place}: expected a list.")
-        (item,) = typing.get_args(wanted)
-        return [from_json(item, entry, f"{place}/{index}") for index, entry in enumerate(value)]
-    if typing.get_origin(wanted) is dict:
-        if not isinstance(value, dict):
-            raise TypeError(f"{place}: expected an object.")
-        item = typing.get_args(wanted)[1]
-        return {key: from_json(item, entry, f"{place}/{key}") for key, entry in value.items()}
-    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
-        if not isinstance(value, dict):
-            raise TypeError(f"{place or '/'}: expected an object.")
-        hints = typing.get_type_hints(wanted)
-        names = [entry.name for entry in dataclasses.fields(wanted) if entry.name in value]
-        return wanted(**{name: from_json(hints[name], value[name], f"{place}/{name}") for name in names})
-    return plain_from_json(wanted, value, place)
-
-
-def plain_from_json(wanted: type, value: Any, place: str) -> Any:
-    """Converts a JSON string, number or boolean. What is not finite counts as not measured."""
-    if wanted is str and isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be written again
-    if wanted is bool and isinstance(value, bool):
-        return value
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-    if wanted is float and (is_number or value in NOT_FINITE):
-        return float(value) if is_number else 0.0
-    if wanted is int and is_number and value == int(value):
-        return int(value)
-    names = {str: "a string", bool: "true or false", float: "a finite number", int: "a whole number"}
-    raise TypeError(f"{place}: expected {names[wanted]}.")

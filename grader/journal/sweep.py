@@ -25,12 +25,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.journal.console import UserError, read_json, run_command, write_atomically
+from grader.journal.console import UserError, run_command, write_atomically
+from grader.journal.documents import read_document
 from grader.journal.markup import Html, join, show_text, tag
-from grader.journal.report import from_json
 from grader.journal.units import plural, show_factor, show_seconds
 
-SCHEMA = 1
 WIDTH, PANEL_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 260, 84, 24, 56, 56  # of the plot, in pixels
 
 
@@ -88,15 +87,7 @@ class Sweep:
 
 def read_sweep(file: Path) -> Sweep:
     """Reads what the docstring above describes. Raises UserError naming the file and the place in it."""
-    json = read_json(file)
-    if not isinstance(json, dict) or "points" not in json:
-        raise UserError(f"{file}: not a sweep of build/warplab (no 'points'). Make one: make sweep LAB=… STAGE=…")
-    if json.get("schema", SCHEMA) != SCHEMA:
-        raise UserError(f"{file}: schema {json['schema']!r}; this version reads schema {SCHEMA}.")
-    try:
-        sweep: Sweep = from_json(Sweep, json, "")
-    except TypeError as error:
-        raise UserError(f"{file}: {error}") from None
+    sweep: Sweep = read_document(Sweep, file, "a sweep of build/warplab", "Make one: make sweep LAB=… STAGE=…")
     if not sweep.points:
         raise UserError(f"{file}: there are no points in it.")
     for number, point in enumerate(sweep.points):

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from grader.journal.documents import from_json
 from grader.journal.page import make_page
-from grader.journal.report import Report, from_json
+from grader.journal.report import Report
 from tests.python import samples
 from tests.python.support import ROOT, run_module
 

@@ -1,0 +1,82 @@
+"""JSON documents of schema 1 as dataclasses: reports, sweeps, inspections, results, records."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import typing
+from pathlib import Path
+from typing import Any
+
+from grader.journal.console import UserError, read_json
+
+SCHEMA = 1
+NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
+
+
+def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
+    """Reads a document into the dataclass `wanted`, which has a field `schema`.
+
+    Raises UserError naming the file and the place in it; `what` the file ought to be ("a sweep of build/warplab") and
+    `advice` (a sentence) end its message.
+    """
+    content = read_json(file)
+    advice = f" {advice}" if advice else ""
+    if not isinstance(content, dict) or "schema" not in content:
+        raise UserError(f"{file}: not {what} (no 'schema').{advice}")
+    if content["schema"] != SCHEMA:
+        raise UserError(f"{file}: schema {content['schema']!r}; this version reads schema {SCHEMA}.{advice}")
+    try:
+        return from_json(wanted, content, "")
+    except TypeError as error:
+        raise UserError(f"{file}: {error}{advice}") from None
+
+
+def from_json(wanted: Any, value: Any, place: str) -> Any:
+    """Converts JSON to a dataclass or a plain type. Unknown keys are let through, missing ones take their default.
+
+    Raises TypeError with a JSON pointer and what was expected there.
+    """
+    if isinstance(wanted, types.UnionType):  # the only unions are optionals
+        return None if value is None else from_json(typing.get_args(wanted)[0], value, place)
+    if typing.get_origin(wanted) is list:
+        if not isinstance(value, list):
+            raise TypeError(f"{place}: expected a list.")
+        (item,) = typing.get_args(wanted)
+        return [from_json(item, entry, f"{place}/{index}") for index, entry in enumerate(value)]
+    if typing.get_origin(wanted) is dict:
+        if not isinstance(value, dict):
+            raise TypeError(f"{place}: expected an object.")
+        item = typing.get_args(wanted)[1]
+        return {key: from_json(item, entry, f"{place}/{key}") for key, entry in value.items()}
+    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
+        if not isinstance(value, dict):
+            raise TypeError(f"{place or '/'}: expected an object.")
+        hints = hints_of(wanted)
+        return wanted(
+            **{name: from_json(hint, value[name], f"{place}/{name}") for name, hint in hints.items() if name in value}
+        )
+    return plain_from_json(wanted, value, place)
+
+
+@functools.cache
+def hints_of(wanted: type) -> dict[str, Any]:
+    """A dataclass's fields with their types. Kept: finding them takes longer than converting."""
+    hints = typing.get_type_hints(wanted)
+    return {entry.name: hints[entry.name] for entry in dataclasses.fields(wanted)}
+
+
+def plain_from_json(wanted: type, value: Any, place: str) -> Any:
+    """Converts a JSON string, number or boolean. What is not finite counts as not measured."""
+    if wanted is str and isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be written again
+    if wanted is bool and isinstance(value, bool):
+        return value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    if wanted is float and (is_number or value in NOT_FINITE):
+        return float(value) if is_number else 0.0
+    if wanted is int and is_number and value == int(value):
+        return int(value)
+    names = {str: "a string", bool: "true or false", float: "a finite number", int: "a whole number"}
+    raise TypeError(f"{place}: expected {names[wanted]}.")
