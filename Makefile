@@ -21,6 +21,12 @@ V :=
 # What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
 # into a shell line.
 typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU
+
+verbs := help start check bench grade sweep show device profile sanitize inspect submit clean
+
+# The instructors' verbs; a students' kit has none of them.
+-include grader/course/course.mk
+
 $(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
 export BUILD VENV $(typed)
 
@@ -38,17 +44,10 @@ options = $(backend) $${DATASET:+--dataset "$$DATASET"} $(files) \
     $${FORCE:+--force} $${UNSAFE:+--unsafe} $${JSON:+--json "$$JSON"} $(folders)
 warplab = "$(BUILD)/warplab"
 
-verbs := help demo test start check bench grade sweep show device profile sanitize inspect submit new-lab bench-backend \
-    peers soak starters docs results counters clean
 .PHONY: $(verbs) setup program lab-given
 
 help:
 	@sh grader/help.sh
-
-demo: setup-demo program
-	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
-	    graded=$$?; sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
-	    exit $$graded
 
 start check bench profile sanitize: lab-given program
 	@$(warplab) $@ $(stage) $(options)
@@ -78,42 +77,6 @@ grade device: program
 submit: lab-given
 	@sh grader/setup.sh python "make submit" && $(python) -m grader.journal.submit "$$LAB" $(folders)
 
-new-lab: lab-given
-	@sh grader/setup.sh python "make new-lab" && $(python) -m grader.course.new_lab "$$LAB"
-
-peers: program
-	@$(warplab) peers $(stage) --json "$(BUILD)/peers.json" $(folders)
-
-starters:
-	@sh grader/setup.sh python "make starters" && $(python) -m grader.course.starters
-
-# What takes too long for make test; SECONDS_EACH=600 runs each of its parts for ten minutes.
-soak: program
-	@sh grader/setup.sh python "make soak" && $(python) tests/soak.py
-
-# What build/report and build/sweep measured on a GPU (and build/peers.json of libraries) becomes
-# handouts/results/<gpu>.json.
-results:
-	@sh grader/setup.sh python "make results" && $(python) -m grader.course.results \
-	    $(if $(wildcard $(BUILD)/report/*.json),"$(BUILD)"/report/*.json) \
-	    $(if $(wildcard $(BUILD)/sweep/*.json),--sweeps "$(BUILD)"/sweep/*.json) \
-	    $(if $(wildcard $(BUILD)/peers.json),--peers "$(BUILD)/peers.json")
-
-# What check mode counts of every solution becomes handouts/counters.json; needs no GPU.
-counters: program
-	@sh grader/setup.sh python "make counters" && $(python) -m grader.course.counters $${LAB:+"$$LAB"} --build "$(BUILD)"
-
-docs: program
-	@sh grader/setup.sh python "make docs" && $(python) -m grader.course.tables --build "$(BUILD)" && \
-	    for draw in handouts/pictures/*.py; do $(python) -B "$$draw" || exit 2; done
-
-test: setup-test program $(VENV)/ready
-	@$(build) tests
-	@$(python) tests/run.py
-
-bench-backend: program
-	@$(MAKE) $(jobs) -f grader/cpu/bench/bench.mk
-
 setup: setup-test $(VENV)/ready
 
 setup-%:
@@ -133,5 +96,6 @@ clean:
 	rm -rf "$(BUILD)"
 
 # What no rule makes: a verb mistyped.
+where := $(if $(wildcard grader/course),, in this students' kit)
 .DEFAULT:
-	@echo "There is no verb" '$(subst ','\'',$@)'". Verbs: $(verbs). Type  make  for what they do." >&2; exit 2
+	@echo "There is no verb" '$(subst ','\'',$@)'"$(where). Verbs: $(verbs). Type  make  for what they do." >&2; exit 2

@@ -4,7 +4,6 @@
 cat <<'END'
 Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the CPU.
 
-  make demo                          grade every reference solution: shows that all works here (builds first)
   make start LAB=…                   copy a lab's starters into work/ (never over a file of yours)
   make check LAB=… [STAGE=02]        compile and check your files; DATASET=… picks one and shows your printf
   make bench LAB=… STAGE=…           check, then the 1000-iteration benchmark (needs a GPU)
@@ -16,11 +15,21 @@ Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the
   make profile LAB=… STAGE=…         Nsight Compute and Nsight Systems on your stage
   make sanitize LAB=… STAGE=…        compute-sanitizer's four tools on your stage
   make submit LAB=…                  pack your files for handing in
-  make test                          all tests of this project
 
-BACKEND=cuda|cpu overrides the choice of backend. More for instructors and developers: CONTRIBUTING.md.
-
+BACKEND=cuda|cpu overrides the choice of backend.
 END
+
+first=
+if [ -e grader/course/course.mk ]; then # no students' kit
+    first="make demo, or "
+    cat <<'END'
+
+For instructors; more in CONTRIBUTING.md:
+  make demo                          grade every reference solution: shows that all works here (builds first)
+  make test                          all tests of this project
+END
+fi
+echo
 
 if [ -x "$BUILD/warplab" ]; then
     exec "$BUILD/warplab" list ${WORK:+--work "$WORK"}
@@ -36,4 +45,4 @@ for lab in labs/*/lab.json; do
     done
 done
 echo
-echo "Next: make demo, or make start LAB=NAME. (Where you stand is shown here once the judge is built.)"
+echo "Next: ${first}make start LAB=NAME. (Where you stand is shown here once the judge is built.)"

@@ -28,6 +28,8 @@ def checkout(tmp_path) -> Callable[..., Path]:
         shutil.copy(ROOT / "Makefile", folder)
         for file in [*(ROOT / "grader").glob("*.sh"), ROOT / "grader/build.mk", ROOT / "grader/requirements.txt"]:
             shutil.copy(file, folder / "grader")
+        (folder / "grader/course").mkdir()
+        shutil.copy(ROOT / "grader/course/course.mk", folder / "grader/course")
         for file in (ROOT / "grader/core").glob("version.*"):
             shutil.copy(file, folder / "grader/core")
         (folder / "grader/precompiled.h").write_text("// nothing, quickly\n")

@@ -28,6 +28,20 @@ def test_help_builds_nothing_and_shows_labs_and_stages(checkout, make):
     assert make(folder, "help").out == said.out
 
 
+def test_a_kit_has_no_verbs_for_instructors(checkout, make):
+    folder = checkout()
+    assert make(folder).has("make demo", "make test", "Next: make demo, or make start")
+    shutil.rmtree(folder / "grader/course")
+    said = make(folder)
+    assert said.status == 0
+    assert "demo" not in said.out and "instructors" not in said.out
+    assert said.has("make check LAB=", "Next: make start")
+    said = make(folder, "demo")
+    assert said.status == 2
+    assert said.has("There is no verb demo in this students' kit. Verbs: help start check")
+    assert make(folder, "check", "LAB=sample").has("judge: [check] [sample]\n")
+
+
 def test_words_reach_the_judge_as_typed(checkout, make):
     folder = checkout("a folder with spaces")
     said = make(folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1")

@@ -1,0 +1,44 @@
+# The instructors' verbs: included by the Makefile, and not part of a students' kit.
+
+verbs += demo test new-lab starters docs results counters peers soak bench-backend
+
+demo: setup-demo program
+	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
+	    graded=$$?; sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
+	    exit $$graded
+
+test: setup-test program $(VENV)/ready
+	@$(build) tests
+	@$(python) tests/run.py
+
+new-lab: lab-given
+	@sh grader/setup.sh python "make new-lab" && $(python) -m grader.course.new_lab "$$LAB"
+
+starters:
+	@sh grader/setup.sh python "make starters" && $(python) -m grader.course.starters
+
+docs: program
+	@sh grader/setup.sh python "make docs" && $(python) -m grader.course.tables --build "$(BUILD)" && \
+	    for draw in handouts/pictures/*.py; do $(python) -B "$$draw" || exit 2; done
+
+# What build/report and build/sweep measured on a GPU (and build/peers.json of libraries) becomes
+# handouts/results/<gpu>.json.
+results:
+	@sh grader/setup.sh python "make results" && $(python) -m grader.course.results \
+	    $(if $(wildcard $(BUILD)/report/*.json),"$(BUILD)"/report/*.json) \
+	    $(if $(wildcard $(BUILD)/sweep/*.json),--sweeps "$(BUILD)"/sweep/*.json) \
+	    $(if $(wildcard $(BUILD)/peers.json),--peers "$(BUILD)/peers.json")
+
+# What check mode counts of every solution becomes handouts/counters.json; needs no GPU.
+counters: program
+	@sh grader/setup.sh python "make counters" && $(python) -m grader.course.counters $${LAB:+"$$LAB"} --build "$(BUILD)"
+
+peers: program
+	@$(warplab) peers $(stage) --json "$(BUILD)/peers.json" $(folders)
+
+# What takes too long for make test; SECONDS_EACH=600 runs each of its parts for ten minutes.
+soak: program
+	@sh grader/setup.sh python "make soak" && $(python) tests/soak.py
+
+bench-backend: program
+	@$(MAKE) $(jobs) -f grader/cpu/bench/bench.mk
