@@ -1,4 +1,4 @@
-"""Runs the C++ tests (build/tests, in parallel shards) and the Python tests, and ends with one line that adds both.
+"""Runs the C++ tests (build/tests) and, beside them, the Python tests, and ends with one line that adds both.
 
 `make test` calls it; arguments are passed on as a filter: `make test ONLY=Manifest` runs the tests whose name has it.
 """
@@ -19,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("BUILD") or "build")
 VENV = Path(os.environ.get("VENV") or ".venv")
-SHARDS = max(1, min(4, os.cpu_count() or 1))
+WORKERS = max(1, min(4, os.cpu_count() or 1))
+SHARDS = max(1, WORKERS // 2)  # of the C++ tests, beside as many Python tests as there are workers: many wait a lot
 SILENCE_LIMIT_S = 300
 
 
@@ -91,29 +92,43 @@ class Shard:
         return time.monotonic() - self.last_heard > SILENCE_LIMIT_S
 
 
-def run_cpp(only: str, environment: dict[str, str]) -> Tally:
-    shards = [Shard(index, only, environment) for index in range(SHARDS)]
-    last_word = time.monotonic()
-    while any(shard.reader.is_alive() for shard in shards):
-        for shard in shards:
-            shard.reader.join(timeout=0.5)
-            if shard.reader.is_alive() and shard.silent_too_long():
-                print(f"  {shard.running} said nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
-                shard.process.kill()
-        if time.monotonic() - last_word > 15:
-            last_word = time.monotonic()
-            now = ", ".join(shard.running for shard in shards if shard.running)
-            print(f"  … {sum(shard.tally.passed for shard in shards)} passed; now {now}", flush=True)
-    total = Tally()
-    for shard in shards:
-        total.add(shard.tally)
-    return total
+class CppTests:
+    """All shards; they run while whoever started them does something else."""
+
+    def __init__(self, only: str, environment: dict[str, str]):
+        self.start = time.monotonic()
+        self.shards = [Shard(index, only, environment) for index in range(SHARDS)]
+        self.watch = threading.Thread(target=self.stop_the_silent)
+        self.watch.start()
+
+    def stop_the_silent(self) -> None:
+        while any(shard.reader.is_alive() for shard in self.shards):
+            for shard in self.shards:
+                shard.reader.join(timeout=0.5)
+                if shard.reader.is_alive() and shard.silent_too_long():
+                    print(f"  {shard.running} said nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
+                    shard.process.kill()
+        print(f"\n  C++ tests: {self.tally().line()} in {time.monotonic() - self.start:.0f} s", flush=True)
+
+    def tally(self) -> Tally:
+        total = Tally()
+        for shard in self.shards:
+            total.add(shard.tally)
+        return total
+
+    def finish(self) -> Tally:
+        self.watch.join()
+        return self.tally()
+
+    def stop(self) -> None:
+        for shard in self.shards:
+            shard.process.kill()
 
 
 def run_python(only: str, environment: dict[str, str]) -> Tally:
     results = BUILD / "pytest.xml"
     results.unlink(missing_ok=True)
-    command = [VENV / "bin/python", "-m", "pytest", "-q", "-n", str(SHARDS), "--no-header", f"--junitxml={results}"]
+    command = [VENV / "bin/python", "-m", "pytest", "-q", "-n", str(WORKERS), "--no-header", f"--junitxml={results}"]
     command += ["-o", f"cache_dir={BUILD / 'pytest-cache'}"] + (["-k", only] if only else [])
     status = subprocess.run(command, env=environment, check=False).returncode
     nothing_selected = status == 5
@@ -141,6 +156,7 @@ def test_environment() -> dict[str, str]:
     """What tests may rely on. Make's own variables are dropped: tests call make themselves."""
     make_own = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "BACKEND")
     environment = {name: value for name, value in os.environ.items() if name not in make_own}
+    environment["GOMP_SPINCOUNT"] = "10000"  # as build/warplab sets it for itself: tests run side by side
     return environment | {"WARPLAB_ROOT": str(ROOT), "WARPLAB_BUILD": str((ROOT / BUILD).resolve())}
 
 
@@ -149,11 +165,14 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored when started in the background; tests send it
     only = os.environ.get("ONLY", "")
     environment = test_environment()
-    start = time.monotonic()
-    print(f"C++ tests, {SHARDS} at a time", flush=True)
-    total = run_cpp(only, environment)
-    print(f"  {total.line()} in {time.monotonic() - start:.0f} s\nPython tests", flush=True)
-    total.add(run_python(only, environment))
+    print("C++ tests, and Python tests beside them", flush=True)
+    cpp = CppTests(only, environment)
+    try:
+        total = run_python(only, environment)
+        total.add(cpp.finish())
+    except KeyboardInterrupt:
+        cpp.stop()
+        return 130
     for skipped in total.skipped:
         print(f"  skipped {skipped}")
     for failed in total.failed:

@@ -7,9 +7,13 @@ demo: setup-demo program
 	    graded=$$?; sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.page "$(BUILD)/report"; \
 	    exit $$graded
 
-test: setup-test program $(VENV)/ready
-	@$(build) tests
+test: setup-test
+	@$(MAKE) $(jobs) test-program $(VENV)/ready
 	@$(python) tests/run.py
+
+.PHONY: test-program
+test-program:
+	+@$(build) program tests
 
 new-lab: lab-given
 	@sh grader/setup.sh python "make new-lab" && $(python) -m grader.course.new_lab "$$LAB"

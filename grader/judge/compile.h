@@ -23,6 +23,7 @@ struct CompileRequest {
     std::filesystem::path build;              // build folder; what was compiled is kept in its cache
     bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu; cpu: check mode
     std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
+    double limit_s = 0;                       // for each step; 0: far beyond what any stage takes
 };
 
 struct Compiled {

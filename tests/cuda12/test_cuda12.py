@@ -1,4 +1,5 @@
-"""nvcc 12 compiles every stage's solution; the runner and the drivers compile with CUDA 12's headers."""
+"""nvcc 12 compiles the solutions of each lab's last stage, which use most, and of all stages with WARPLAB_THOROUGH=1;
+the runner and the drivers compile with CUDA 12's headers."""
 
 from __future__ import annotations
 
@@ -25,10 +26,12 @@ def nvcc() -> Path:
 def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
     dataset = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"][0]["name"]
     report = tmp_path / "report.json"
-    options = ["--tree", "solutions", "--backend", "cpu", "--dataset", dataset, "--json", report]
-    command = [BUILD / "warplab", "grade", lab, *options, "--report-dir", tmp_path]
+    wanted = stages(lab) if os.environ.get("WARPLAB_THOROUGH") else stages(lab)[-1:]
+    options = ["--tree", "solutions", "--backend", "cpu", "--dataset", dataset, "--json", report, "--no-check-mode"]
+    stage = [] if len(wanted) > 1 else wanted
+    command = [BUILD / "warplab", "grade", lab, *stage, *options, "--report-dir", tmp_path]
     subprocess.run([*map(str, command)], cwd=ROOT, env=os.environ | {"NVCC": str(nvcc)}, capture_output=True)
     judged = json.loads(report.read_text())
     assert judged["machine"]["cuda"].startswith("nvcc 12.4"), judged["machine"]
     said = {stage["stage"]: stage["compilation"]["nvcc"] for stage in judged["stages"]}
-    assert said == dict.fromkeys(stages(lab), "ok")
+    assert said == dict.fromkeys(wanted, "ok")

@@ -349,13 +349,20 @@ TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
 TEST_F(CompileTest, EndlessCompilationIsEnded) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     // Each level asks for two of the level below: 2^40 types.
-    const Compilation result = compile_text(right_and(R"(
+    const fs::path bomb = hand_in(right_and(R"(
 template <int depth, long path> struct Tree {
     static constexpr long value = Tree<depth - 1, path * 2>::value + Tree<depth - 1, path * 2 + 1>::value;
 };
 template <long path> struct Tree<0, path> { static constexpr long value = path; };
-long bomb() { return Tree<40, 0>::value; })"))
-                                   .result;
+long bomb() { return Tree<40, 0>::value; })"));
+    const CompileRequest request{.lab = lab(),
+                                 .stage = lab().stages.front(),
+                                 .source = bomb,
+                                 .backend = Backend::cpu,
+                                 .defines = {},
+                                 .build = test::build_folder(),
+                                 .limit_s = 3};
+    const Compilation result = compile(request).result;
     ASSERT_TRUE(result.failure);
     EXPECT_EQ(result.verdict, Verdict::failed);
     EXPECT_THAT(result.failure->cause,

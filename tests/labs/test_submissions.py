@@ -25,12 +25,19 @@ def wrong_submissions() -> list:
 
 @pytest.mark.parametrize(("lab", "stage"), EVERY_STAGE, ids=lambda value: value)
 def test_solution_passes(lab: str, stage: str, tmp_path: Path) -> None:
-    judged = check(lab, stage, ROOT / "solutions" / lab / f"{stage}.cu", tmp_path)
+    judged = check(lab, stage, ROOT / "solutions" / lab / f"{stage}.cu", tmp_path, "--no-check-mode")
     assert judged.status == 0, judged.printed
     assert any(not one["skipped"] for one in judged.stage["checks"])
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_first_solution_earns_the_hygiene_points(lab: str, tmp_path: Path) -> None:
+    """That check mode is silent on all solutions, tests/labs/test_inspect.py sees."""
+    judged = check(lab, "01", ROOT / "solutions" / lab / f"{stages(lab)[0]}.cu", tmp_path)
     assert judged.stage["check_mode"]["datasets"] > 0
     score = judged.stage["score"]
     assert score["hygiene"] == score["hygiene_max"]
+    assert judged.status == 0, judged.printed
 
 
 @pytest.mark.parametrize(("lab", "stage"), EVERY_STAGE, ids=lambda value: value)
@@ -46,7 +53,8 @@ def test_datasets_that_take_a_gpu_can_be_left_out(lab: str, tmp_path: Path) -> N
     recipes = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"]
     cuda_only = {one["name"] for one in recipes if "cuda-only" in one["uses"]}
     stage = stages(lab)[0]
-    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path, "--no-cuda-only")
+    source = ROOT / "starter" / lab / f"{stage}.cu"
+    judged = check(lab, stage, source, tmp_path, "--no-cuda-only", "--no-check-mode")
     left_out = {one["dataset"] for one in judged.stage["checks"] if "--no-cuda-only" in one["skipped_why"]}
     assert left_out <= cuda_only
     assert not [one for one in judged.stage["checks"] if one["dataset"] in cuda_only - left_out]

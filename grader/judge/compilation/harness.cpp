@@ -110,7 +110,8 @@ std::string base_hash(const fs::path& root, Backend backend) {
         files.push_back("grader/cpu/control.h");
     }
     return hash_of(root, files,
-                   join(harness_flags(backend)) + join(backend == Backend::cpu ? student_cpu_flags() : Flags{}) +
+                   join(harness_flags(backend)) +
+                       (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) : "") +
                        compiler_identity(find_cxx()) +
                        (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
 }
@@ -121,6 +122,13 @@ std::vector<std::string> compile_command(const fs::path& root, Backend backend, 
     for (const auto& flag : harness_flags(backend)) command.push_back(flag);
     command.insert(command.end(),
                    {"-I" + include.string(), "-I" + root.string(), "-c", source.string(), "-o", object.string()});
+    return command;
+}
+
+std::vector<std::string> precompile_command(const fs::path& header, const fs::path& precompiled, const Flags& more) {
+    std::vector<std::string> command = {find_cxx().string()};
+    for (const Flags& flags : {student_cpu_flags(), more}) command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-x", "c++-header", header.string(), "-o", precompiled.string()});
     return command;
 }
 
@@ -161,11 +169,11 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
     if (backend == Backend::cpu) {
         for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
             copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
-        std::vector<std::string> precompile = {find_cxx().string()};
-        for (const auto& flag : student_cpu_flags()) precompile.push_back(flag);
-        const fs::path header = include / "cuda_runtime.h";
-        precompile.insert(precompile.end(), {"-x", "c++-header", header.string(), "-o", header.string() + ".gch"});
-        commands.push_back(precompile);
+        // g++ takes whichever file of a .gch folder was made with the flags that it is given.
+        const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
+        fs::create_directory(precompiled);
+        commands.push_back(precompile_command(header, precompiled / "plain", {}));
+        commands.push_back(precompile_command(header, precompiled / "check_mode", check_mode_flags()));
         for (const auto& source : runtime_sources(root)) {
             sources.push_back(source);
             archive.push_back((folder / object_name(source)).string());
