@@ -55,6 +55,7 @@ from grader.journal.console import (
     run_command,
     write_atomically,
 )
+from grader.journal.inspection import COUNTERS
 from grader.journal.report import Measurement
 from grader.journal.sweep import Point
 from grader.journal.units import NONE, show_bandwidth, show_factor, show_number, show_points, show_seconds, show_share
@@ -242,16 +243,6 @@ def find_ours(
     return found
 
 
-COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
-    "device_bytes": ("Bytes asked for, over the least>", show_factor),
-    "device_accesses": ("Accesses for 16 bytes>", show_number),
-    "device_atomics": ("Global atomics a block>", show_number),
-    "sectors": ("Sectors, over the fewest>", show_factor),
-    "bank_passes": ("Bank passes a request>", show_number),
-    "idle_lanes": ("Idle lanes>", show_share),
-}
-
-
 def make_counters(sources: Sources, lab: str) -> list[str]:
     """A line for each stage: what check mode counts of its solution, and in bold what its limits are on."""
     rows, dataset = [], ""
@@ -271,7 +262,7 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
         rows.append([f"`{stage['id']}`", *cells])
     if not rows:
         return ["Not counted yet."]
-    names = ["Stage", *(name for name, _ in COUNTERS.values())]
+    names = ["Stage", *(f"{name}>" for name, _ in COUNTERS.values())]
     shown = [number for number in range(len(names)) if any(row[number] != NONE for row in rows)]
     table = make_table([names[number] for number in shown], [[row[number] for number in shown] for row in rows])
     return [

@@ -108,3 +108,12 @@ def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
         if name not in labs:
             raise UserError(f"No lab is called {name!r}. Labs: {', '.join(labs) or 'none'}.")
     return list(wanted) or labs
+
+
+def read_stages(root: Path, lab: str) -> dict[str, str]:
+    """A lab's stages with their titles, in their order. Raises UserError when lab.json cannot be read."""
+    file = root / "labs" / lab / "lab.json"
+    try:
+        return {str(stage["id"]): str(stage.get("title", stage["id"])) for stage in read_json(file)["stages"]}
+    except (KeyError, TypeError, AttributeError):
+        raise UserError(f"{file}: no list of stages with ids.") from None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from grader.journal.console import run_command, write_atomically
 from grader.journal.documents import read_document
 from grader.journal.markup import Html, join, tag
 from grader.journal.page import make_document
-from grader.journal.units import plural, show_factor, show_share
+from grader.journal.units import plural, show_factor, show_number, show_share
 
 
 @dataclass
@@ -71,6 +71,30 @@ class Limit:
 
 
 @dataclass
+class Counted:
+    """What was counted on one dataset, by the names that a stage's limits use; None: nothing of that kind."""
+
+    dataset: str = ""
+    least_bytes: float = 0
+    device_bytes: float | None = None
+    device_accesses: float | None = None
+    device_atomics: float | None = None
+    sectors: float | None = None
+    bank_passes: float | None = None
+    idle_lanes: float | None = None
+
+
+COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "device_bytes": ("Bytes asked for, over the least", show_factor),
+    "device_accesses": ("Accesses for 16 bytes", show_number),
+    "device_atomics": ("Global atomics a block", show_number),
+    "sectors": ("Sectors, over the fewest", show_factor),
+    "bank_passes": ("Bank passes a request", show_number),
+    "idle_lanes": ("Idle lanes", show_share),
+}
+
+
+@dataclass
 class Gpu:
     """Whose limits were reckoned with."""
 
@@ -92,6 +116,7 @@ class Inspection:
     findings: list[Finding] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
+    counters: list[Counted] = field(default_factory=list)
     gpu: Gpu = field(default_factory=Gpu)
     kernels: list[Kernel] = field(default_factory=list)
     device_bytes: float = 0

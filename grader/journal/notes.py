@@ -1,0 +1,181 @@
+"""A student's own words on each optimisation: work/<lab>/journal/<stage>.md, <stage>-2.md …
+
+python3 -m grader.journal.notes LAB STAGE [--new]    (make note LAB=… STAGE=… [NEW=1])
+
+An optimisation is a stage, or with NEW=1 a further step within one. The note's first line says when it was begun:
+what is recorded from then on belongs to it. A note that exists is never written over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.journal.console import UserError, choose_labs, explain_os_error, read_stages, run_command
+from grader.journal.records import parse_time
+
+PROMPTS = {
+    "Goal": "What is to become right, or faster, and by which idea?",
+    "What speedup do I expect, and why": "A number, from the bytes, the accesses or the threads. Before you measure.",
+    "Difficulties": "What went wrong, and how did you find out?",
+    "Hours": "A number.",
+    "What I learnt": "Was it as fast as you expected? If not, what did you overlook? What was given up?",
+}
+BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
+FENCE = re.compile(r"^\s*(```|~~~)")
+HOURS = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
+MOST_BYTES = 200_000
+
+
+@dataclass
+class Note:
+    """What was written, by heading; `begun` None: its first line does not say when."""
+
+    file: str
+    stage: str
+    number: int = 1
+    begun: datetime | None = None
+    sections: list[tuple[str, str]] = field(default_factory=list)
+    shortened: bool = False
+
+    @property
+    def written(self) -> list[tuple[str, str]]:
+        """The sections that hold words."""
+        return [(title, text) for title, text in self.sections if text]
+
+    @property
+    def missing(self) -> list[str]:
+        """The prompts that are not answered yet."""
+        answered = [title for title, _ in self.written]
+        return [title for title in PROMPTS if title not in answered]
+
+    @property
+    def hours(self) -> float | None:
+        """The hours, where nothing but a number is written for them."""
+        match = HOURS.fullmatch(dict(self.sections).get("Hours", "").strip())
+        return float(match[1].replace(",", ".")) if match else None
+
+
+def parse_note(file: str, stage: str, number: int, text: str) -> Note:
+    """Splits a note at its headings; words before the first heading stand under none."""
+    begun = BEGUN.match(text.lstrip("\ufeff \n"))
+    note = Note(file, stage, number)
+    if begun:
+        try:
+            note.begun = parse_time(begun[1])
+        except ValueError:
+            note.begun = None
+    title, lines, fenced = "", [], False
+    for line in [*COMMENT.sub("", text).splitlines(), "# "]:
+        fenced ^= bool(FENCE.match(line))
+        heading = HEADING.match(line) if not fenced or line == "# " else None
+        if not heading:
+            lines.append(line)
+            continue
+        words = "\n".join(lines).strip()
+        if title or words:
+            note.sections.append((title, words))
+        title, lines = heading[1], []
+    return note
+
+
+def name_note(stage: str, number: int) -> str:
+    """The file's name: 02_one_block.md, 02_one_block-2.md."""
+    return f"{stage}.md" if number == 1 else f"{stage}-{number}.md"
+
+
+def read_notes(folder: Path, stages: Sequence[str]) -> list[Note]:
+    """All notes on the stages, in their order. Raises UserError when one cannot be read."""
+    notes = []
+    for stage in stages:
+        for number, file in find_notes(folder, stage):
+            try:
+                with file.open("rb") as stream:
+                    content = stream.read(MOST_BYTES + 1)
+            except OSError as error:
+                raise UserError(explain_os_error(error)) from None
+            text = content[:MOST_BYTES].decode("utf-8", "replace")
+            notes.append(parse_note(file.name, stage, number, text))
+            notes[-1].shortened = len(content) > MOST_BYTES
+    return notes
+
+
+def find_notes(folder: Path, stage: str) -> list[tuple[int, Path]]:
+    """A stage's notes by number."""
+    pattern = re.compile(rf"{re.escape(stage)}(?:-(\d{{1,4}}))?\.md")
+    found = [(pattern.fullmatch(file.name), file) for file in folder.glob(f"{stage}*.md") if file.is_file()]
+    return sorted((int(match[1] or 1), file) for match, file in found if match)
+
+
+def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) -> Path:
+    """The stage's last note; makes the first one, or with `new` a further one. Raises UserError."""
+    notes = find_notes(folder, stage)
+    if notes and not new:
+        return notes[-1][1]
+    number = notes[-1][0] + 1 if notes else 1
+    file = folder / name_note(stage, number)
+    begun = f"<!-- begun {now:%Y-%m-%dT%H:%M:%SZ}: what is recorded from then on belongs to this note -->"
+    name = title if number == 1 else f"{title}, step {number}"
+    prompts = [f"## {prompt}\n\n<!-- {hint} -->\n" for prompt, hint in PROMPTS.items()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
+    except OSError as error:
+        raise UserError(explain_os_error(error)) from None
+    return file
+
+
+def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
+    """The stage that is meant: its id or the beginning of it. Raises UserError naming the choices."""
+    chosen = [wanted] if wanted in stages else [stage for stage in stages if wanted and stage.startswith(wanted)]
+    if len(chosen) != 1:
+        asked = f"No stage of {lab} is called {wanted!r}." if wanted else "A note is about one stage."
+        raise UserError(f"{asked} Type  make note LAB={lab} STAGE=…,  with one of: {', '.join(stages)}")
+    return chosen[0]
+
+
+def open_editor(file: Path) -> bool:
+    """Opens the file in the student's editor; whether there is one, and a terminal to use it on."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not editor.strip() or not sys.stdin or not sys.stdin.isatty():
+        return False
+    try:
+        done = subprocess.run([*shlex.split(editor), str(file)], check=False)
+    except (OSError, ValueError) as error:
+        raise UserError(f"The editor {editor!r} cannot be started ({error}). The note is {file}.") from None
+    return done.returncode == 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints where the note is."""
+    parser = argparse.ArgumentParser(prog="make note", description=__doc__.partition("\n")[0])
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("stage", metavar="STAGE", nargs="?", default="")
+    parser.add_argument("--new", action="store_true", help="begin a further optimisation within the stage (or NEW=1)")
+    parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    options = parser.parse_args(arguments)
+    (lab,) = choose_labs(options.root, [options.lab])
+    stages = read_stages(options.root, lab)
+    stage = choose_stage(stages, options.stage, lab)
+    folder = options.work / lab / "journal"
+    file = create_note(folder, stage, stages[stage], options.new, datetime.now(UTC))
+    if not open_editor(file):
+        print(f"Your note: {file}")
+    print(f"The journal with it: make journal LAB={lab}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

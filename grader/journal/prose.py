@@ -1,0 +1,77 @@
+"""A student's Markdown as HTML: paragraphs, lists, code, emphasis. All else, HTML and links included, stays text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grader.journal.markup import Html, clean, join, tag
+
+INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\s][^*\n]*)\*")
+ITEM = re.compile(r"^\s*(?:[-*+]|(\d+)[.)])\s+(.*)$")
+FENCE = re.compile(r"^\s*(?:```|~~~)")
+
+
+def make_prose(text: str) -> Html:
+    """Blocks of a text, in their order."""
+    return join(*(make_block(block) for block in split_blocks(text)))
+
+
+def split_blocks(text: str) -> Iterator[list[str]]:
+    """Blocks between empty lines; a fenced block is one with all that is in it, at most to the end."""
+    block: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        fence = bool(FENCE.match(line))
+        if (fence and not fenced) or (not line.strip() and not fenced):
+            if block:
+                yield block
+            block = []
+        if line.strip() or fenced:
+            block.append(line)
+        if fence and fenced:
+            yield block
+            block = []
+        fenced ^= fence
+    if block:
+        yield block
+
+
+def make_block(lines: list[str]) -> Html:
+    """A code block, a list or a paragraph."""
+    if FENCE.match(lines[0]):
+        body = lines[1:-1] if len(lines) > 1 and FENCE.match(lines[-1]) else lines[1:]
+        return tag("pre", "\n".join(body), tabindex=0)
+    if ITEM.match(lines[0]):
+        return make_list(lines)
+    for number, line in enumerate(lines):
+        if ITEM.match(line):
+            return join(make_block(lines[:number]), make_list(lines[number:]))
+    return tag("p", make_words("\n".join(lines)))
+
+
+def make_list(lines: list[str]) -> Html:
+    """A list of one level; a line that begins no item goes on with the last one."""
+    items: list[list[str]] = []
+    for line in lines:
+        match = ITEM.match(line)
+        if match:
+            items.append([match[2]])
+        else:
+            items[-1].append(line.strip())
+    numbered = ITEM.match(lines[0])
+    name = "ol" if numbered and numbered[1] else "ul"
+    return tag(name, *(tag("li", make_words(" ".join(item))) for item in items))
+
+
+def make_words(text: str) -> Html:
+    """Text with `code`, **strong** and *emphasis*."""
+    parts: list[str] = []
+    at = 0
+    for match in INLINE.finditer(text):
+        parts.append(clean(text[at : match.start()]))
+        code, strong, emphasis = match.groups()
+        name, words = ("code", code) if code else ("strong", strong) if strong else ("em", emphasis)
+        parts.append(tag(name, words))
+        at = match.end()
+    return Html("".join([*parts, clean(text[at:])]))

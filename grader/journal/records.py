@@ -1,0 +1,120 @@
+"""work/<lab>/journal/records.jsonl: what every check, bench, grade, sweep and inspect of a lab found, a line each.
+
+build/warplab alone writes it, by appending. Each line is a JSON object: "schema": 1, "kind", "time" (ISO 8601 in UTC),
+"lab", "stage", and by kind
+    source      "hash" (sha256), "file", "text": once a hash, before the first line that names it
+    report      "verb", "source_hash", "report" (of this stage alone); "dataset" when only one was asked for;
+                "imported_from" when `make import` added it
+    sweep       "source_hash", "backend", "machine", "sweep" (grader/journal/sweep.py)
+    inspection  "source_hash", "inspection" (grader/journal/inspection.py)
+Kinds and keys that are not known here are passed over. A line that cannot be read is skipped and named.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.journal.console import UserError, explain_os_error
+from grader.journal.documents import SCHEMA, from_json
+from grader.journal.inspection import Inspection
+from grader.journal.report import Machine, Measurement, Report, StageReport
+from grader.journal.sweep import Sweep
+
+KINDS = ("source", "report", "sweep", "inspection")
+
+
+@dataclass
+class Record:
+    """One line; what its kind does not have is empty."""
+
+    kind: str = ""
+    time: str = ""
+    lab: str = ""
+    stage: str = ""
+    source_hash: str = ""
+    hash: str = ""
+    text: str = ""
+    verb: str = ""
+    dataset: str = ""
+    imported_from: str = ""
+    report: Report | None = None
+    backend: str = ""
+    machine: Machine = field(default_factory=Machine)
+    sweep: Sweep | None = None
+    inspection: Inspection | None = None
+
+    @property
+    def when(self) -> datetime:
+        """When it was recorded, in UTC."""
+        return parse_time(self.time)
+
+    @property
+    def found(self) -> StageReport | None:
+        """A report's one stage."""
+        return self.report.stages[0] if self.report else None
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """What a report that passed has timed."""
+        found = self.found
+        timed = found.measurements if found and found.verdict == "passed" else []
+        return [measurement for measurement in timed if measurement.median_s > 0]
+
+
+@dataclass
+class Records:
+    """A journal's lines in their order, the sources by hash, and a message for each line that was skipped."""
+
+    entries: list[Record] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+
+
+def parse_time(text: str) -> datetime:
+    """A time in UTC. Raises ValueError."""
+    time = datetime.fromisoformat(text)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def read_records(file: Path, lab: str) -> Records:
+    """All that was recorded of a lab; nothing when there is no file. Raises UserError when it cannot be opened."""
+    records = Records()
+    try:
+        lines = file.read_bytes().split(b"\n") if file.exists() else []
+    except OSError as error:
+        raise UserError(explain_os_error(error)) from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            add_record(records, line, lab)
+        except (ValueError, TypeError, RecursionError) as error:
+            records.skipped.append(f"{file.name}, line {number}, is skipped: {error}")
+    return records
+
+
+def add_record(records: Records, line: bytes, lab: str) -> None:
+    """Reads one line. Raises TypeError or ValueError that say what is wrong with it."""
+    try:
+        content = json.loads(line.decode("utf-8", "replace"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not valid JSON: {error.msg}.") from None
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise ValueError(f"not a record of schema {SCHEMA}.")
+    if content.get("kind") not in KINDS:
+        return
+    record: Record = from_json(Record, content, "")
+    parse_time(record.time)
+    if record.lab != lab:
+        raise ValueError(f"it is about the lab {record.lab!r}, not {lab!r}.")
+    if record.kind == "source":
+        records.sources[record.hash] = record.text
+        return
+    if getattr(record, record.kind) is None or (record.report and len(record.report.stages) != 1):
+        raise ValueError(f"its {record.kind} is missing or not of one stage.")
+    if record.report:
+        record.backend, record.machine = record.report.backend, record.report.machine
+    records.entries.append(record)
