@@ -15,14 +15,16 @@ UNSAFE :=
 IMAGE :=
 SET :=
 GPU :=
+NEW :=
+PDF :=
 JSON :=
 V :=
 
 # What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
 # into a shell line.
-typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU
+typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU NEW PDF
 
-verbs := help start check bench grade sweep show device profile sanitize inspect submit clean
+verbs := help start check bench grade sweep show device profile sanitize inspect note journal submit clean
 
 # The instructors' verbs; a students' kit has none of them.
 -include grader/course/course.mk
@@ -74,6 +76,14 @@ grade device: program
 	@$(warplab) $@ $(stage) $(options)
 
 # Without Python these say so and leave; all other verbs do without.
+note: lab-given
+	@sh grader/setup.sh python "make note" && $(python) -m grader.journal.notes "$$LAB" "$$STAGE" \
+	    $${NEW:+--new} $${WORK:+--work "$$WORK"}
+
+journal: lab-given
+	@sh grader/setup.sh python "make journal" && \
+	    $(python) -m grader.journal.journal "$$LAB" $${PDF:+--pdf} $(folders)
+
 submit: lab-given
 	@sh grader/setup.sh python "make submit" && $(python) -m grader.journal.submit "$$LAB" $(folders)
 

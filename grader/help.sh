@@ -14,6 +14,8 @@ Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the
   make device                        this GPU's limits and what bounds each lab on it
   make profile LAB=… STAGE=…         Nsight Compute and Nsight Systems on your stage
   make sanitize LAB=… STAGE=…        compute-sanitizer's four tools on your stage
+  make note LAB=… STAGE=… [NEW=1]    your words on this optimisation: goal, expectation, difficulties, hours
+  make journal LAB=… [PDF=1]         your timing report, made of all that was recorded and noted
   make submit LAB=…                  pack your files for handing in
 
 BACKEND=cuda|cpu overrides the choice of backend.

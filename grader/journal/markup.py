@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 ANSI = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")
-EMPTY = {"meta", "br"}
+EMPTY = {"meta", "br", "img"}
 
 
 class Html(str):

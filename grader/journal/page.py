@@ -39,12 +39,13 @@ def make_page(reports: Sequence[Report], unreadable: Sequence[str] = ()) -> str:
     return make_document(title, Path(__file__).with_suffix(".css").read_text(encoding="utf-8"), content)
 
 
-def make_document(title: str, style: str, content: Html) -> str:
-    """A page that fetches nothing and runs no script."""
+def make_document(title: str, style: str, content: Html, images: bool = False) -> str:
+    """A page that fetches nothing and runs no script; `images`: it holds pictures in itself."""
+    policy = f"{POLICY}; img-src data:" if images else POLICY
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),

@@ -1,0 +1,36 @@
+"""What changed between two versions of a file, as lines with a sign; long ones are cut."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+MOST_COMPARED = 5_000  # lines of each: comparing takes up to their product
+MOST_LINES = 400  # shown
+CONTEXT = 2
+
+
+@dataclass
+class Difference:
+    """Lines that begin with '+', '-', ' ' or '@@'; `remark` says what is not shown, or why nothing is."""
+
+    lines: list[str]
+    added: int = 0
+    removed: int = 0
+    remark: str = ""
+
+
+def compare_texts(before: str | None, after: str | None) -> Difference:
+    """The difference in lines; None is a text that is not known."""
+    if before is None or after is None:
+        return Difference([], remark="The text of one of the two was not recorded.")
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > MOST_COMPARED:
+        return Difference([], remark=f"Too long to compare: {len(old):,} lines became {len(new):,}.")
+    lines = list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    left_out = len(lines) - MOST_LINES
+    remark = f"{left_out:,} more lines of the difference are left out." if left_out > 0 else ""
+    if not lines:
+        remark = "Nothing changed."
+    return Difference(lines[:MOST_LINES], added, removed, remark)

@@ -1,0 +1,116 @@
+"""Makes a lab's journal of what was recorded and noted: journal.html and journal.md, and journal.pdf when asked.
+
+python3 -m grader.journal.journal LAB [--pdf]    (make journal LAB=… [PDF=1])
+
+Reads work/<lab>/journal/records.jsonl, which every check, bench, sweep and inspect on work/ adds to, and the notes
+beside it. The same folder gives the same journal, byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.journal.console import UserError, choose_labs, read_json, run_command, say_error, write_atomically
+from grader.journal.journal_markdown import make_markdown
+from grader.journal.journal_page import TYPES, Picture, make_page
+from grader.journal.journal_words import read_source, tell_result
+from grader.journal.optimisations import read_journal
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+PRINTING_S = 120
+MOST_PICTURES, MOST_PICTURE_BYTES = 8, 2_000_000
+
+
+@dataclass
+class Rendered:
+    """A journal's two forms, its result in a sentence, and what was skipped."""
+
+    page: str
+    markdown: str
+    result: str
+    problems: list[str] = field(default_factory=list)
+
+
+def render(root: Path, lab: str, folder: Path, pictures: Path | None = None, beside_source: bool = False) -> Rendered:
+    """Makes a lab's journal of its folder; `pictures`: where `make show` leaves what it draws. Raises UserError."""
+    journal = read_journal(root, lab, folder)
+    source = read_source(read_json(root / "labs" / lab / "source.json")) if beside_source else None
+    found, remark = find_pictures(pictures, folder.parent, lab) if pictures else ([], "")
+    page = make_page(journal, source, found, remark)
+    return Rendered(page, make_markdown(journal, source), tell_result(journal), journal.problems)
+
+
+def find_pictures(folder: Path, work: Path, lab: str) -> tuple[list[Picture], str]:
+    """What `make show` drew last, and a word on what is left out: what is older than the student's files is."""
+    files = sorted(file for file in folder.glob("*") if file.suffix.lower() in TYPES and file.is_file())
+    changed = max((file.stat().st_mtime_ns for file in work.glob("*.cu")), default=0)
+    fresh = [file for file in files if file.stat().st_mtime_ns >= changed]
+    small = [file for file in fresh if file.stat().st_size <= MOST_PICTURE_BYTES][:MOST_PICTURES]
+    remark = ""
+    if files and not fresh:
+        remark = f"The pictures of make show are older than your files. Draw them anew: make show LAB={lab}"
+    elif len(small) < len(files):
+        names = ", ".join(file.name for file in files if file not in small)
+        remark = f"Left out, for they are too large, too many or older than your files: {names}"
+    return [Picture(file.name, file.read_bytes()) for file in small], remark
+
+
+def print_page(page: Path, output: Path) -> None:
+    """Prints a page to PDF in a browser. Raises UserError when there is none, or when it does not."""
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if browser is None:
+        raise UserError(
+            f"No PDF: there is none of {', '.join(BROWSERS)} to print with. Install chromium, or open {page} in a "
+            "browser and print it to a file."
+        )
+    output.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as profile:
+        command = [browser, "--headless", "--disable-gpu", f"--user-data-dir={profile}", "--no-pdf-header-footer"]
+        command += ["--no-sandbox"] if os.geteuid() == 0 else []  # it does not start for root otherwise
+        command += [f"--print-to-pdf={output.absolute()}", page.absolute().as_uri()]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PRINTING_S)
+        except subprocess.TimeoutExpired:
+            raise UserError(f"No PDF: {browser} did not finish within {PRINTING_S} s.") from None
+    if not output.exists():
+        said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise UserError(f"No PDF: {browser} could not print {page}: {said[0]}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 1 when a line of the records or a note was skipped; the journal says which."""
+    parser = argparse.ArgumentParser(prog="make journal", description=__doc__.partition("\n")[0])
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("--pdf", action="store_true", help="print the page to journal.pdf, too (or PDF=1)")
+    parser.add_argument("--folder", type=Path, help="where records and notes are (default: WORK/LAB/journal)")
+    parser.add_argument("--beside-source", action="store_true", help="show the figures of labs/LAB/source.json, too")
+    parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="where make show leaves its pictures")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    options = parser.parse_args(arguments)
+    (lab,) = choose_labs(options.root, [options.lab])
+    folder: Path = options.folder or options.work / lab / "journal"
+    pictures = None if options.folder else options.build / "show" / lab
+    rendered = render(options.root, lab, folder, pictures, options.beside_source)
+    page = folder / "journal.html"
+    write_atomically(page, rendered.page)
+    write_atomically(folder / "journal.md", rendered.markdown)
+    for problem in rendered.problems:
+        say_error(problem)
+    print(f"{rendered.result}.\nJournal: {page}, and as Markdown: {folder / 'journal.md'}")
+    if options.pdf:
+        print_page(page, folder / "journal.pdf")
+        print(f"PDF: {folder / 'journal.pdf'}")
+    return 1 if rendered.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

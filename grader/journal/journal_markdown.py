@@ -1,0 +1,156 @@
+"""The lab journal as Markdown: the page's words and figures, without its plots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from grader.journal.difference import compare_texts
+from grader.journal.journal_words import (
+    MOST_TRIES,
+    NOT_MEASURED,
+    Source,
+    choose_counts,
+    compared_names,
+    compared_values,
+    tell_bound,
+    tell_change,
+    tell_columns,
+    tell_counters,
+    tell_cpu,
+    tell_cpu_drift,
+    tell_facts,
+    tell_measured,
+    tell_noise,
+    tell_others,
+    tell_result,
+    tell_samples,
+    tell_state,
+    tell_tries,
+    tell_way,
+    without_bound,
+)
+from grader.journal.markup import show_text
+from grader.journal.optimisations import Journal, Optimisation, Timeline
+from grader.journal.units import plural, show_seconds
+
+
+def make_markdown(journal: Journal, source: Source | None) -> str:
+    """The whole journal."""
+    blocks = [f"# {journal.title}: lab journal", f"{tell_result(journal)}."]
+    blocks += [f"{name}: {value}  " for name, value in tell_facts(journal)]
+    blocks += [f"> {problem}" for problem in journal.problems]
+    blocks += list(measured(journal, journal.main, source))
+    before = None
+    for number, optimisation in enumerate(journal.shown, 1):
+        blocks += list(one_optimisation(journal, number, optimisation, before))
+        before = optimisation
+    unfinished = [one for one in journal.optimisations if not one.begun]
+    if unfinished:
+        blocks += ["## Begun, not passed yet"]
+        blocks += ["\n".join(f"- `{one.id}`: {one.versions[-1].verdict or 'not checked'}" for one in unfinished)]
+    for timelines in list(journal.timelines.values())[1:]:
+        blocks += [
+            f"## Also measured: {timelines[0].place.name}",
+            "Another machine's times: compared among themselves, not with those above.",
+        ]
+        blocks += [block for timeline in timelines for block in summary(journal, timeline, None)]
+    if journal.main and len(journal.main.rows) > 1:
+        blocks += ["## How this was decided", tell_noise(journal.main)]
+    return show_text("\n\n".join(blocks)) + "\n"
+
+
+def measured(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
+    """Bound, CPU reference and table of a place."""
+    yield "## Maximum possible speed"
+    if timeline is None:
+        yield NOT_MEASURED
+        return
+    bound = tell_bound(journal, timeline)
+    yield "\n".join(f"- **{value}** {words}" for value, words in bound) if bound else without_bound(timeline)
+    if timeline.place.is_gpu:
+        yield "## CPU reference"
+        yield "\n".join(f"- **{value}** {words}" for value, words in tell_cpu(timeline)) or NOT_MEASURED
+        if drift := tell_cpu_drift(timeline):
+            yield drift
+    yield "## Every optimisation"
+    yield from summary(journal, timeline, source)
+
+
+def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iterator[str]:
+    """A table with a line an optimisation, and what its columns mean."""
+    names = ["Optimisation", "Time", *compared_names(timeline, source)]
+    rows = [
+        [f"`{row.optimisation.id}`", show_seconds(row.time_s), *compared_values(timeline, row, source)]
+        for row in timeline.rows
+    ]
+    yield make_table(names, rows)
+    yield tell_columns(timeline, source)
+
+
+def one_optimisation(
+    journal: Journal, number: int, optimisation: Optimisation, before: Optimisation | None
+) -> Iterator[str]:
+    """All about one optimisation."""
+    timeline = journal.main
+    place = timeline.place if timeline else None
+    chosen, row = optimisation.chosen(place), timeline.row(optimisation) if timeline else None
+    yield f"## {number}. {optimisation.name} (`{optimisation.id}`)"
+    if optimisation.note:
+        for title, text in optimisation.note.written:
+            yield f"### {title}\n\n{text}" if title else text
+        if optimisation.note.missing:
+            yield f"Not written yet: {', '.join(optimisation.note.missing)}."
+    if timeline and row:
+        yield "### Speedup"
+        yield f"**{show_seconds(row.time_s)}** {tell_measured(row)}. {tell_change(timeline, row)}".rstrip()
+        yield f"{plural(len(row.measurement.samples_s), 'sample')}. {tell_samples(row)}."
+        others = tell_others(journal, row)
+        if others:
+            yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
+    else:
+        yield tell_state(optimisation, chosen)
+    counts = choose_counts(before.inspection(place) if before else None, optimisation.inspection(place))
+    if counts and (rows := tell_counters(*counts)):
+        yield f"### Counters on {counts[1].dataset}"
+        yield make_table(["Counter", "Before", "Now"], rows)
+    if tries := tell_tries(optimisation, chosen, timeline):
+        yield f"### {plural(len(tries), 'version')} timed and given up"
+        yield make_table(["When (UTC)", "Version", "Time", "vs the one kept"], tries[-MOST_TRIES:])
+    if way := tell_way(optimisation):
+        yield way
+    yield from changed(journal, optimisation, before)
+
+
+def changed(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Iterator[str]:
+    """The code of the first optimisation, and what each further one changed."""
+    place = journal.main.place if journal.main else None
+    chosen = optimisation.chosen(place)
+    last = before.chosen(place) if before else None
+    if chosen is None:
+        return
+    text = journal.sources.get(chosen.source_hash)
+    if last is None or before is None:
+        if text:
+            yield f"### The code\n\n{fence(text, 'cuda')}"
+        return
+    difference = compare_texts(journal.sources.get(last.source_hash), text)
+    yield f"### What changed against `{before.id}`"
+    if difference.lines:
+        yield fence("\n".join(difference.lines), "diff")
+    if difference.remark:
+        yield difference.remark
+
+
+def fence(text: str, language: str) -> str:
+    """A block of code, whatever is in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    marks = "`" * max(3, longest + 1)
+    return f"{marks}{language}\n{text.rstrip()}\n{marks}"
+
+
+def make_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table: the first column left, the others right."""
+    marks = ["---", *["--:"] * (len(names) - 1)]
+    lines = [[cell.replace("|", "\\|").replace("\n", " ") for cell in line] for line in (names, marks, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,374 @@
+"""The lab journal as one page: self-contained HTML that fetches nothing, runs no script and prints well."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.journal.charts import draw_samples
+from grader.journal.difference import Difference, compare_texts
+from grader.journal.inspection import Inspection
+from grader.journal.journal_charts import draw_roofline, draw_speedups, draw_times
+from grader.journal.journal_words import (
+    MOST_CHOICES,
+    MOST_TRIES,
+    NOT_MEASURED,
+    Source,
+    choose_counts,
+    compared_names,
+    compared_values,
+    tell_bound,
+    tell_change,
+    tell_columns,
+    tell_counters,
+    tell_cpu,
+    tell_cpu_drift,
+    tell_facts,
+    tell_figures,
+    tell_measured,
+    tell_noise,
+    tell_others,
+    tell_result,
+    tell_samples,
+    tell_state,
+    tell_tries,
+    tell_way,
+    without_bound,
+)
+from grader.journal.markup import Html, join, tag
+from grader.journal.notes import Note
+from grader.journal.optimisations import Journal, Optimisation, Row, Timeline
+from grader.journal.page import badge, make_document, make_text
+from grader.journal.prose import make_prose
+from grader.journal.sweep import Sweep
+from grader.journal.units import NONE, plural, show_factor, show_seconds
+
+MOST_OPEN = 60  # lines of a difference that is shown without a click
+TYPES = {".png": "image/png", ".gif": "image/gif", ".jpg": "image/jpeg", ".svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What `make show` drew."""
+
+    name: str
+    content: bytes
+
+
+def make_page(journal: Journal, source: Source | None, pictures: Sequence[Picture], remark: str = "") -> str:
+    """The whole page; `remark` says why there are no pictures."""
+    header = tag(
+        "header",
+        tag("h1", journal.title, ": lab journal"),
+        tag("p", tell_result(journal), class_="lead"),
+        tag(
+            "dl",
+            *(tag("div", tag("dt", name), tag("dd", value)) for name, value in tell_facts(journal)),
+            class_="facts",
+        ),
+    )
+    main = tag(
+        "main",
+        *(tag("p", problem, class_="note bad") for problem in journal.problems),
+        make_start(journal) if not journal.shown else None,
+        make_measured(journal, journal.main, source),
+        *make_articles(journal),
+        make_unfinished(journal),
+        make_pictures(pictures, remark),
+        *(make_elsewhere(journal, timelines) for timelines in list(journal.timelines.values())[1:]),
+        make_method(journal.main),
+    )
+    styles = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("page.css", "journal.css")]
+    return make_document(f"{journal.title}: lab journal", "\n".join(styles), join(header, main), images=True)
+
+
+def make_start(journal: Journal) -> Html:
+    """What to do when there is nothing yet."""
+    return tag(
+        "p",
+        "This journal fills itself: every ",
+        tag("code", f"make check LAB={journal.lab} STAGE=01"),
+        ", bench, sweep and inspect on your files adds an entry. Your own words go into notes: ",
+        tag("code", f"make note LAB={journal.lab} STAGE=01"),
+        class_="note",
+    )
+
+
+def make_measured(journal: Journal, timeline: Timeline | None, source: Source | None) -> Html:
+    """The bound, the CPU's time, the plots and the table of one place."""
+    if timeline is None:
+        advice = "make device says what this machine's memory allows, make bench times a stage; both need a GPU."
+        return tag("section", tag("h2", "Maximum possible speed"), tag("p", f"{NOT_MEASURED} {advice}", class_="note"))
+    cpu = make_sum(tell_cpu(timeline)) if timeline.place.is_gpu else None
+    drift = tell_cpu_drift(timeline) if cpu else ""
+    return join(
+        tag(
+            "div",
+            make_bound(journal, timeline),
+            tag("section", tag("h2", "CPU reference"), cpu, tag("p", drift, class_="caption") if drift else None)
+            if cpu
+            else None,
+            class_="two",
+        ),
+        tag("section", tag("h2", "Every optimisation"), draw_times(timeline), make_table(timeline, source)),
+        make_plots(timeline),
+    )
+
+
+def make_bound(journal: Journal, timeline: Timeline) -> Html:
+    """The formula, a line a step."""
+    lines = tell_bound(journal, timeline)
+    words = None if lines else tag("p", without_bound(timeline), class_="note")
+    return tag("section", tag("h2", "Maximum possible speed"), make_sum(lines, ends=True) if lines else words)
+
+
+def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | None:
+    """Numbers below each other, each with what it is; `ends`: the last one is the result."""
+    if not lines:
+        return None
+    rows = [tag("div", tag("dt", value), tag("dd", words)) for value, words in lines]
+    return tag("dl", *rows, class_="sum result" if ends else "sum")
+
+
+def make_plots(timeline: Timeline) -> Html | None:
+    """Speedup and roofline beside each other."""
+    speedups, roofline = draw_speedups(timeline), draw_roofline(timeline)
+    plots = [
+        tag("section", tag("h2", title), plot)
+        for title, plot in (("Speedup", speedups), ("Roofline", roofline))
+        if plot
+    ]
+    return tag("div", *plots, class_="two") if plots else None
+
+
+def make_table(timeline: Timeline, source: Source | None) -> Html:
+    """A line an optimisation."""
+    names = ["Time", *compared_names(timeline, source)]
+    head = tag(
+        "tr", tag("th", "Optimisation", scope="col"), *(tag("th", name, scope="col", class_="number") for name in names)
+    )
+    rows = []
+    for row in timeline.rows:
+        values = [show_seconds(row.time_s), *compared_values(timeline, row, source)]
+        link = tag("a", row.optimisation.id, href=f"#{row.optimisation.id}")
+        cells = [
+            tag("td", tag("span", value), data_label=name, class_="number" + (" none" if value == NONE else ""))
+            for name, value in zip(names, values, strict=True)
+        ]
+        title = tag("span", row.optimisation.name, class_="title")
+        rows.append(tag("tr", tag("th", link, title, scope="row"), *cells))
+    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="summary")
+    return join(table, tag("p", tell_columns(timeline, source), class_="caption"))
+
+
+def make_articles(journal: Journal) -> list[Html]:
+    """Every optimisation, each against the one before it."""
+    articles, before = [], None
+    for number, optimisation in enumerate(journal.shown, 1):
+        articles.append(make_article(journal, number, optimisation, before))
+        before = optimisation
+    return articles
+
+
+def make_article(journal: Journal, number: int, optimisation: Optimisation, before: Optimisation | None) -> Html:
+    """All about one optimisation: words and figures beside each other, then what changed and what was tried."""
+    timeline = journal.main
+    place = timeline.place if timeline else None
+    row = timeline.row(optimisation) if timeline else None
+    chosen = optimisation.chosen(place)
+    verdict = badge(chosen.verdict) if chosen and chosen.verdict else None
+    heading = tag("h2", tag("span", str(number), class_="ordinal"), tag("span", optimisation.name), verdict)
+    figures = make_figures(journal, row) if row else tag("p", tell_state(optimisation, chosen), class_="note")
+    last = before.inspection(place) if before else None
+    columns = "two words" if optimisation.note else "figures"
+    return tag(
+        "article",
+        heading,
+        tag("p", tag("code", optimisation.id), class_="id"),
+        tag("div", make_words(journal, optimisation), tag("div", figures, class_="figures"), class_=columns),
+        make_changed(journal, optimisation, before),
+        make_counters(last, optimisation.inspection(place), before),
+        make_sweep(optimisation.sweep(place)) if place else None,
+        make_tries(optimisation, timeline),
+        make_code(journal, optimisation, place),
+        id=optimisation.id,
+        class_="optimisation",
+    )
+
+
+def make_words(journal: Journal, optimisation: Optimisation) -> Html:
+    """The student's own words."""
+    note: Note | None = optimisation.note
+    if note is None:
+        command = f"make note LAB={journal.lab} STAGE={optimisation.stage[:2]}"
+        return tag("div", tag("p", "No words yet: ", tag("code", command), class_="unwritten"))
+    sections = [join(tag("h3", title) if title else None, make_prose(text)) for title, text in note.written]
+    missing = tag("p", f"Not written yet: {', '.join(note.missing)}.", class_="unwritten") if note.missing else None
+    return tag("div", *sections, missing, class_="prose")
+
+
+def make_figures(journal: Journal, row: Row) -> Html:
+    """Time, samples, comparisons."""
+    timeline = journal.main
+    assert timeline
+    timed = row.measurement
+    facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in tell_figures(timeline, row)]
+    change = tell_change(timeline, row)
+    others = tell_others(journal, row)
+    return join(
+        tag("p", tag("strong", show_seconds(row.time_s), class_="time"), " ", tell_measured(row), class_="headline"),
+        tag("p", change, class_="change") if change else None,
+        tag("dl", *facts, class_="numbers"),
+        draw_samples(timed),
+        tag("p", tell_samples(row), class_="caption"),
+        *(tag("p", caveat, class_="note") for caveat in timed.caveats),
+        make_small_table(["Also timed", "Time", "vs 1 core", "Of bound"], others) if others else None,
+    )
+
+
+def make_small_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> Html:
+    """Words in the first column, numbers in the others; scrolls by itself where it is too wide."""
+    kinds = ["", *["number"] * (len(names) - 1)]
+    head = tag("tr", *(tag("th", name, scope="col", class_=kind) for name, kind in zip(names, kinds, strict=True)))
+    body = [tag("tr", *(tag("td", value, class_=kind) for value, kind in zip(row, kinds, strict=True))) for row in rows]
+    table = tag("table", tag("thead", head), tag("tbody", *body), class_="checks")
+    return join(tag("div", table, class_="scroll"), tag("p", caption, class_="caption") if caption else None)
+
+
+def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Html | None:
+    """What changed against the optimisation before."""
+    place = journal.main.place if journal.main else None
+    texts = [
+        journal.sources.get(version.source_hash) if version else None
+        for version in (one.chosen(place) if one else None for one in (before, optimisation))
+    ]
+    if before is None or optimisation.chosen(place) is None or before.chosen(place) is None:
+        return None
+    difference = compare_texts(*texts)
+    counts = f": {plural(difference.added, 'line')} added, {difference.removed} removed" if difference.lines else ""
+    summary = tag("summary", f"What changed against {before.id}{counts}")
+    is_open = "" if len(difference.lines) <= MOST_OPEN else None
+    remark = tag("p", difference.remark, class_="caption") if difference.remark else None
+    return tag("details", summary, make_difference(difference), remark, open=is_open)
+
+
+def make_difference(difference: Difference) -> Html | None:
+    """Lines with their signs, on coloured ground."""
+    if not difference.lines:
+        return None
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    lines = [tag("span", line or " ", class_=kinds.get(line[:1])) for line in difference.lines]
+    return tag("pre", *lines, class_="difference", tabindex=0)
+
+
+def make_counters(before: Inspection | None, after: Inspection | None, last: Optimisation | None) -> Html | None:
+    """The counters of `make inspect` that moved."""
+    counts = choose_counts(before, after)
+    if counts is None or after is None:
+        return None
+    old, new = counts
+    rows = tell_counters(old, new)
+    where = f"Counted by make inspect on {new.dataset}"
+    if not rows:
+        return tag("p", f"{where}: no counter moved.", class_="caption")
+    name = last.id if last and old else "Before"
+    names, shown = ["Counter", name, "Now"], rows
+    if old is None:
+        names, shown = ["Counter", "Now"], [[title, now] for title, _, now in rows]
+    caption = f"{where}{'; the counters that moved' if old else ''}."
+    return tag("section", tag("h3", "Counters"), make_small_table(names, shown, caption))
+
+
+def make_sweep(sweep: Sweep | None) -> Html | None:
+    """The fastest choices of a sweep."""
+    if sweep is None or sweep.best is None:
+        return None
+    timed = sorted(sweep.timed, key=lambda point: point.median_s)
+    rows = [
+        [point.name, show_seconds(point.median_s), show_factor(point.median_s / timed[0].median_s)]
+        for point in timed[:MOST_CHOICES]
+    ]
+    left_out = len(timed) - len(rows)
+    caption = f"Seconds for {sweep.iterations} iterations on {sweep.dataset}; x: time over the best's."
+    if left_out:
+        caption += f" {plural(left_out, 'slower choice')} left out."
+    summary = tag("summary", f"Sweep: best is {sweep.best.name}, of {plural(len(sweep.points), 'choice')}")
+    return tag("details", summary, make_small_table(["Choice", "Time", "\N{MULTIPLICATION SIGN}"], rows, caption))
+
+
+def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
+    """What was timed and given up, and what did not pass on the way."""
+    chosen = optimisation.chosen(timeline.place if timeline else None)
+    tries, way = tell_tries(optimisation, chosen, timeline), tell_way(optimisation)
+    table = None
+    if tries:
+        shown, left_out = tries[-MOST_TRIES:], len(tries) - MOST_TRIES
+        caption = f"{plural(left_out, 'older one')} left out." if left_out > 0 else ""
+        summary = tag("summary", f"{plural(len(tries), 'version')} timed and given up")
+        names = ["When (UTC)", "Version", "Time", "vs the one kept"]
+        table = tag("details", summary, make_small_table(names, shown, caption), open="" if len(tries) <= 6 else None)
+    return join(table, tag("p", way, class_="caption") if way else None) if table or way else None
+
+
+def make_code(journal: Journal, optimisation: Optimisation, place: object) -> Html | None:
+    """The whole file, folded."""
+    chosen = optimisation.chosen(journal.main.place if journal.main and place else None)
+    text = journal.sources.get(chosen.source_hash, "") if chosen else ""
+    folded = make_text("The whole file", text)
+    return tag("div", folded, class_="whole") if folded else None
+
+
+def make_unfinished(journal: Journal) -> Html | None:
+    """Stages that were checked, and neither passed nor are written about."""
+    unfinished = [one for one in journal.optimisations if not one.begun]
+    if not unfinished:
+        return None
+    items = []
+    for one in unfinished:
+        version = one.versions[-1]
+        cause = f" ({version.cause})" if version.cause else ""
+        items.append(tag("li", tag("code", one.id), f" {version.verdict or 'not checked as a whole'}{cause}"))
+    return tag("section", tag("h2", "Begun, not passed yet"), tag("ul", *items), class_="unfinished")
+
+
+def make_pictures(pictures: Sequence[Picture], remark: str) -> Html | None:
+    """What `make show` drew, in the page itself."""
+    if not pictures and not remark:
+        return None
+    figures = []
+    for picture in pictures:
+        words = Path(picture.name).stem.replace("_", " ")
+        data = base64.b64encode(picture.content).decode("ascii")
+        address = f"data:{TYPES[Path(picture.name).suffix.lower()]};base64,{data}"
+        image = tag("img", src=address, alt=f"Picture of make show: {words}")
+        figures.append(tag("figure", image, tag("figcaption", words)))
+    gallery = tag("div", *figures, class_="gallery") if figures else None
+    words = tag("p", remark, class_="note") if remark else None
+    return tag("section", tag("h2", "What the code computes"), gallery, words)
+
+
+def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
+    """What another machine, or the CPU backend, measured: by itself."""
+    timeline = timelines[0]
+    imported = sorted({row.record.imported_from for row in timeline.rows if row.record.imported_from})
+    origin = f" From {', '.join(imported)}." if imported else ""
+    cpu = tell_cpu(timeline) if timeline.place.is_gpu else []
+    return tag(
+        "section",
+        tag("h2", f"Also measured: {timeline.place.name}"),
+        tag("p", f"Another machine's times: compared among themselves, not with those above.{origin}", class_="note"),
+        make_sum(tell_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
+        make_sum(cpu),
+        draw_times(timeline),
+        *(make_table(one, None) for one in timelines),
+        class_="elsewhere",
+    )
+
+
+def make_method(timeline: Timeline | None) -> Html | None:
+    """How noise is told from change, once for all."""
+    if timeline is None or len(timeline.rows) < 2:
+        return None
+    return tag("section", tag("h2", "How this was decided"), tag("p", tell_noise(timeline), class_="caption"))

@@ -1,0 +1,317 @@
+"""What a lab journal says in words and figures, for the page and for Markdown alike. What was not measured is left out.
+
+Every number is a report's, or a ratio of two that one machine measured on one dataset.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from grader.journal.inspection import COUNTERS, Counted, Inspection
+from grader.journal.optimisations import Journal, Optimisation, Row, Timeline, Version
+from grader.journal.report import Measurement
+from grader.journal.units import NONE, plural, show_bandwidth, show_factor, show_number, show_seconds, show_share
+
+NOT_MEASURED = "Not measured yet."
+MOVED = 0.01  # a counter that changes by less stands still
+MOST_TRIES = 40
+MOST_CHOICES = 12
+NOISE = (
+    "A change counts as larger than the noise when its 95% interval does not hold 1. The interval: of the ratios of "
+    "each sample before to each sample after, those that the Mann-Whitney test does not rule out."
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The figures of the lab's source, from labs/<lab>/source.json, to stand beside ours."""
+
+    machine: str
+    columns: list[str]
+    figures: dict[tuple[str, str], list[str]]  # by stage and dataset
+
+    def of(self, row: Row) -> list[str]:
+        """A dash for what the source does not have."""
+        key = (row.optimisation.stage, row.measurement.dataset)
+        return self.figures.get(key) or [NONE] * len(self.columns)
+
+
+def read_source(content: dict[str, Any]) -> Source:
+    """From source.json's content."""
+    figures = {(row["stage"], row["dataset"]): row.get("figures", []) for row in content["rows"]}
+    return Source(content["machine"], list(content["columns"]), figures)
+
+
+def tell_result(journal: Journal) -> str:
+    """The journal in one sentence."""
+    count = plural(len(journal.shown), "optimisation")
+    timeline = journal.main
+    if timeline is None:
+        return f"{count}, none measured yet" if journal.shown else "Nothing is recorded yet"
+    best, first = timeline.best, timeline.rows[0]
+    iterations = plural(best.measurement.iterations, "iteration")
+    if best is first:
+        words = f"{show_seconds(best.time_s)} for {iterations}"
+    else:
+        words = f"From {show_seconds(first.time_s)} to {show_seconds(best.time_s)} for {iterations}"
+    if not timeline.place.is_gpu:
+        return f"{words}, on the CPU backend"
+    parts = []
+    if best.measurement.speedup_sequential:
+        parts.append(f"{show_factor(best.measurement.speedup_sequential)} as fast as one core")
+    if best.measurement.bound_fraction:
+        parts.append(f"{show_share(best.measurement.bound_fraction)} of what memory allows")
+    return f"{words}: {', '.join(parts)}" if parts else words
+
+
+def tell_facts(journal: Journal) -> list[tuple[str, str]]:
+    """What stands below the result: names and values."""
+    times = sorted(
+        record.time for one in journal.optimisations for version in one.versions for record in version.records
+    )
+    hours = [one.note.hours for one in journal.optimisations if one.note and one.note.hours is not None]
+    when = ""
+    if times:
+        first, last = times[0][:10], times[-1][:10]
+        when = first if first == last else f"{first} to {last}"
+    facts = [
+        ("Optimisations", str(len(journal.shown)) if journal.shown else ""),
+        ("Recorded", when),
+        ("Entries", f"{journal.records:,}" if journal.records else ""),
+        ("Hours noted", show_number(sum(hours), 2) if hours else ""),
+        ("Measured on", ", ".join(place.name for place in journal.places)),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def show_speedup(value: float) -> str:
+    """How many times as fast: 14.2x, and a fraction for what is much slower: 1/162."""
+    return f"1/{show_number(1 / value)}" if 0 < value < 0.1 else show_factor(value)
+
+
+def show_short_time(seconds: float) -> str:
+    """A time in the unit that suits it: 14.39 us."""
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "\N{MICRO SIGN}s")):
+        if seconds * factor >= 1:
+            return f"{show_number(seconds * factor, 4)}\N{NO-BREAK SPACE}{unit}"
+    return f"{show_number(seconds * 1e9, 4)}\N{NO-BREAK SPACE}ns"
+
+
+def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
+    """The maximum possible speed, step by step: a number, and what it is. Empty when it is not known."""
+    timed = timeline.latest
+    if not timeline.place.is_gpu or min(timed.bound_s, timed.bound_bytes, timed.bandwidth_bytes_per_s) <= 0:
+        return []
+    per_call = journal.iterations_per_call
+    one = "iteration" if per_call == 1 else f"call of {per_call:,} iterations"
+    calls = timed.iterations / per_call
+    least = timed.bound_bytes / timed.bandwidth_bytes_per_s
+    return [
+        (f"{timed.bound_bytes:,.0f}\N{NO-BREAK SPACE}bytes", f"moved in an {one}: {tell_traffic(journal, timed)}"),
+        (
+            f"\N{DIVISION SIGN} {show_bandwidth(timed.bandwidth_bytes_per_s)}",
+            "this machine's memory, timed between the samples",
+        ),
+        (f"= {show_short_time(least)}", f"for one {one}, at the least"),
+        (f"\N{MULTIPLICATION SIGN} {show_number(calls, 1)}", "of them"),
+        (f"= {show_seconds(timed.bound_s)}", f"for {timed.iterations:,} iterations on {timeline.dataset}"),
+    ]
+
+
+def without_bound(timeline: Timeline) -> str:
+    """Why there is no bound."""
+    if timeline.place.is_gpu:
+        return NOT_MEASURED
+    return (
+        "Times of the CPU backend are no GPU's: they say nothing about how fast the code is there, and are compared "
+        "with no bound and no CPU."
+    )
+
+
+def tell_traffic(journal: Journal, timed: Measurement) -> str:
+    """What the bound's bytes are."""
+    if abs(timed.floor_bytes - timed.bound_bytes) > 0.001 * timed.bound_bytes:
+        return f"what a straightforward kernel has to (each buffer once would be {timed.floor_bytes:,.0f} bytes)"
+    reads, writes = " and ".join(journal.inputs), " and ".join(journal.outputs)
+    return f"{reads or 'the input'} read once, {writes or 'the output'} written once"
+
+
+def tell_cpu(timeline: Timeline) -> list[tuple[str, str]]:
+    """The CPU reference: seconds, and of what."""
+    timed = timeline.latest
+    iterations = f"for {timed.iterations:,} iterations on {timeline.dataset}"
+    lines = []
+    if timed.sequential_s:
+        lines.append((show_seconds(timed.sequential_s), f"one core, {iterations}"))
+    if timed.openmp_s:
+        lines.append((show_seconds(timed.openmp_s), f"{plural(timed.openmp_threads, 'thread')}, {iterations}"))
+    return lines
+
+
+def tell_cpu_drift(timeline: Timeline) -> str:
+    """A word when the CPU was not equally fast each time; '' when it was."""
+    times = [row.measurement.sequential_s * row.scale for row in timeline.rows if row.measurement.sequential_s > 0]
+    if not times or max(times) < 1.05 * min(times):
+        return ""
+    return (
+        f"The CPU took between {show_seconds(min(times))} and {show_seconds(max(times))}; each speedup is over the "
+        "time taken beside its own samples."
+    )
+
+
+def compared_names(timeline: Timeline, source: Source | None) -> list[str]:
+    """The columns of a timeline's table, after the optimisation and its time."""
+    names = ["vs 1 core", "vs all cores", "vs previous", "vs best", "Of bound"]
+    names = names if timeline.place.is_gpu else ["vs previous", "vs best"]
+    return names + ([f"{source.machine}: {column}" for column in source.columns] if source else [])
+
+
+def compared_values(timeline: Timeline, row: Row, source: Source | None) -> list[str]:
+    """A row of it."""
+    timed = row.measurement
+    before = show_speedup(row.change.ratio) if row.change else NONE
+    best = "best" if row is timeline.best else show_speedup(timeline.best.time_s / row.time_s)
+    values = [before, best]
+    if timeline.place.is_gpu:
+        cpu = [show_speedup(timed.speedup_sequential), show_speedup(timed.speedup_openmp)]
+        values = [*cpu, *values, show_share(timed.bound_fraction)]
+    return values + (source.of(row) if source else [])
+
+
+def tell_columns(timeline: Timeline, source: Source | None) -> str:
+    """What the table's columns mean."""
+    scaled = {row.measurement.dataset for row in timeline.rows if row.scale != 1}
+    parts = ", ".join(
+        f"{row.optimisation.id} was timed on {row.measurement.dataset} and is multiplied by {row.scale:g}"
+        for row in timeline.rows
+        if row.measurement.dataset in scaled
+    )
+    words = (
+        f"Time: the median, in seconds for {timeline.latest.iterations:,} iterations on {timeline.dataset}. "
+        "vs: how many times as fast, above 1 is faster."
+    )
+    if timeline.place.is_gpu:
+        words += " Of bound: the bound's time over this time."
+    if source:
+        words += f" {source.machine}: what the lab's source measured, on another machine and with other code."
+    return f"{words} {parts}." if parts else words
+
+
+def tell_measured(row: Row) -> str:
+    """What a row's time is for."""
+    words = f"for {row.measurement.iterations:,} iterations on {row.measurement.dataset}"
+    return f"{words}, multiplied by {row.scale:g}" if row.scale != 1 else words
+
+
+def tell_change(timeline: Timeline, row: Row) -> str:
+    """What the step brought, and whether that is more than noise; '' for the first."""
+    if row.change is None:
+        return ""
+    before = timeline.rows[timeline.rows.index(row) - 1].optimisation.id
+    change = row.change
+    words = f"{show_factor(change.ratio)} as fast as {before}"
+    if change.is_clear is None or change.low is None or change.high is None:
+        return f"{words}; too few samples to tell it from noise."
+    words += f" (95% interval {show_number(change.low, 4)} to {show_number(change.high, 4)}): "
+    if not change.is_clear:
+        return f"{words}within the noise."
+    return f"{words}{'faster' if change.ratio > 1 else 'slower'} by more than the noise."
+
+
+def tell_noise(timeline: Timeline) -> str:
+    """How noise is told from change."""
+    if timeline.spread is None:
+        return f"{NOISE} No file was timed twice, so what another run would differ by is not known."
+    spread = show_share(timeline.spread) if timeline.spread else "0%"
+    return f"{NOISE} And it has to be larger than {spread}, by which runs of one file differed."
+
+
+def tell_samples(row: Row) -> str:
+    """All samples, as the report has them."""
+    return f"In seconds: {', '.join(show_number(sample, 4) for sample in row.measurement.samples_s)}"
+
+
+def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
+    """An optimisation's figures beside its time."""
+    timed = row.measurement
+    figures = list(zip(compared_names(timeline, None), compared_values(timeline, row, None), strict=True))
+    if timed.over_reference:
+        figures.append(("Time over the reference's", show_factor(timed.over_reference)))
+    figures.append(("Limited by", timed.limit or NONE))
+    return [(name, value) for name, value in figures if value != NONE]
+
+
+def tell_others(journal: Journal, row: Row) -> list[list[str]]:
+    """Its times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
+    timelines = journal.timelines[journal.main.place][1:] if journal.main else []
+    found = [(timeline, other) for timeline in timelines if (other := timeline.row(row.optimisation))]
+    return [
+        [
+            timeline.dataset,
+            show_seconds(other.time_s),
+            show_speedup(other.measurement.speedup_sequential if timeline.place.is_gpu else 0),
+            show_share(other.measurement.bound_fraction if timeline.place.is_gpu else 0),
+        ]
+        for timeline, other in found
+    ]
+
+
+def tell_state(optimisation: Optimisation, version: Version | None) -> str:
+    """How far it came, where it was not measured."""
+    if version is None:
+        return f"{NOT_MEASURED} Nothing is recorded of it."
+    verdict = version.verdict or "not checked as a whole"
+    cause = f" ({version.cause})" if version.cause and version.verdict != "passed" else ""
+    again = f"make bench LAB=… STAGE={optimisation.stage[:2]}"
+    return f"{NOT_MEASURED} The last verdict: {verdict}{cause}. To measure it: {again}"
+
+
+def tell_way(optimisation: Optimisation) -> str:
+    """How many versions did not pass, and why; '' when all did."""
+    failed = [version for version in optimisation.versions if version.verdict in ("failed", "error")]
+    if not failed:
+        return ""
+    causes = Counter(version.cause for version in failed if version.cause)
+    named = ", ".join(f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(6))
+    return f"{plural(len(failed), 'version')} on the way did not pass{f': {named}' if named else ''}."
+
+
+def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None) -> list[list[str]]:
+    """Versions that were timed and given up: when, which text, time, and against the one that stands."""
+    if timeline is None:
+        return []
+    final = chosen.measured(timeline.place).get(timeline.dataset) if chosen else None
+    rows = []
+    for version in optimisation.versions:
+        found = version.measured(timeline.place).get(timeline.dataset)
+        if version is chosen or not found:
+            continue
+        record, timed = found
+        ratio = show_factor(final[1].median_s / timed.median_s) if final else NONE
+        rows.append([record.time[:16].replace("T", " "), version.source_hash[:8], show_seconds(timed.median_s), ratio])
+    return rows
+
+
+def tell_counters(before: Counted | None, after: Counted) -> list[list[str]]:
+    """Counter, value before, value now: those that moved, or all when nothing was counted before."""
+    rows = []
+    for name, (title, show) in COUNTERS.items():
+        old, new = (getattr(one, name) if one else None for one in (before, after))
+        if new is None or (before is None and new == 0):
+            continue
+        if before is not None and abs(new - (old or 0)) <= MOVED * max(abs(new), abs(old or 0)):
+            continue
+        rows.append([title, (show(old) if old else "0") if before else NONE, show(new) if new else "0"])
+    return rows
+
+
+def choose_counts(before: Inspection | None, after: Inspection | None) -> tuple[Counted | None, Counted] | None:
+    """The counts before and now on the largest dataset that both have; None when nothing was counted."""
+    if after is None or not after.counters:
+        return None
+    counted = {one.dataset: one for one in before.counters} if before else {}
+    common = [one for one in after.counters if one.dataset in counted] or after.counters
+    largest = max(common, key=lambda one: one.least_bytes)
+    return counted.get(largest.dataset), largest

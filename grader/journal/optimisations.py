@@ -1,0 +1,369 @@
+"""A lab journal's contents: which records belong to which optimisation, and what may be compared with what.
+
+Times are compared only when one machine measured them, by one backend, on one dataset. Nothing here measures; a median,
+a speedup over the CPU and a fraction of the bound are as the reports have them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.journal.console import read_json, read_stages
+from grader.journal.inspection import Inspection
+from grader.journal.notes import Note, name_note, read_notes
+from grader.journal.records import Record, Records, read_records
+from grader.journal.report import Machine, Measurement
+from grader.journal.sweep import Sweep
+
+CONFIDENCE = 1.96  # standard deviations: 95%
+
+
+@dataclass(frozen=True)
+class Place:
+    """A machine with a backend: within one, times may be compared."""
+
+    backend: str
+    gpu: str
+    cpu: str
+    host: str
+
+    @property
+    def name(self) -> str:
+        """As a heading."""
+        where = f" in {self.host}" if self.host else ""
+        return f"{self.gpu or 'GPU'}{where}" if self.is_gpu else f"CPU backend{where or ' of ' + self.cpu}"
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether a GPU ran the code. Only then is a time compared with the CPU's or with what memory allows."""
+        return self.backend == "cuda"
+
+
+@dataclass(eq=False)
+class Version:
+    """A run of records about one text of a stage's file."""
+
+    source_hash: str
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """Of the last report on all datasets; '' when there is none."""
+        return next((found.verdict for found in self.reports(whole=True)), "")
+
+    @property
+    def cause(self) -> str:
+        """Why the last report did not pass; '' when it says nothing."""
+        for found in self.reports():
+            failures = [found.error, found.compilation.failure, *(check.failure for check in found.checks)]
+            failures += [
+                finding for finding in (found.check_mode.findings if found.check_mode else []) if not finding.note
+            ]
+            return next((failure.cause for failure in failures if failure and failure.cause), "")
+        return ""
+
+    def reports(self, whole: bool = False) -> list[Any]:
+        """What its reports say, the last one first; `whole`: only those on all datasets."""
+        records = [record for record in reversed(self.records) if record.found and not (whole and record.dataset)]
+        return [record.found for record in records]
+
+    def measured(self, place: Place) -> dict[str, tuple[Record, Measurement]]:
+        """The last time on each dataset at a place."""
+        at_place = [record for record in self.records if record.report and place_of(record) == place]
+        return {timed.dataset: (record, timed) for record in at_place for timed in record.measurements}
+
+
+@dataclass(eq=False)
+class Optimisation:
+    """A stage, or one of several steps within it."""
+
+    stage: str
+    number: int
+    title: str
+    note: Note | None = None
+    versions: list[Version] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """Its note's name without an ending: 02_one_block, 02_one_block-2."""
+        return name_note(self.stage, self.number).removesuffix(".md")
+
+    @property
+    def name(self) -> str:
+        """Its title, with the step where there are several."""
+        return self.title if self.number == 1 else f"{self.title}, step {self.number}"
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is more to tell than failed checks: a note, or a version that passed."""
+        return self.note is not None or any(version.verdict == "passed" for version in self.versions)
+
+    def chosen(self, place: Place | None) -> Version | None:
+        """The version that stands for it: the last that passed and was timed at a place, else passed, else the last."""
+        passed = [version for version in self.versions if version.verdict == "passed"]
+        timed = [version for version in passed if place and version.measured(place)]
+        return next((some[-1] for some in (timed, passed, self.versions) if some), None)
+
+    def inspection(self, place: Place | None) -> Inspection | None:
+        """The last one of the version that stands for it or, without one, of any."""
+        chosen = self.chosen(place)
+        versions = ([chosen] if chosen else []) + self.versions[::-1]
+        records = [record for version in versions for record in reversed(version.records)]
+        return next((record.inspection for record in records if record.inspection), None)
+
+    def sweep(self, place: Place) -> Sweep | None:
+        """The last one at a place that has times in it."""
+        records = [record for version in reversed(self.versions) for record in reversed(version.records)]
+        sweeps = [record.sweep for record in records if record.sweep and place_of(record) == place]
+        return next((sweep for sweep in sweeps if any(point.median_s > 0 for point in sweep.timed)), None)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Time before over time after: 2 is twice as fast. `spread`: how much runs of one text differ, None = unknown."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+    spread: float | None
+
+    @property
+    def is_clear(self) -> bool | None:
+        """Whether it is larger than the noise; None: too few samples to tell."""
+        if self.low is None or self.high is None:
+            return None
+        return not self.low <= 1 <= self.high and max(self.ratio, 1 / self.ratio) - 1 > (self.spread or 0)
+
+
+@dataclass
+class Row:
+    """An optimisation's time at one place. `scale` 64: timed on a 64th of the timeline's dataset, and comparable."""
+
+    optimisation: Optimisation
+    version: Version
+    record: Record
+    measurement: Measurement
+    scale: float = 1
+    change: Change | None = None
+
+    @property
+    def time_s(self) -> float:
+        """Seconds for the measurement's iterations, on the whole dataset."""
+        return self.measurement.median_s * self.scale
+
+
+@dataclass
+class Timeline:
+    """All that was timed on one dataset at one place, in the journal's order."""
+
+    place: Place
+    dataset: str
+    rows: list[Row]
+    spread: float | None
+
+    @property
+    def best(self) -> Row:
+        """The fastest."""
+        return min(self.rows, key=lambda row: row.time_s)
+
+    @property
+    def latest(self) -> Measurement:
+        """The one measured last, and in full: whose bound and baselines are shown for all."""
+        whole = [row for row in self.rows if row.scale == 1] or self.rows
+        return max(whole, key=lambda row: row.record.when).measurement
+
+    def row(self, optimisation: Optimisation) -> Row | None:
+        """The optimisation's time."""
+        return next((row for row in self.rows if row.optimisation is optimisation), None)
+
+
+@dataclass
+class Journal:
+    """All that is shown."""
+
+    lab: str
+    title: str
+    optimisations: list[Optimisation]
+    sources: dict[str, str]
+    problems: list[str]
+    iterations_per_call: int = 1
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    records: int = 0
+    timelines: dict[Place, list[Timeline]] = field(default_factory=dict)
+
+    @property
+    def places(self) -> list[Place]:
+        """Where something was timed: the one with most of it first, GPUs before the CPU backend."""
+        return list(self.timelines)
+
+    @property
+    def main(self) -> Timeline | None:
+        """The timeline that the journal is told along."""
+        return next(iter(self.timelines.values()))[0] if self.timelines else None
+
+    @property
+    def shown(self) -> list[Optimisation]:
+        """Those with something to tell."""
+        return [optimisation for optimisation in self.optimisations if optimisation.begun]
+
+
+def place_of(record: Record) -> Place:
+    """Where a record was made."""
+    machine: Machine = record.machine
+    return Place(record.backend, machine.gpu if record.backend == "cuda" else "", machine.cpu, machine.host)
+
+
+def read_journal(root: Path, lab: str, folder: Path) -> Journal:
+    """Reads records and notes from a journal's folder; either may be missing. Raises UserError."""
+    manifest = read_json(root / "labs" / lab / "lab.json")
+    stages = read_stages(root, lab)
+    records = read_records(folder / "records.jsonl", lab)
+    notes = read_notes(folder, list(stages))
+    for stage in sorted({record.stage for record in records.entries} - set(stages)):
+        stages[stage] = stage  # the lab may have lost it since
+    optimisations = [one for stage, title in stages.items() for one in sort_versions(stage, title, records, notes)]
+    buffers = manifest.get("buffers", [])
+    journal = Journal(
+        lab,
+        str(manifest.get("title", lab)),
+        optimisations,
+        records.sources,
+        records.skipped + [problem for note in notes for problem in find_problems(note)],
+        int(manifest.get("benchmark", {}).get("iterations_per_call", 1)),
+        [str(buffer["name"]) for buffer in buffers if buffer.get("role") == "input"],
+        [str(buffer["name"]) for buffer in buffers if buffer.get("role") == "output"],
+        len(records.entries),
+    )
+    journal.timelines = make_timelines(optimisations, read_parts(root, lab))
+    return journal
+
+
+def find_problems(note: Note) -> list[str]:
+    """What of a note cannot be used."""
+    problems = []
+    if note.begun is None and note.number > 1:
+        problems.append(
+            f"{note.file} does not say when it was begun, so no time belongs to it. Its first line is to be like "
+            "<!-- begun 2026-11-21T09:30:00Z -->"
+        )
+    if note.shortened:
+        problems.append(f"{note.file} is too long; its end is left out.")
+    return problems
+
+
+def read_parts(root: Path, lab: str) -> dict[str, tuple[str, float]]:
+    """Datasets that are a part of another, with how many times as long the whole takes, as source.json says."""
+    file = root / "labs" / lab / "source.json"
+    rows = read_json(file)["rows"] if file.exists() else []
+    return {row["dataset"]: (row["part_of"], float(row["scale"])) for row in rows if "part_of" in row}
+
+
+def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note]) -> list[Optimisation]:
+    """A stage's optimisations, each with the versions whose first record is younger than its note.
+
+    What is older than the first note belongs to it as well; without notes, all is one optimisation.
+    """
+    versions = find_versions([record for record in records.entries if record.stage == stage])
+    written = [note for note in notes if note.stage == stage]
+    optimisations = [Optimisation(stage, note.number, title, note) for note in written]
+    if versions and not optimisations:
+        optimisations = [Optimisation(stage, 1, title)]
+    for version in versions:
+        when = version.records[0].when
+        begun = [one for one in optimisations[1:] if one.note and one.note.begun is not None and one.note.begun <= when]
+        (begun[-1] if begun else optimisations[0]).versions.append(version)
+    return optimisations
+
+
+def find_versions(records: Sequence[Record]) -> list[Version]:
+    """Runs of records with one hash. What was imported joins the last version with its text, if there is one."""
+    versions: list[Version] = []
+    last_with: dict[str, Version] = {}
+    for record in records:
+        known = last_with.get(record.source_hash)
+        if known and (record.imported_from or known is versions[-1]):
+            known.records.append(record)
+            continue
+        versions.append(Version(record.source_hash, [record]))
+        last_with[record.source_hash] = versions[-1]
+    return versions
+
+
+def make_timelines(
+    optimisations: Sequence[Optimisation], parts: dict[str, tuple[str, float]]
+) -> dict[Place, list[Timeline]]:
+    """What was timed at each place, the dataset that most optimisations were timed on first."""
+    found: dict[Place, dict[str, list[Row]]] = {}
+    places = {place_of(record): None for one in optimisations for version in one.versions for record in version.records}
+    for place in places:
+        for optimisation in optimisations:
+            version = optimisation.chosen(place)
+            for dataset, (record, timed) in (version.measured(place) if version else {}).items():
+                assert version
+                if version.verdict == "passed":
+                    row = Row(optimisation, version, record, timed)
+                    found.setdefault(place, {}).setdefault(dataset, []).append(row)
+    timelines = {
+        place: sorted(
+            (make_timeline(place, dataset, rows, optimisations) for dataset, rows in join_parts(by_set, parts).items()),
+            key=lambda timeline: -len(timeline.rows),
+        )
+        for place, by_set in found.items()
+    }
+    order = sorted(timelines, key=lambda place: (not place.is_gpu, -len(timelines[place][0].rows)))
+    return {place: timelines[place] for place in order}
+
+
+def join_parts(by_set: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
+    """The rows of each dataset; a part's rows stand, scaled, with the whole's where those have none of the stage's."""
+    joined = {dataset: list(rows) for dataset, rows in by_set.items()}
+    for dataset, rows in by_set.items():
+        whole, scale = parts.get(dataset, ("", 1.0))
+        if whole not in by_set:
+            continue
+        timed = [row.optimisation for row in by_set[whole]]
+        for row in rows:
+            if row.optimisation not in timed:
+                joined[whole].append(Row(row.optimisation, row.version, row.record, row.measurement, scale))
+                joined[dataset].remove(row)
+    return {dataset: rows for dataset, rows in joined.items() if rows}
+
+
+def make_timeline(place: Place, dataset: str, rows: list[Row], optimisations: Sequence[Optimisation]) -> Timeline:
+    """Rows in the journal's order, each compared with the one before."""
+    rows = sorted(rows, key=lambda row: optimisations.index(row.optimisation))
+    spread = find_spread(place, dataset, [version for one in optimisations for version in one.versions])
+    for before, after in itertools.pairwise(rows):
+        if before.measurement.iterations == after.measurement.iterations:
+            after.change = compare(before, after, spread)
+    return Timeline(place, dataset, rows, spread)
+
+
+def find_spread(place: Place, dataset: str, versions: Sequence[Version]) -> float | None:
+    """How much the medians differ where one text was timed more than once: 0.01 is 1%. None: none was."""
+    medians: dict[str, list[float]] = {}
+    for version in versions:
+        for record in version.records:
+            if record.report and place_of(record) == place:
+                times = [timed.median_s for timed in record.measurements if timed.dataset == dataset]
+                medians.setdefault(version.source_hash, []).extend(times)
+    return max((max(some) / min(some) - 1 for some in medians.values() if len(some) > 1), default=None)
+
+
+def compare(before: Row, after: Row, spread: float | None) -> Change:
+    """How much faster it became, with a 95% interval: of all pairs of a sample before and a sample after, the ratios
+    between which the median ratio lies by the Mann-Whitney test (normal approximation)."""
+    olds = [sample * before.scale for sample in before.measurement.samples_s if sample > 0]
+    news = [sample * after.scale for sample in after.measurement.samples_s if sample > 0]
+    ratios = sorted(old / new for old in olds for new in news)
+    pairs, ratio = len(ratios), before.time_s / after.time_s
+    left_out = math.floor(pairs / 2 - CONFIDENCE * math.sqrt(pairs * (len(olds) + len(news) + 1) / 12))
+    if left_out < 1:
+        return Change(ratio, None, None, spread)
+    return Change(ratio, ratios[left_out - 1], ratios[pairs - left_out], spread)
