@@ -2,8 +2,9 @@
 
 python3 -m grader.journal.submit LAB    (make submit LAB=…)
 
-The archive is work/<lab>-<ids>-<date>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu and
-<lab>/reports/<stage>.json. manifest.json, schema 1:
+The archive is work/<lab>-<ids>-<date>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu,
+<lab>/reports/<stage>.json and, where there is a journal, <lab>/journal/: records.jsonl, the notes, and journal.html and
+journal.md as `make journal` makes them of these. manifest.json, schema 1:
 
     {"schema": 1, "lab": …, "warplab": version of the grader, "time": ISO 8601 in UTC,
      "authors": [{"name": …, "id": …}], "files": [{"path": below <lab>/, "bytes": …, "sha256": …}],
@@ -28,18 +29,23 @@ import stat
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.journal.authors import Author, find_authors
-from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically
+from grader.journal.console import UserError, choose_labs, read_stages, run_command, write_atomically
+from grader.journal.journal import render
+from grader.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
+from grader.journal.notes import find_notes
 from grader.journal.report import StageReport, read_report
 
 SCHEMA = 1
 MOST_SOURCE_BYTES = 1_000_000
 MOST_REPORT_BYTES = 10_000_000
+MOST_RECORDS_BYTES = 20_000_000
 CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
 
 
@@ -64,20 +70,12 @@ def collect(root: Path, work: Path, lab: str) -> Submission:
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}. Begin with: make start LAB={lab}")
     submission = Submission(lab)
-    stages = read_stages(root, lab)
+    stages = list(read_stages(root, lab))
     for stage in stages:
         collect_stage(submission, folder, root / "starter" / lab / f"{stage}.cu", stage)
     submission.problems += find_strangers(folder, stages)
+    collect_journal(submission, root, folder / "journal", stages)
     return submission
-
-
-def read_stages(root: Path, lab: str) -> list[str]:
-    """Ids of a lab's stages. Raises UserError when lab.json cannot be read."""
-    file = root / "labs" / lab / "lab.json"
-    try:
-        return [str(stage["id"]) for stage in read_json(file)["stages"]]
-    except (KeyError, TypeError):
-        raise UserError(f"{file}: no list of stages with ids.") from None
 
 
 def collect_stage(submission: Submission, folder: Path, starter: Path, stage: str) -> None:
@@ -119,6 +117,36 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
         submission.warnings.append(f"{stage} was changed since its last report. Make it again: {again}")
         return f"{describe(found)} before its last change"
     return describe(found)
+
+
+def collect_journal(submission: Submission, root: Path, folder: Path, stages: Sequence[str]) -> None:
+    """Adds records and notes, and the journal made of just these; warns of what cannot be packed."""
+    records = folder / "records.jsonl"
+    sizes = {records: MOST_RECORDS_BYTES} if records.exists() or records.is_symlink() else {}
+    sizes |= {note: MOST_NOTE_BYTES for stage in stages for _, note in find_notes(folder, stage)}
+    packed = {}
+    for file, most_bytes in sizes.items():
+        try:
+            packed[file.name] = read_regular(file, most_bytes)
+        except NotPackedError as reason:
+            submission.warnings.append(f"{file} {reason} It is left out of the journal.")
+    if packed:
+        submission.files |= {f"journal/{name}": content for name, content in packed.items()}
+        submission.files |= render_journal(submission, root, packed)
+
+
+def render_journal(submission: Submission, root: Path, packed: dict[str, bytes]) -> dict[str, bytes]:
+    """The journal's page and its Markdown, of copies of what is packed: so no link is followed."""
+    with tempfile.TemporaryDirectory() as copies:
+        for name, content in packed.items():
+            (Path(copies) / name).write_bytes(content)
+        try:
+            rendered = render(root, submission.lab, Path(copies))
+        except UserError as error:
+            submission.warnings.append(f"The journal could not be made: {error}")
+            return {}
+    submission.warnings += rendered.problems
+    return {"journal/journal.html": rendered.page.encode(), "journal/journal.md": rendered.markdown.encode()}
 
 
 def describe(report: StageReport) -> str:

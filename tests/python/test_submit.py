@@ -202,6 +202,49 @@ def test_a_missing_or_broken_report_is_only_a_warning(
     assert "lab/reports/02_second.json" not in unpack(archives(course)[0])
 
 
+def write_journal(course: Path) -> Path:
+    """Records of another lab's samples, as far as this lab has them, and a note."""
+    found = samples.report(lab="lab", stages=[samples.stage("01_first", "First", measurements=[samples.measurement()])])
+    record = {"schema": 1, "kind": "report", "time": "2026-11-21T04:05:06Z", "lab": "lab", "stage": "01_first"}
+    folder = course / "work/lab/journal"
+    write(folder / "records.jsonl", json.dumps(record | {"source_hash": "5f2a" * 16, "report": found}) + "\n")
+    write(folder / "01_first.md", "## Goal\nTo be handed in.\n")
+    write(folder / "journal.html", "stale")
+    write(folder / "journal.pdf", "not packed")
+    return folder
+
+
+def test_the_journal_is_packed_as_it_is_now(course: Path) -> None:
+    write_journal(course)
+    result = submit(course, "--author", ADA)
+    assert (result.returncode, result.stderr) == (0, "")
+    files = unpack(archives(course)[0])
+    names = sorted(path.removeprefix("lab/journal/") for path in files if path.startswith("lab/journal/"))
+    assert names == ["01_first.md", "journal.html", "journal.md", "records.jsonl"]
+    assert b"To be handed in." in files["lab/journal/journal.html"]
+    assert b"0.07830" in files["lab/journal/journal.md"]
+    manifest = json.loads(files["lab/manifest.json"])
+    hashes = {f"lab/{entry['path']}": entry["sha256"] for entry in manifest["files"]}
+    page = files["lab/journal/journal.html"]
+    assert hashes["lab/journal/journal.html"] == hashlib.sha256(page).hexdigest()
+
+
+def test_a_journal_that_cannot_be_packed_is_only_a_warning(course: Path) -> None:
+    folder = write_journal(course)
+    make_link(folder / "01_first.md")
+    write(folder / "records.jsonl", (folder / "records.jsonl").read_text() + "{half a line")
+    result = submit(course, "--author", ADA)
+    assert result.returncode == 0
+    assert "01_first.md is a symbolic link." in result.stdout
+    assert "records.jsonl, line 2, is skipped: not valid JSON" in result.stdout
+    files = unpack(archives(course)[0])
+    assert "lab/journal/01_first.md" not in files
+    assert b"To be handed in." not in files["lab/journal/journal.html"]
+    with (folder / "records.jsonl").open("wb") as stream:
+        stream.truncate(20_000_001)
+    assert "records.jsonl is larger than 20 MB." in submit(course, "--author", ADA).stdout
+
+
 def test_a_stale_report_and_a_failing_stage_are_told(course: Path) -> None:
     write(course / "work/lab/01_first.cu", "// changed\n")
     failed = samples.check("ragged", verdict="failed", failure={"cause": "tail_lost", "message": "…"})
