@@ -18,13 +18,14 @@ GPU :=
 NEW :=
 PDF :=
 JSON :=
+REPORT :=
 V :=
 
 # What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
 # into a shell line.
-typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU NEW PDF
+typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU NEW PDF REPORT
 
-verbs := help start check bench grade sweep show device profile sanitize inspect note journal submit clean
+verbs := help start check bench grade sweep show device profile sanitize inspect note journal import submit clean
 
 # The instructors' verbs; a students' kit has none of them.
 -include grader/course/course.mk
@@ -74,6 +75,10 @@ show: lab-given program
 
 grade device: program
 	@$(warplab) $@ $(stage) $(options)
+
+import: program
+	@test -n "$$REPORT" || { echo "Which report? Type  make import REPORT=FILE,  a report.json from a GPU." >&2; exit 2; }
+	@$(warplab) import --report "$$REPORT" $(folders)
 
 # Without Python these say so and leave; all other verbs do without.
 note: lab-given

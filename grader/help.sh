@@ -16,6 +16,7 @@ Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the
   make sanitize LAB=… STAGE=…        compute-sanitizer's four tools on your stage
   make note LAB=… STAGE=… [NEW=1]    your words on this optimisation: goal, expectation, difficulties, hours
   make journal LAB=… [PDF=1]         your timing report, made of all that was recorded and noted
+  make import REPORT=…               add a report from someone else's GPU to your journal
   make submit LAB=…                  pack your files for handing in
 
 BACKEND=cuda|cpu overrides the choice of backend.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/findings.h"
@@ -47,17 +48,26 @@ bool small_enough(const StageRun& run, const Dataset& dataset) {
 
 void prepare_for_check_mode(StageRun& run) { run.environment = {"WARPLAB_THREADS=1"}; }
 
-CheckMode run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets,
+Counted take_counts(StageRun& run, const Dataset& dataset) {
+    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+    return {dataset.name, std::exchange(run.counts, {}), std::exchange(run.launches, {}),
+            run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
+}
+
+Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets,
                          const std::filesystem::path& source, bool until_found,
                          const std::function<void(const std::string&)>& doing) {
     prepare_for_check_mode(run);
-    CheckMode result;
+    Watched watched;
+    CheckMode& result = watched.result;
+    std::vector<Counted> counted;
     std::optional<Check> first_failed;
     for (const Dataset* dataset : datasets) {
         if (!small_enough(run, *dataset)) continue;
         doing("check mode: " + dataset->name);
         const Check check = check_dataset(run, *dataset);
         run.end_session();
+        counted.push_back(take_counts(run, *dataset));
         if (check.skipped) continue;
         ++result.datasets;
         if (check.verdict != Verdict::passed && !first_failed) first_failed = check;
@@ -73,8 +83,11 @@ CheckMode run_check_mode(StageRun& run, const std::vector<const Dataset*>& datas
         if (first_failed->failure) result.remark += ": " + first_failed->failure->message;
     } else if (result.datasets == 0) {
         result.remark = "given without check mode: no dataset here is small enough for it";
+    } else if (result.verdict == Verdict::passed) {
+        for (const LimitOutcome& outcome : compare_with_limits(run.stage, counted))
+            if (!outcome.held()) watched.unused_techniques.push_back(limit_words(outcome));
     }
-    return result;
+    return watched;
 }
 
 CheckMode without_check_mode(const Compilation& compilation, Backend judged_on) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/judge/check.h"
+#include "grader/judge/counters.h"
 
 namespace warplab {
 
@@ -17,9 +18,17 @@ bool small_enough(const StageRun& run, const Dataset& dataset);
 /// One thread runs all blocks, so that what is found does not depend on the machine's cores.
 void prepare_for_check_mode(StageRun& run);
 
+/// What was counted since the last call, for the dataset that ran then.
+Counted take_counts(StageRun& run, const Dataset& dataset);
+
+struct Watched {
+    CheckMode result;
+    std::vector<std::string> unused_techniques;  // limits of the stage that a right solution broke, in words
+};
+
 /// Runs what is small enough of `datasets`, on a stage compiled for check mode from `source`. `until_found`: stops at
 /// the first finding that is no note, for a stage that failed anyway. `wall_s` is left for the caller to set.
-CheckMode run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets,
+Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets,
                          const std::filesystem::path& source, bool until_found,
                          const std::function<void(const std::string&)>& doing);
 

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <utility>
 
+#include "grader/core/hash.h"
 #include "grader/core/json.h"
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
@@ -21,6 +22,7 @@
 #include "grader/judge/counters.h"
 #include "grader/judge/findings.h"
 #include "grader/judge/judge.h"
+#include "grader/judge/records.h"
 #include "grader/judge/verbs.h"
 #include "grader/judge/work.h"
 
@@ -303,20 +305,21 @@ Json to_json(const Inspection& found) {
             {"least_bytes", found.all.least_bytes}};
 }
 
-/// What was counted since the last dataset.
-Counted take_counts(StageRun& run, const Dataset& dataset) {
-    const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
-    return {dataset.name, std::exchange(run.counts, {}), std::exchange(run.launches, {}),
-            run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
-}
-
 /// BUILD/inspect/LAB-STAGE.json, of which the HTML page is made, and a copy where --json says.
-void keep(const Inspection& found, const Options& options) {
-    const std::string text = to_json(found).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+void keep(const Inspection& found, const Report& report, const std::filesystem::path& file, const Options& options) {
+    Json json = to_json(found);
+    const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     const auto folder = options.build / "inspect";
     std::filesystem::create_directories(folder);
     std::ofstream(folder / (found.lab + "-" + found.stage + ".json")) << text;
     if (!options.json.empty()) std::ofstream(options.json) << text;
+    if (!is_work(options) || !options.dataset.empty()) return;
+    json.erase("source");
+    json.erase("lines");
+    keep_or_say([&] {
+        append_record(options.work, {found.lab, found.stage, sha256_file(file), file}, "inspection", report.time,
+                      {{"inspection", json}});
+    });
 }
 
 }  // namespace
@@ -327,7 +330,7 @@ int inspect(const Options& options) {
     const Stage& stage = lab.stage(options.stage);
     check_names(lab, options, Backend::cpu);
     const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
-    if (options.source.empty() && options.tree.empty()) start_lab(lab, judge.folders());
+    if (is_work(options)) start_lab(lab, judge.folders());
     const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
     Task task;
     task.for_tools = true;
@@ -369,7 +372,7 @@ int inspect(const Options& options) {
     print_traffic(found.all);
     found.lines = summarize_lines(found.counts);
     print_source(found.lines, found.source);
-    keep(found, options);
+    keep(found, judge.begin_report("inspect", lab, task, options.tree), file, options);
     const bool used = std::all_of(found.limits.begin(), found.limits.end(), std::mem_fn(&LimitOutcome::held));
     return clean && found.passed && used ? 0 : 1;
 }

@@ -284,7 +284,10 @@ void Judge::watch(const CompileRequest& request, std::future<Compiled>& compiled
         report.check_mode = without_check_mode(ready.result, backend_);
     } else {
         const auto run = make_run(request, ready);
-        report.check_mode = run_check_mode(*run, datasets, request.source, outputs_failed(report), listener.doing);
+        Watched watched = run_check_mode(*run, datasets, request.source, outputs_failed(report), listener.doing);
+        report.check_mode = watched.result;
+        if (!outputs_failed(report))
+            for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
     }
     report.check_mode->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

@@ -50,6 +50,8 @@ const std::vector<Entry>& entries() {
          warplab::show, true, true, false, true},
         {"peers", "Time library functions beside the reference solutions, on the GPU.", warplab::peers, true, false,
          false},
+        {"import", "Add a report that was made elsewhere, as on an instructor's GPU, to the journal.", warplab::import,
+         false, false, false},
         {"prepare", "Compile ahead what every check links: the runner and the backend.", warplab::prepare_harness,
          false, false, false},
     };
@@ -94,6 +96,8 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
     }
     if (std::string(entry.name) == "inspect")
         command.add_option("--gpu", options.gpu, "reckon with this GPU's limits: H200, A100, T4, RTX3080 ...");
+    if (std::string(entry.name) == "import")
+        command.add_option("--report", options.report, "a report.json")->required();
     command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");
     command.add_option("--source", options.source, "judge this file as the stage");
     command.add_option("--tree", options.tree, "work (default), solutions, starter or a folder with the stages' files");

@@ -13,6 +13,7 @@
 #include "grader/judge/console.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"
+#include "grader/judge/records.h"
 #include "grader/judge/verbs.h"
 #include "grader/judge/work.h"
 
@@ -158,7 +159,7 @@ int sweep(const Options& options) {
             fmt::format("A sweep compares times, and there is no GPU to time on ({}). FORCE=1 sweeps on the CPU "
                         "backend all the same; that says nothing about a GPU.",
                         why_no_gpu()));
-    if (options.source.empty() && options.tree.empty()) start_lab(lab, judge.folders());
+    if (is_work(options)) start_lab(lab, judge.folders());
     const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());
     const auto source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
     const std::string source_hash = std::filesystem::is_regular_file(source) ? sha256_file(source) : "";
@@ -181,7 +182,13 @@ int sweep(const Options& options) {
     const auto file =
         options.json.empty() ? options.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << to_json(report, stage, source_hash, dataset, points).dump(2) << "\n";
+    const Json found = to_json(report, stage, source_hash, dataset, points);
+    std::ofstream(file) << found.dump(2) << "\n";
+    if (is_work(options))
+        keep_or_say([&] {
+            append_record(options.work, {lab.name, stage.id, source_hash, source}, "sweep", report.time,
+                          {{"backend", report.backend}, {"machine", report.machine.to_json()}, {"sweep", found}});
+        });
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <future>
+#include <iterator>
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
@@ -16,6 +18,7 @@
 #include "grader/judge/console.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"
+#include "grader/judge/records.h"
 #include "grader/judge/toolchain.h"
 #include "grader/judge/work.h"
 
@@ -30,9 +33,6 @@ void print(const std::string& text) {
     std::fflush(stdout);
 }
 
-bool is_work(const Options& options) {
-    return options.source.empty() && (options.tree.empty() || options.tree == "work");
-}
 bool is_ours(const Options& options) {
     return options.source.empty() && (options.tree == "solutions" || options.tree == "starter");
 }
@@ -70,16 +70,6 @@ fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, cons
     return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
 }
 
-/// A verdict stands, whether or not its report can be kept.
-void keep_or_say(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders) {
-    try {
-        keep_report(report, stage, lab, folders);
-    } catch (const UsageError& error) {
-        print(wrap(error.what() + std::string(" Without it `make` does not know where you stand."), 0,
-                   text_style(STDOUT_FILENO).width));
-    }
-}
-
 /// Judges the stages one after the other, with a line on the terminal that says what is being done.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const Options& options, bool print_stages) {
@@ -107,8 +97,10 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         console.clear();
         const StageReport& done = report.stages.back();
         if (print_stages) print(render_stage(done, style, !task.dataset.empty()));
+        if (!is_work(options)) continue;
+        keep_or_say([&] { record_report(options.work, report, done, task.dataset); });
         // One dataset alone says neither where the student stands nor what the points are.
-        if (is_work(options) && task.dataset.empty()) keep_or_say(report, done, lab, judge.folders());
+        if (task.dataset.empty()) keep_or_say([&] { keep_report(report, done, lab, judge.folders()); });
     }
     if (!options.json.empty()) write_report(report, options.json);
     return report;
@@ -142,7 +134,31 @@ std::string next_after_check(const Report& report, const Options& options) {
     return "";
 }
 
+/// One report.json, of any verb and machine.
+Report read_report(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    if (!stream || fs::is_directory(file)) throw UsageError(fmt::format("{} cannot be read.", file.string()));
+    try {
+        return parse_report(text);
+    } catch (const std::exception& error) {
+        throw UsageError(fmt::format("{} is not a report.json: {}", file.string(), error.what()));
+    }
+}
+
 }  // namespace
+
+bool is_work(const Options& options) {
+    return options.source.empty() && (options.tree.empty() || options.tree == "work");
+}
+
+void keep_or_say(const std::function<void()>& keep) {
+    try {
+        keep();
+    } catch (const UsageError& error) {
+        print(wrap(error.what(), 0, text_style(STDOUT_FILENO).width));
+    }
+}
 
 void check_names(const Lab& lab, const Options& options, Backend backend) {
     if (!options.dataset.empty() && lab.dataset(options.dataset).uses.cuda_only &&  // throws with the names there are
@@ -274,6 +290,26 @@ int grade(const Options& options) {
     print("\n" + render_table(reports, text_style(STDOUT_FILENO)));
     fmt::print("Reports: {}\n", names.size() == 1 ? (folder / (names.front() + ".json")).string() : folder.string());
     return status;
+}
+
+int import(const Options& options) {
+    Judge judge(folders_of(options), Backend::cpu);
+    const Report report = read_report(options.report);
+    const Lab& lab = judge.lab(report.lab);
+    for (const StageReport& stage : report.stages) lab.stage(stage.stage);  // throws with the names there are
+    const std::string where = report.backend == "cuda" ? report.machine.gpu : "the CPU backend";
+    int added = 0;
+    for (const StageReport& stage : report.stages) {
+        const bool fresh = record_imported(options.work, report, stage, options.report.filename().string());
+        added += fresh;
+        fmt::print("  {:<28} {}\n", stage.stage,
+                   !fresh                       ? "is in the journal already"
+                   : stage.measurements.empty() ? std::string(verdict_name(stage.verdict)) + ", not timed"
+                                                : "measured on " + where);
+    }
+    fmt::print("{} of {} added to {}. Next: make journal LAB={}\n", added, format_plural(report.stages.size(), "stage"),
+               records_file(options.work, lab.name).string(), lab.name);
+    return 0;
 }
 
 int prepare_harness(const Options& options) {

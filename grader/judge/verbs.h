@@ -3,6 +3,7 @@
 // Misuse is a UsageError, a mistake in a lab's files a ManifestError.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Options {
     std::string backend;  // empty: the best there is
     std::string tree;     // empty: work
     std::filesystem::path json, report_dir;
+    std::filesystem::path report;       // import: what to add to the journal
     std::filesystem::path image;        // show: the picture to work on
     std::vector<std::string> settings;  // show: NAME=VALUE
     std::string metrics;                // profile: these alone, as CSV
@@ -39,7 +41,15 @@ int sanitize(const Options& options);
 int inspect(const Options& options);
 int peers(const Options& options);
 int show(const Options& options);
+int import(const Options& options);
 int prepare_harness(const Options& options);
+
+/// Whether the student's own files are judged: only then reports are kept and the journal grows.
+bool is_work(const Options& options);
+
+/// Runs what keeps a result for later. When it throws UsageError its words are printed and that is all: a verdict
+/// stands, whether or not it can be kept.
+void keep_or_say(const std::function<void()>& keep);
 
 /// What was typed is looked at before anything is copied or compiled: throws UsageError, with the names there are,
 /// unless stage, dataset, --source and --tree are there, and the dataset can be run on this backend.

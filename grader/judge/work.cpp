@@ -84,7 +84,11 @@ void write_report(const Report& report, const fs::path& file) {
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders) {
     Report one = report;
     one.stages = {stage};
-    write_report(one, folders.work / lab.name / "reports" / (stage.stage + ".json"));
+    try {
+        write_report(one, folders.work / lab.name / "reports" / (stage.stage + ".json"));
+    } catch (const UsageError& error) {
+        throw UsageError(error.what() + std::string(" Without it `make` does not know where you stand."));
+    }
 }
 
 Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders) {

@@ -109,6 +109,15 @@ def test_wrong_outputs_come_with_the_line_that_check_mode_names(tmp_path: Path) 
     assert judged.stage["check_mode"]["datasets"] == 1  # the first that shows a reason is enough
 
 
+@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+def test_an_earlier_stage_handed_in_again_is_noted_and_costs_nothing(tmp_path: Path) -> None:
+    judged = check("image_histogram", "03", ROOT / "solutions/image_histogram/01_global_atomics.cu", tmp_path)
+    assert judged.status == 0
+    assert judged.stage["score"]["hygiene"] == judged.stage["score"]["hygiene_max"]
+    assert [note for note in judged.stage["notes"] if note.startswith("Technique not used: ")]
+    assert "Note: Technique not used: " in judged.printed
+
+
 @pytest.mark.parametrize("lab", labs())
 def test_wrong_submissions_are_listed(lab: str) -> None:
     folder = ROOT / "tests/labs" / lab
