@@ -1,10 +1,13 @@
-"""compute-sanitizer's verdict on every planted mistake of kernels/*.cu, for a table beside check mode's.
+"""compute-sanitizer's verdict on every planted mistake of kernels/*.cu, for a table beside check mode's, and on the
+labs' wrong submissions whose line check mode names.
 
-    python3 tests/cpu/check/compare_with_sanitizer.py --json FILE     (needs a GPU, nvcc and compute-sanitizer)
+    python3 tests/cpu/check/compare_with_sanitizer.py --json FILE     (needs a GPU, nvcc, compute-sanitizer and
+                                                                       build/warplab for the submissions)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
 for each program, the kind and the lines that it plants and what each tool said of it: `clean`, `findings` (words,
-lines, count), `timeout`, `error` or `not run`. Standard library only.
+lines, count), `timeout`, `error` or `not run`. A submission is run by `build/warplab sanitize` on the first dataset on
+which check mode finds its mistake. Standard library only.
 """
 
 from __future__ import annotations
@@ -30,6 +33,11 @@ TOOLS = {
 }
 # What is asked first, in case the time is up before all are.
 LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "returned": "synccheck"}
+
+HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = ROOT / (os.environ.get("BUILD") or "build")
+SAID = re.compile(r"^(memcheck|racecheck|initcheck|synccheck) +(clean|found something)", re.MULTILINE)
 
 TOOL_LIMIT_S = 20
 MOST_KEPT_CHARACTERS = 4000
@@ -130,6 +138,58 @@ def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers:
     return rows
 
 
+def submissions() -> list[dict]:
+    """Entries of the labs' wrong.json in which check mode names a line."""
+    found = []
+    for listed in sorted(ROOT.glob("tests/labs/*/wrong.json")):
+        for entry in json.loads(listed.read_text()):
+            if "inspect" in entry:
+                found.append({"lab": listed.parent.name, "source": listed.parent / entry["file"], **entry})
+    return found
+
+
+def dataset_that_shows(entry: dict, folder: Path) -> str:
+    """The first public dataset on which check mode finds the submission's mistake; empty: none of the small ones."""
+    for recipe in json.loads((ROOT / "datasets" / entry["lab"] / "public.json").read_text())["datasets"]:
+        if "check" not in recipe["uses"] or "cuda-only" in recipe["uses"]:
+            continue
+        report = folder / f"{entry['lab']}-{entry['source'].stem}.json"
+        report.unlink(missing_ok=True)
+        options = ["--source", entry["source"], "--dataset", recipe["name"], "--no-nvcc", "--json", report]
+        command = [BUILD / "warplab", "inspect", entry["lab"], entry["stage"], *options]
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+        findings = json.loads(report.read_text())["findings"] if report.exists() else []
+        if entry["inspect"] in [[one["cause"], one["line"]] for one in findings]:
+            return recipe["name"]
+    return ""
+
+
+def sanitize_submission(entry: dict, folder: Path) -> dict:
+    dataset = dataset_that_shows(entry, folder)
+    row = {"submission": f"{entry['lab']}/{entry['source'].stem}", "planted": entry["inspect"], "dataset": dataset}
+    command = [BUILD / "warplab", "sanitize", entry["lab"], entry["stage"], "--source", entry["source"]]
+    try:
+        done = subprocess.run(
+            [*command, "--dataset", dataset], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return row | {"tools": {tool: {"verdict": "timeout"} for tool in TOOLS}}
+    parts = SAID.split(done.stdout)[1:]
+    tools = {tool: {"verdict": "not run"} for tool in TOOLS}
+    for tool, said, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        lines = sorted({int(line) for line in re.findall(rf"{re.escape(entry['source'].name)}:(\d+)", words)})
+        tools[tool] = {"verdict": "clean" if said == "clean" else "findings", "lines": lines, "output": words[:2000]}
+    return row | {"tools": tools}
+
+
+def sanitize_submissions(folder: Path, workers: int) -> list[dict]:
+    if not (BUILD / "warplab").exists():
+        print("build/warplab is not built: the labs' wrong submissions are left out.")
+        return []
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda entry: sanitize_submission(entry, folder), submissions()))
+
+
 def in_short(result: dict) -> str:
     if result["verdict"] != "findings":
         return result["verdict"]
@@ -158,15 +218,20 @@ def main() -> int:
     parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
     options = parser.parse_args()
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
-    kernels = sorted(k for k in KERNELS.glob("*.cu") if options.only in k.stem)
+    kernels = sorted((k for k in KERNELS.glob("*.cu") if options.only in k.stem), key=lambda k: (k.stem == HANGS, k))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         rows = judge(nvcc, sanitizer, kernels, Path(folder), options.workers, options.limit_s)
+        labs = [] if options.only else sanitize_submissions(Path(folder), options.workers)
     wall_s = round(time.monotonic() - begin, 1)
     report = {"schema": 1, "tool": version(sanitizer), "nvcc": version(nvcc), "wall_s": wall_s, "programs": rows}
+    report["submissions"] = labs
     options.json.write_text(json.dumps(report, indent=1) + "\n")
     print_table(rows)
-    print(f"{len(rows)} programs in {wall_s} s")
+    for row in labs:
+        said = {tool: result.get("lines", result["verdict"]) for tool, result in row["tools"].items()}
+        print(f"{row['submission']:<44} {row['planted'][0]} {row['planted'][1]} on {row['dataset'] or 'none'}: {said}")
+    print(f"{len(rows)} programs and {len(labs)} submissions in {wall_s} s")
     return 0
 
 
