@@ -28,7 +28,7 @@ typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET 
 verbs := help start check bench grade sweep show device profile sanitize inspect note journal import submit clean
 
 # The instructors' verbs; a students' kit has none of them.
--include grader/course/course.mk
+include $(wildcard grader/course/course.mk)
 
 $(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
 export BUILD VENV $(typed)

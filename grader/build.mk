@@ -80,10 +80,11 @@ $(test_objects) $(BUILD)/precompiled/tests.h.gch: private CXXFLAGS += $(TEST_FLA
 $(objects)/grader/core/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
 $(objects)/grader/core/version.o: $(BUILD)/revision
 
+# grader/revision is in archives, which may be unpacked inside somebody else's checkout.
 # These files change only when what they say changes, and then what depends on them is built anew.
 remember = @mkdir -p $(@D); new="$(1)"; [ "$$new" = "$$(cat $@ 2>/dev/null)" ] || echo "$$new" >$@
 $(BUILD)/revision: force
-	$(call remember,$$(git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
+	$(call remember,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
 $(BUILD)/compiler: force
 	$(call remember,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
 $(BUILD)/oracle-objects: force

@@ -1,6 +1,10 @@
 # The instructors' verbs: included by the Makefile, and not part of a students' kit.
 
-verbs += demo test new-lab starters docs results counters peers soak bench-backend
+verbs += demo test new-lab starters docs results counters peers soak bench-backend kit
+
+LABS :=
+UPTO :=
+typed += LABS UPTO
 
 demo: setup-demo program
 	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
@@ -46,3 +50,7 @@ soak: program
 
 bench-backend: program
 	@$(MAKE) $(jobs) -f grader/cpu/bench/bench.mk
+
+# The students' archive; LABS=one,other and UPTO=3 leave the rest out.
+kit:
+	@sh grader/setup.sh python "make kit" && $(python) -m grader.course.kit --labs "$$LABS" --upto "$$UPTO"

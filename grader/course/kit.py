@@ -1,0 +1,314 @@
+"""Packs the students' archive: what they need to write, check and hand in, and nothing that tells the answers.
+
+python3 -m grader.course.kit [--labs LAB,LAB] [--upto STAGE]    (make kit [LABS=…] [UPTO=…])
+
+The archive is dist/warplab-<version>.tar.gz; every byte of it follows from the commit (and what was changed since).
+Only files that git tracks get in. It is not written when a line of a solution, a hidden dataset's name or the course's
+secret is found in it. A solution's lines that are in its starter are no secret, nor are trivial ones, nor those listed
+in solutions/<lab>/shown.txt because the handout or the oracle shows them on purpose.
+
+The oracle, which computes the right answers on the CPU, goes along as source: without it nothing can be checked, and
+how to compute the answer on a CPU is in the handout and the contract anyway.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import posixpath
+import re
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from grader.course.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
+from grader.course.tables import renew
+from grader.journal.console import UserError, choose_labs, explain_os_error, read_json, read_text, run_command
+from grader.journal.console import write_atomically as write
+
+GRADER = ["grader/*", "labs/precompiled.h"]
+NOT_FOR_STUDENTS = ["grader/course/*", "grader/cpu/bench/*", "datasets/*/*.py"]
+OF_ALL_LABS = ["Makefile", "LICENSE", ".gitignore", ".clang-format", ".editorconfig", *GRADER]
+OF_A_LAB = [
+    "labs/{lab}/lab.json",
+    "labs/{lab}/*.h",
+    "labs/{lab}/driver.cu",
+    "labs/{lab}/oracle.cpp",
+    "labs/{lab}/show.cpp",
+    "labs/{lab}/show.py",
+    "datasets/{lab}/*",
+    "starter/{lab}/*.cu",
+]
+HIDDEN = "datasets/*/hidden.json"
+REVISION = "grader/revision"  # of a copy that is no git checkout: build.mk reads it
+README_TEMPLATE = Path(__file__).with_name("kit.md.in")
+LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^()\s]+)\)")
+NAME = re.compile(r"[A-Za-z_]\w*")
+EVERYBODYS = (
+    "threadIdx blockIdx blockDim gridDim x y z i j k n begin end std size_t const constexpr static unsigned int char "
+    "float double bool auto void struct return if else for while break continue true false sizeof pragma unroll ifndef "
+    "define endif __syncthreads __shared__ __global__ __device__"
+)
+Files = dict[str, bytes]  # by path from the archive's root
+
+
+def run_git(root: Path, *words: str) -> str:
+    """What git says. Raises UserError when the folder is no checkout."""
+    try:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
+    except OSError as error:
+        raise UserError(f"git: {explain_os_error(error)}") from None
+    if done.returncode != 0:
+        why = done.stderr.decode(errors="replace").strip()
+        raise UserError(f"git {words[0]}: {why} Only a git checkout is packed.")
+    return done.stdout.decode()
+
+
+def list_tracked(root: Path) -> list[str]:
+    """Paths that git tracks, sorted: nothing else lying about gets into an archive."""
+    return sorted(name for name in run_git(root, "ls-files", "-z").split("\0") if name and (root / name).is_file())
+
+
+def revision(root: Path) -> str:
+    """The commit, and whether something was changed since."""
+    return run_git(root, "describe", "--always", "--dirty", "--abbrev=10").strip()
+
+
+def commit_time(root: Path) -> int:
+    """Seconds since 1970: the time of every file in an archive."""
+    return int(run_git(root, "log", "-1", "--format=%ct"))
+
+
+def version(root: Path) -> str:
+    """The grader's version, without the revision. Raises UserError."""
+    file = root / "grader/core/version.cpp"
+    found = re.search(r'return "([\w.]+) ', read_text(file))
+    if not found:
+        raise UserError(f"{file}: no version in it.")
+    return found[1]
+
+
+def is_one_of(name: str, patterns: Sequence[str], labs: Sequence[str]) -> bool:
+    """Whether a path fits a pattern, with {lab} for each lab."""
+    return any(fnmatch(name, pattern.format(lab=lab)) for pattern in patterns for lab in labs)
+
+
+def collect_kit(sources: CutSources) -> Files:
+    """The archive's files. Raises UserError."""
+    root, labs = sources.root, sources.labs()
+    tracked = list_tracked(root)
+    for lab in labs:
+        if f"labs/{lab}/lab.json" not in tracked:
+            raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
+    names = [
+        name
+        for name in tracked
+        if is_one_of(name, OF_ALL_LABS + OF_A_LAB, labs) and not is_one_of(name, [*NOT_FOR_STUDENTS, HIDDEN], labs)
+    ]
+    files = {name: (root / name).read_bytes() for name in names}
+    files[REVISION] = f"{revision(root)}\n".encode()
+    for lab in labs:
+        cut_lab(sources, lab, files)
+    files["README.md"] = make_readme(sources).encode()
+    add_pictures(root, tracked, files)
+    for name in [name for name in files if name.endswith(".md")]:
+        files[name] = drop_dangling_links(name, files).encode()
+    return files
+
+
+def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
+    """Adds a lab's handout, and leaves the stages out that are not in its manifest."""
+    handout = f"handouts/{lab}.md"
+    files[handout] = cut_handout(sources, lab).encode()
+    kept = stage_ids(sources.manifest(lab))
+    if sources.manifest(lab) == read_json(sources.root / "labs" / lab / "lab.json"):
+        return
+    recipes = f"datasets/{lab}/public.json"
+    files[f"labs/{lab}/lab.json"] = show_json(sources.manifest(lab)).encode()
+    files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), kept)).encode()
+    for name in list(files):
+        if name.startswith(f"starter/{lab}/") and Path(name).stem not in kept:
+            del files[name]
+
+
+def make_readme(sources: CutSources) -> str:
+    """The students' README: a template with sections of ours, about the first lab that is there."""
+    ours = read_text(sources.root / "README.md")
+    text = re.sub(
+        r"^@(.+)@$", lambda title: find_section(ours, title[1]), read_text(README_TEMPLATE), flags=re.MULTILINE
+    )
+    example = find_example(ours)
+    lab = example[0] if example[0] in sources.labs() else sources.labs()[0]
+    if lab != example[0]:
+        text = text.replace("DATASET=one", "DATASET=NAME")
+    text = text.replace(example[1], stage_ids(sources.manifest(lab))[0]).replace(example[0], lab)
+    return renew(sources, text, README_TEMPLATE)
+
+
+def find_section(text: str, title: str) -> str:
+    """A section of README.md with its heading. Raises UserError."""
+    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    if not found:
+        raise UserError(f"README.md has no section '{title}', which the students' README takes over.")
+    return found[0].rstrip()
+
+
+def find_example(readme: str) -> tuple[str, str]:
+    """The lab and the stage by which README.md explains what a student types. Raises UserError."""
+    found = re.search(r"work/(\w+)/(\d\d_\w+)\.cu", readme)
+    if not found:
+        raise UserError("README.md names no file work/LAB/STAGE.cu as an example.")
+    return found[1], found[2]
+
+
+def add_pictures(root: Path, tracked: Sequence[str], files: Files) -> None:
+    """Adds what the documents show. Raises UserError when a picture is not there."""
+    for name in [name for name in files if name.endswith(".md")]:
+        for target in PICTURE.findall(files[name].decode()):
+            picture = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            if picture not in tracked:
+                raise UserError(f"{name} shows {picture}, which git does not track.")
+            files[picture] = (root / picture).read_bytes()
+
+
+def drop_dangling_links(name: str, files: Files) -> str:
+    """A document in which links to what is not in the archive are their text alone."""
+
+    def keep(link: re.Match[str]) -> str:
+        target, _, anchor = link[2].partition("#")
+        if "://" in target:
+            return link[0]
+        file = posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) if target else name
+        there = file in files and (not anchor or anchor in find_anchors(files[file].decode()))
+        return link[0] if there else link[1]
+
+    return LINK.sub(keep, files[name].decode())
+
+
+def find_anchors(text: str) -> set[str]:
+    """What can be linked to in a document, as GitHub names headings."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    named = re.findall(r'(?:id|name)="([^"]+)"', text)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(named)
+
+
+# --- what must not get out ---
+
+
+def squeeze(text: str) -> str:
+    """Text without any white space, so that another layout is found, too."""
+    return re.sub(r"\s", "", text)
+
+
+def strip_comment(line: str) -> str:
+    """A line of code without the comment at its end; a line that is all comment stays."""
+    code, _, comment = line.strip().partition("//")
+    return code or comment
+
+
+def find_own_names(line: str) -> set[str]:
+    """The names in a line that are not everybody's; `Extent extent` has one."""
+    return {name.lower() for name in NAME.findall(line) if name not in EVERYBODYS.split()}
+
+
+def is_trivial(line: str) -> bool:
+    """Whether a line tells nothing: an include, brackets, or hardly a name that is not everybody's."""
+    return line.startswith("#include") or len(squeeze(line)) < 10 or len(find_own_names(line)) < 2
+
+
+def find_answers(root: Path, starters: Sequence[bytes]) -> dict[str, str]:
+    """Squeezed lines of the solutions that students must not see, each with where it stands. What is in the starters
+    given is no answer, nor is what solutions/<lab>/shown.txt lists."""
+    given = "\n".join(squeeze(starter.decode()) for starter in starters)
+    answers: dict[str, str] = {}
+    for folder in sorted((root / "solutions").iterdir()):
+        listed = folder / "shown.txt"
+        shown = {squeeze(line) for line in read_text(listed).splitlines()} if listed.is_file() else set()
+        for solution in sorted(folder.glob("*.cu")):
+            for number, text in enumerate(read_text(solution).splitlines(), start=1):
+                line = strip_comment(text)
+                if not text.strip().startswith("//@") and not is_trivial(line) and squeeze(line) not in shown:
+                    answers.setdefault(squeeze(line), f"{solution.relative_to(root)}:{number}")
+    return {line: place for line, place in answers.items() if line not in given}
+
+
+def find_secrets(root: Path) -> dict[str, str]:
+    """Names of hidden datasets and the course's secret, each with what it is."""
+    secrets = {}
+    for file in sorted(root.glob(HIDDEN)):
+        for dataset in read_json(file)["datasets"]:
+            secrets[str(dataset["name"])] = f"the name of a hidden dataset of {file.parent.name}"
+    secret = root / "datasets/.secret"
+    if secret.is_file():
+        secrets[read_text(secret).strip()] = "the course's secret"
+    return secrets
+
+
+def find_leaks(root: Path, files: Mapping[str, bytes]) -> Iterator[str]:
+    """A sentence for each answer or secret that is in an archive's files."""
+    answers = find_answers(root, [content for name, content in files.items() if name.startswith("starter/")])
+    secrets = find_secrets(root)
+    for name, content in sorted(files.items()):
+        for secret, what in secrets.items():
+            if re.search(rb"(?<!\w)" + re.escape(secret.encode()) + rb"(?!\w)", content):
+                yield f"{name} has {what}."
+        text = squeeze(content.decode(errors="replace")) if b"\0" not in content else ""
+        for line, place in answers.items():
+            if line in text:
+                yield f"{name} has a line of {place}: {line}"
+
+
+def refuse_leaks(root: Path, files: Mapping[str, bytes]) -> None:
+    """Raises UserError that names what students must not see."""
+    leaks = list(find_leaks(root, files))
+    if leaks:
+        raise UserError(
+            "\n  ".join(["Nothing was packed: students would see", *leaks])
+            + "\nTake it out there. A line that is shown on purpose can be listed in solutions/<lab>/shown.txt."
+        )
+
+
+# --- the archive ---
+
+
+def pack_tar(files: Mapping[str, bytes], folder: str, time: int) -> bytes:
+    """A tar of which every byte follows from its contents and the time: sorted, nobody's; scripts may be run."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in sorted(files.items()):
+            entry = tarfile.TarInfo(posixpath.join(folder, name))
+            entry.size, entry.mtime = len(content), time
+            entry.mode = 0o755 if content.startswith(b"#!") else 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 2 when students would see an answer, or when a lab or stage is not there."""
+    parser = argparse.ArgumentParser(prog="make kit", description=__doc__.partition("\n")[0])
+    parser.add_argument("--labs", default="", metavar="LAB,LAB", help="these labs only (default: all)")
+    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage: a number, or one lab's stage id")
+    parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    options = parser.parse_args(arguments)
+    root: Path = options.root
+    labs = choose_labs(root, re.split(r"[\s,]+", options.labs.strip(" ,")) if options.labs.strip(" ,") else [])
+    sources = cut_labs(root, labs, options.upto.strip())
+    files = collect_kit(sources)
+    refuse_leaks(root, files)
+    name = f"warplab-{version(root)}"
+    output = options.output or root / "dist" / f"{name}.tar.gz"
+    packed = gzip.compress(pack_tar(files, name, commit_time(root)), mtime=0)
+    write(output, packed)
+    stages = sum(len(stage_ids(sources.manifest(lab))) for lab in labs)
+    print(f"{output}: {', '.join(sorted(labs))}; {stages} stages, {len(files)} files, {len(packed) / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,309 @@
+"""The students' archive: no answer gets out, and what is in it works by itself."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from grader.course.kit import drop_dangling_links, find_leaks
+from tests.python.support import ROOT, run_module
+
+BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
+LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
+LAST = max(int(file.name[:2]) for file in ROOT.glob("solutions/*/*.cu"))
+needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
+
+
+def make_kit(archive: Path, *options: str) -> dict[str, bytes]:
+    """The archive's files, by path below its one folder."""
+    made = run_module("grader.course.kit", "--output", archive, *options)
+    assert made.returncode == 0, made.stderr
+    return read_kit(archive.read_bytes())
+
+
+def read_kit(packed: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        members = archive.getmembers()
+        assert all(member.isreg() and (member.uid, member.gid, member.uname) == (0, 0, "") for member in members)
+        assert len({member.mtime for member in members}) == 1
+        assert [member.name for member in members] == sorted(member.name for member in members)
+        contents = {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
+    (folder,) = {name.partition("/")[0] for name in contents}
+    assert re.fullmatch(r"warplab-[\d.]+", folder)
+    return {name.partition("/")[2]: content for name, content in contents.items()}
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory) -> dict[str, bytes]:
+    return make_kit(tmp_path_factory.mktemp("kit") / "kit.tar.gz")
+
+
+def squeeze(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def answers_written_by_students() -> dict[str, str]:
+    """Long lines between //@ begin and its end, found without the packer's help."""
+    found = {}
+    for solution in ROOT.glob("solutions/*/*.cu"):
+        shown = solution.with_name("shown.txt")
+        known = squeeze(shown.read_text()) if shown.exists() else ""
+        inside = False
+        for line in solution.read_text().splitlines():
+            if line.strip().startswith("//@"):
+                inside = line.strip() == "//@ begin"
+            elif inside and len(code := squeeze(line.partition("//")[0])) >= 36 and code not in known:
+                found[code] = str(solution)
+    return found
+
+
+def test_no_answer_is_in_it(kit):
+    answers = answers_written_by_students()
+    assert len(answers) > 200
+    texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
+    starters = "".join(text for name, text in texts.items() if name.startswith("starter/"))
+    others = {name: text for name, text in texts.items() if not name.startswith("starter/")}
+    assert [
+        (name, line) for line in answers if line not in starters for name, text in others.items() if line in text
+    ] == []
+    # A stage's answer may be a later stage's scaffolding, never its own starter's.
+    for solution in ROOT.glob("solutions/*/*.cu"):
+        own = texts[str(solution.relative_to(ROOT)).replace("solutions", "starter", 1)]
+        assert [line for line, place in answers.items() if place == str(solution) and line in own] == []
+
+
+def test_nothing_of_the_instructors_is_in_it(kit):
+    assert not [
+        name for name in kit if re.search(r"hidden|solution|wrong|^tests|course|\.secret|/peers/|cpu/bench", name)
+    ]
+    assert not [name for name in kit if name.startswith(("handouts/results", "work", "build", "dist"))]
+    for file in ROOT.glob("datasets/*/hidden.json"):
+        for dataset in json.loads(file.read_text())["datasets"]:
+            name = dataset["name"].encode()
+            assert not [place for place, content in kit.items() if re.search(rb"\b" + name + rb"\b", content)]
+
+
+def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
+    """Seeds are HMACs of the course's secret; a checkout that has graded has one."""
+    file = ROOT / "datasets/.secret"
+    if not file.exists():
+        pytest.skip("nothing was graded here yet, so there is no secret")
+    secret = file.read_text().strip()
+    everything = b"\n".join(kit.values())
+    assert secret.encode() not in everything
+    for recipes in ROOT.glob("datasets/*/hidden.json"):
+        for dataset in json.loads(recipes.read_text())["datasets"]:
+            message = f"{recipes.parent.name}/{dataset['name']}".encode()
+            seed = hmac.new(secret.encode(), message, hashlib.sha256).digest()[:8]
+            assert str(int.from_bytes(seed, "big")).encode() not in everything
+            assert seed.hex().encode() not in everything
+
+
+@pytest.mark.parametrize("place", ["README.md", "handouts/vector_add.md", "labs/vector_add/lab.h", "grader/io/image.h"])
+def test_an_answer_in_any_file_is_found(kit, place):
+    line, solution = next(
+        (line, solution)
+        for solution in sorted(ROOT.glob("solutions/vector_add/*.cu"))
+        for line in solution.read_text().splitlines()
+        if re.search(r"out\[i\] = ", line)
+        and squeeze(line) not in squeeze(kit[f"starter/vector_add/{solution.name}"].decode())
+    )
+    planted = kit[place] + b"\n// " + line.replace(" = ", "=\n").encode() + b"\n"  # in another layout
+    (leak,) = list(find_leaks(ROOT, kit | {place: planted}))
+    assert place in leak and str(solution.relative_to(ROOT)) in leak
+
+
+def test_a_hidden_name_and_the_secret_are_found(kit, tmp_path):
+    for folder in ("solutions", "datasets/sample"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "datasets/sample/hidden.json").write_text('{"datasets": [{"name": "planted_name"}]}')
+    (tmp_path / "datasets/.secret").write_text("ab" * 32 + "\n")
+    planted = {"a.md": b"as in planted_name.", "b.bin": b"\0" + b"ab" * 32 + b"\0", "c.md": b"planted_name_too"}
+    leaks = list(find_leaks(tmp_path, planted))
+    assert leaks == ["a.md has the name of a hidden dataset of sample.", "b.bin has the course's secret."]
+
+
+def test_a_leak_is_refused_and_nothing_is_written(tmp_path):
+    folder = tmp_path / "project"
+    clone(folder)
+    solution = next(file for file in sorted((folder / "solutions/vector_add").glob("*.cu")))
+    line = next(line for line in solution.read_text().splitlines() if "out[i] = " in line)
+    (folder / "handouts/vector_add.md").write_text(f"# Vectors\n\nWrite:\n\n    {line}\n")
+    said = run_module("grader.course.kit", "--root", folder)
+    assert said.returncode == 2
+    assert "handouts/vector_add.md has a line of solutions/vector_add/01_" in said.stderr
+    assert not (folder / "dist").exists()
+
+
+def clone(folder: Path) -> None:
+    """What git tracks of this project, as a checkout of its own with everything committed."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    someone = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+    for words in (["init", "-q"], ["add", "-A"], [*someone, "commit", "-q", "-m", "All of it"]):
+        subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True)
+
+
+def test_what_git_does_not_track_stays_out(tmp_path):
+    folder = tmp_path / "project"
+    clone(folder)
+    (folder / "labs/vector_add/notes.h").write_text("// how to solve it\n")
+    (folder / "datasets/.secret").write_text("cd" * 32)
+    assert run_module("grader.course.kit", "--root", folder).returncode == 0
+    (archive,) = (folder / "dist").glob("warplab-*.tar.gz")
+    assert not [name for name in read_kit(archive.read_bytes()) if "notes" in name or "secret" in name]
+    shutil.copytree(folder / "labs/vector_add", folder / "labs/blur")
+    said = run_module("grader.course.kit", "--root", folder, "--labs", "blur")
+    assert said.returncode == 2
+    assert "labs/blur/lab.json is not in git" in said.stderr
+
+
+def test_the_same_commit_gives_the_same_bytes(tmp_path):
+    archives = [tmp_path / "one.tar.gz", tmp_path / "other.tar.gz"]
+    for archive in archives:
+        make_kit(archive)
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+
+
+def find_broken_links(kit: dict[str, bytes]) -> list[tuple[str, str]]:
+    broken = []
+    for name, content in kit.items():
+        for target in re.findall(r"\]\(([^()\s]+)\)", content.decode()) if name.endswith(".md") else []:
+            file, _, anchor = target.partition("#")
+            path = os.path.normpath(Path(name).parent / file) if file else name
+            if "://" not in target and (path not in kit or (anchor and anchor not in anchors(kit[path].decode()))):
+                broken.append((name, target))
+    return broken
+
+
+def anchors(text: str) -> str:
+    return squeeze(text.lower().replace(" ", "-"))
+
+
+@pytest.mark.parametrize("upto", ["", *map(str, range(1, LAST))])
+def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, upto):
+    kit = make_kit(tmp_path / "kit.tar.gz", "--upto", upto)
+    assert find_broken_links(kit) == []
+    for lab in LABS:
+        whole = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
+        manifest = json.loads(kit[f"labs/{lab}/lab.json"])
+        kept = [stage["id"] for stage in whole["stages"] if not upto or int(stage["id"][:2]) <= int(upto)]
+        assert [stage["id"] for stage in manifest["stages"]] == kept
+        assert manifest["points"] == sum(sum(stage["points"].values()) for stage in manifest["stages"])
+        assert sorted(Path(name).stem for name in kit if name.startswith(f"starter/{lab}/")) == kept
+        handout, recipes = (kit[name].decode() for name in (f"handouts/{lab}.md", f"datasets/{lab}/public.json"))
+        for stage in whole["stages"]:
+            is_there = [f"\n## {stage['id']}\n" in handout, f"| `{stage['id']}` |" in handout]
+            assert is_there == [stage["id"] in kept] * 2, stage["id"]
+            assert stage["id"] in kept or stage["id"] not in recipes
+    if upto:
+        assert list(find_leaks(ROOT, kit)) == []
+
+
+@needs_build
+@pytest.mark.parametrize("options", [["--upto", "1"], ["--labs", f"{LABS[-1]},{LABS[1]}", "--upto", "02"]], ids=str)
+def test_the_judge_takes_what_is_left(tmp_path, options):
+    kit = make_kit(tmp_path / "kit.tar.gz", *options)
+    folder = unpack(tmp_path)
+    command = [str(BUILD / "warplab"), "list", "--build", str(BUILD)]
+    listed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert len(re.findall(r"^  \d\d_", listed.stdout, re.MULTILINE)) == len([one for one in kit if "starter/" in one])
+    assert len(re.findall(r"^\w", listed.stdout, re.MULTILINE)) - 1 == len([one for one in kit if "lab.json" in one])
+
+
+def unpack(folder: Path) -> Path:
+    with tarfile.open(folder / "kit.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    (unpacked,) = folder.glob("warplab-*")
+    return unpacked
+
+
+def test_labs_left_out_leave_no_trace(tmp_path):
+    lab = "heat_dissipation"  # its handout points to another lab's
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab)
+    assert find_broken_links(kit) == []
+    others = [other for other in LABS if other != lab]
+    assert not [name for name in kit if any(other in name for other in others)]
+    assert not [other for other in others if other in kit["README.md"].decode()]
+    assert f"make check LAB={lab} STAGE=01" in kit["README.md"].decode()
+
+
+def test_dangling_links_become_text():
+    documents = {
+        "a.md": b"[b](b.md#here), [c](c.md), [the\ntable](#no), [d](https://d), ![e](e.svg)",
+        "b.md": b"## Here",
+    }
+    assert drop_dangling_links("a.md", documents) == "[b](b.md#here), c, the\ntable, [d](https://d), ![e](e.svg)"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--labs", "no_such_lab"], "No lab is called 'no_such_lab'"),
+        (["--upto", "99"], "no lab has a stage of this number"),
+        (["--upto", "02_grid_stride"], "with one lab its stage's id"),
+        (["--upto", "two", "--labs", "vector_add"], "a stage's number"),
+    ],
+)
+def test_misuse_is_told(tmp_path, options, told):
+    said = run_module("grader.course.kit", "--output", tmp_path / "kit.tar.gz", *options)
+    assert said.returncode == 2
+    assert told in said.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@needs_build
+def test_a_kit_works_by_itself(tmp_path):
+    """With the programs built before: nothing but the revision differs. From scratch it takes some minutes."""
+    lab = "vector_add"
+    make_kit(tmp_path / "kit.tar.gz")
+    folder = unpack(tmp_path)
+    for file in folder.rglob("*"):
+        os.utime(file, (0, 0))
+    left_out = shutil.ignore_patterns("tests*", "report", "bench", "lock", "pytest*", "show", "inspect")
+    shutil.copytree(BUILD, folder / "build", ignore=left_out)
+    shutil.rmtree(folder / "build/objects/tests", ignore_errors=True)
+
+    def make(*words: str) -> tuple[int, str]:
+        environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        done = subprocess.run(
+            ["make", *words, "BACKEND=cpu"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    status, said = make("start", f"LAB={lab}")
+    assert status == 0, said
+    status, said = make("check", f"LAB={lab}", "STAGE=1")
+    assert status != 0 and "01_one_thread_per_element: failed" in said
+    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status != 0 and "still the starter" in said
+    for solution in (ROOT / "solutions" / lab).glob("*.cu"):
+        shutil.copy(solution, folder / "work" / lab)
+    status, said = make("check", f"LAB={lab}", "STAGE=1")
+    assert status == 0, said
+    assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", said), said
+    status, said = make("grade", f"LAB={lab}")
+    assert status == 0, said
+    assert "hidden" not in said and not (folder / "datasets/.secret").exists()
+    assert json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]["pending"] > 0
+    status, said = make("inspect", f"LAB={lab}", "STAGE=1")
+    assert status == 0, said
+    status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
+    assert status == 0 and "Hand in this file" in said
+    status, said = make("demo")
+    assert status != 0 and "There is no verb demo in this students' kit." in said
