@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from grader.journal.charts import DIAMOND, ROW_HEIGHT, SQUARE, Axis, round_times
+from grader.journal.charts import ROW_HEIGHT, Axis, round_times
 from grader.journal.journal_words import show_speedup
 from grader.journal.markup import Html, join, tag
 from grader.journal.optimisations import Row, Timeline
@@ -13,6 +13,7 @@ from grader.journal.units import show_bandwidth, show_number, show_seconds, show
 
 ROOF_HEIGHT = 300
 LONGEST_BAR = 0.69  # of the width
+SHORT_LINE = "M0-8V8"  # in legends
 LABEL_HEIGHT = 14  # of a point's number in the roofline
 
 
@@ -23,17 +24,17 @@ class Line:
     kind: str  # its class
     value: float
     words: str
-    path: str
 
 
 def draw_times(timeline: Timeline) -> Html | None:
     """Time by optimisation on a logarithmic axis, samples as dots; None when nothing was timed."""
     timed = timeline.latest
-    lines = [Line("bound", timed.bound_s, "bound by memory", "M0-7V7")] if timeline.place.is_gpu else []
-    if timeline.place.is_gpu:
-        lines.append(Line("openmp", timed.openmp_s, "CPU, all cores", SQUARE))
-        lines.append(Line("sequential", timed.sequential_s, "CPU, one core", DIAMOND))
-    lines = [line for line in lines if line.value > 0]
+    lines = [
+        Line("bound-line", timed.bound_s, "bound by memory"),
+        Line("openmp-line", timed.openmp_s, "CPU, all cores"),
+        Line("sequential-line", timed.sequential_s, "CPU, one core"),
+    ]
+    lines = [line for line in lines if line.value > 0] if timeline.place.is_gpu else []
     values = [row.time_s for row in timeline.rows] + [line.value for line in lines]
     axis = Axis(min(values) / 1.5, max(values) * 1.5, logarithmic=True)
     ticks = round_times(axis)
@@ -41,8 +42,8 @@ def draw_times(timeline: Timeline) -> Html | None:
         draw_row(row, draw_dots(row, axis), row.time_s, show_seconds(row.time_s), axis, ticks, lines)
         for row in timeline.rows
     ]
-    legend = [("median-tick", "M0-7V7", "median, with its samples")]
-    legend += [(line.kind, line.path, f"{line.words}: {show_seconds(line.value)}") for line in lines]
+    legend = [("median-tick", "median, with its samples")]
+    legend += [(line.kind, f"{line.words}: {show_seconds(line.value)}") for line in lines]
     what = f"seconds for {timed.iterations:,} iterations on {timeline.dataset}, logarithmic: left is faster."
     label = f"Time of each optimisation, {what} {list_values(timeline.rows, lambda row: show_seconds(row.time_s))}"
     return draw_rows(rows, axis, ticks, lambda tick: f"{show_number(tick, 1)} s", legend, f"S{what[1:]}", label)
@@ -92,7 +93,7 @@ def draw_bandwidths(timeline: Timeline) -> Html | None:
     values = [roof, *map(reached_bytes_per_s, rows)]
     axis = axis_of_bars(min(values) / 2, max(values))
     ticks = round_times(axis)
-    lines = [Line("bound", roof, "memory bandwidth", "M0-7V7")]
+    lines = [Line("bound-line", roof, "memory bandwidth")]
     drawn = []
     for row in rows:
         value = reached_bytes_per_s(row)
@@ -100,7 +101,7 @@ def draw_bandwidths(timeline: Timeline) -> Html | None:
         drawn.append(draw_row(row, draw_bar(axis, axis.low, value), value, text, axis, ticks, lines))
     what = "Bytes that have to move, per second, logarithmic."
     label = f"{what} {list_values(rows, lambda row: show_bandwidth(reached_bytes_per_s(row)))}"
-    legend = [("bound", "M0-7V7", f"this machine's memory: {show_bandwidth(roof)}")]
+    legend = [("bound-line", f"this machine's memory: {show_bandwidth(roof)}")]
     return draw_rows(drawn, axis, ticks, show_rate, legend, what, label)
 
 
@@ -130,7 +131,7 @@ def draw_row(
 ) -> Html:
     """A row: its label leads to the optimisation; the value stands beside the shapes' end, on the side with room."""
     grid = [draw_line(axis, tick, "grid") for tick in ticks]
-    through = [draw_line(axis, line.value, f"{line.kind}-line") for line in lines]
+    through = [draw_line(axis, line.value, line.kind) for line in lines]
     at = axis.position(end)
     left = float(at.rstrip("%")) > 70
     words = tag("text", text, dx=-12 if left else 12, dy="0.35em", text_anchor="end" if left else None, class_="value")
@@ -150,19 +151,24 @@ def draw_rows(
     axis: Axis,
     ticks: Sequence[float],
     show: Callable[[float], str],
-    legend: Sequence[tuple[str, str, str]],
+    legend: Sequence[tuple[str, str]],
     caption: str,
     label: str,
 ) -> Html:
     """Rows below each other, the axis's numbers below them, and what it all means."""
-    step = -(-len(ticks) // 5)  # at most five numbers have room on a phone
-    numbers = [tag("span", show(tick), style=f"left:{axis.position(tick)}") for tick in ticks[::step]]
+    inner = [tick for tick in ticks if 5 < float(axis.position(tick).rstrip("%")) < 95]  # others would stand out
+    step = -(-len(inner) // 5) or 1  # at most five numbers have room on a phone
+    numbers = [tag("span", show(tick), style=f"left:{axis.position(tick)}") for tick in inner[::step]]
     foot = tag(
         "div", tag("div", class_="label"), tag("div", *numbers, class_="ticks"), class_="row", aria_hidden="true"
     )
     entries = [
-        tag("span", tag("svg", tag("path", d=path, class_=name), width=14, height=16, viewBox="-7 -8 14 16"), words)
-        for name, path, words in legend
+        tag(
+            "span",
+            tag("svg", tag("path", d=SHORT_LINE, class_=name), width=14, height=16, viewBox="-7 -8 14 16"),
+            words,
+        )
+        for name, words in legend
     ]
     explained = tag("figcaption", tag("span", *entries, class_="legend") if entries else None, caption)
     return tag("figure", tag("div", *rows, foot, role="group", aria_label=label), explained, class_="ladder")

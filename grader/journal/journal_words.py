@@ -303,7 +303,8 @@ def tell_counters(before: Counted | None, after: Counted) -> list[list[str]]:
             continue
         if before is not None and abs(new - (old or 0)) <= MOVED * max(abs(new), abs(old or 0)):
             continue
-        rows.append([title, (show(old) if old else "0") if before else NONE, show(new) if new else "0"])
+        was = NONE if old is None else show(old) if old else "0"
+        rows.append([title, was, show(new) if new else "0"])
     return rows
 
 
