@@ -1,6 +1,6 @@
 # The instructors' verbs: included by the Makefile, and not part of a students' kit.
 
-verbs += demo test new-lab starters docs results counters peers soak bench-backend kit
+verbs += demo test new-lab starters docs example-journal results counters peers soak bench-backend kit
 
 LABS :=
 UPTO :=
@@ -36,6 +36,11 @@ results:
 	    $(if $(wildcard $(BUILD)/report/*.json),"$(BUILD)"/report/*.json) \
 	    $(if $(wildcard $(BUILD)/sweep/*.json),--sweeps "$(BUILD)"/sweep/*.json) \
 	    $(if $(wildcard $(BUILD)/peers.json),--peers "$(BUILD)/peers.json")
+
+# handouts/example-journal from the records and notes in it.
+example-journal:
+	@sh grader/setup.sh python "make example-journal" && \
+	    $(python) -m grader.journal.journal --folder handouts/example-journal --beside-source
 
 # What check mode counts of every solution becomes handouts/counters.json; needs no GPU.
 counters: program

@@ -23,6 +23,7 @@ from grader.journal.journal_markdown import make_markdown
 from grader.journal.journal_page import TYPES, Picture, make_page
 from grader.journal.journal_words import read_source, tell_result
 from grader.journal.optimisations import read_journal
+from grader.journal.records import find_lab
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 PRINTING_S = 120
@@ -88,7 +89,7 @@ def print_page(page: Path, output: Path) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Exit status 1 when a line of the records or a note was skipped; the journal says which."""
     parser = argparse.ArgumentParser(prog="make journal", description=__doc__.partition("\n")[0])
-    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("lab", metavar="LAB", nargs="?", help="left out: the one that FOLDER's records are about")
     parser.add_argument("--pdf", action="store_true", help="print the page to journal.pdf, too (or PDF=1)")
     parser.add_argument("--folder", type=Path, help="where records and notes are (default: WORK/LAB/journal)")
     parser.add_argument("--beside-source", action="store_true", help="show the figures of labs/LAB/source.json, too")
@@ -96,7 +97,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--build", type=Path, default=Path("build"), help="where make show leaves its pictures")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
-    (lab,) = choose_labs(options.root, [options.lab])
+    if not options.lab and not options.folder:
+        raise UserError("Which lab? Type  make journal LAB=NAME")
+    (lab,) = choose_labs(options.root, [options.lab or find_lab(options.folder / "records.jsonl")])
     folder: Path = options.folder or options.work / lab / "journal"
     pictures = None if options.folder else options.build / "show" / lab
     rendered = render(options.root, lab, folder, pictures, options.beside_source)

@@ -12,6 +12,7 @@ Kinds and keys that are not known here are passed over. A line that cannot be re
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -94,6 +95,13 @@ def read_records(file: Path, lab: str) -> Records:
         except (ValueError, TypeError, RecursionError) as error:
             records.skipped.append(f"{file.name}, line {number}, is skipped: {error}")
     return records
+
+
+def find_lab(file: Path) -> str:
+    """The lab that the first record is about. Raises UserError when there is none."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError), file.open(encoding="utf-8") as stream:
+        return str(json.loads(stream.readline())["lab"])
+    raise UserError(f"{file}: there is no record in it, so say which lab it is about.")
 
 
 def add_record(records: Records, line: bytes, lab: str) -> None:

@@ -427,6 +427,17 @@ def test_command_without_a_lab_or_a_work_folder(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere" / LAB / "journal" / "journal.html").exists()
 
 
+def test_the_lab_may_be_left_out_where_records_name_it(tmp_path: Path) -> None:
+    folder = write_course(tmp_path, whole())
+    result = run_module(MODULE, "--folder", folder, "--root", tmp_path)
+    assert result.returncode == 0, result.stderr
+    (folder / "records.jsonl").write_text("[]\n")
+    for arguments in (["--folder", folder], ["--folder", tmp_path], []):
+        result = run_module(MODULE, *arguments, "--root", tmp_path)
+        assert result.returncode == 2
+        assert "lab" in result.stderr
+
+
 def test_no_browser_no_pdf_but_a_word(tmp_path: Path) -> None:
     write_course(tmp_path, whole())
     result = run_module(MODULE, LAB, "--pdf", "--root", tmp_path, "--work", tmp_path / "work", PATH=str(tmp_path))
