@@ -40,7 +40,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     blocks = [f"# {journal.title}: lab journal", f"{tell_result(journal)}."]
     blocks += [f"{name}: {value}  " for name, value in tell_facts(journal)]
     blocks += [f"> {problem}" for problem in journal.problems]
-    blocks += list(measured(journal, journal.main, source))
+    blocks += list(speeds(journal, journal.main, source))
     before = None
     for number, optimisation in enumerate(journal.shown, 1):
         blocks += list(one_optimisation(journal, number, optimisation, before))
@@ -60,7 +60,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     return show_text("\n\n".join(blocks)) + "\n"
 
 
-def measured(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
+def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
     """Bound, CPU reference and table of a place."""
     yield "## Maximum possible speed"
     if timeline is None:
@@ -94,18 +94,19 @@ def one_optimisation(
     """All about one optimisation."""
     timeline = journal.main
     place = timeline.place if timeline else None
-    chosen, row = optimisation.chosen(place), timeline.row(optimisation) if timeline else None
+    chosen, measured = optimisation.chosen(place), journal.measured(optimisation)
     yield f"## {number}. {optimisation.name} (`{optimisation.id}`)"
     if optimisation.note:
         for title, text in optimisation.note.written:
             yield f"### {title}\n\n{text}" if title else text
         if optimisation.note.missing:
             yield f"Not written yet: {', '.join(optimisation.note.missing)}."
-    if timeline and row:
+    if measured:
+        among, row = measured
         yield "### Speedup"
-        yield f"**{show_seconds(row.time_s)}** {tell_measured(row)}. {tell_change(timeline, row)}".rstrip()
+        yield f"**{show_seconds(row.time_s)}** {tell_measured(row)}. {tell_change(among, row)}".rstrip()
         yield f"{plural(len(row.measurement.samples_s), 'sample')}. {tell_samples(row)}."
-        others = tell_others(journal, row)
+        others = tell_others(journal, among, row)
         if others:
             yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
     else:

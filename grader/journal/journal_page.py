@@ -176,11 +176,13 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
     """All about one optimisation: words and figures beside each other, then what changed and what was tried."""
     timeline = journal.main
     place = timeline.place if timeline else None
-    row = timeline.row(optimisation) if timeline else None
+    measured = journal.measured(optimisation)
     chosen = optimisation.chosen(place)
     verdict = badge(chosen.verdict) if chosen and chosen.verdict else None
     heading = tag("h2", tag("span", str(number), class_="ordinal"), tag("span", optimisation.name), verdict)
-    figures = make_figures(journal, row) if row else tag("p", tell_state(optimisation, chosen), class_="note")
+    figures = (
+        make_figures(journal, *measured) if measured else tag("p", tell_state(optimisation, chosen), class_="note")
+    )
     last = before.inspection(place) if before else None
     columns = "two words" if optimisation.note else "figures"
     return tag(
@@ -209,14 +211,12 @@ def make_words(journal: Journal, optimisation: Optimisation) -> Html:
     return tag("div", *sections, missing, class_="prose")
 
 
-def make_figures(journal: Journal, row: Row) -> Html:
+def make_figures(journal: Journal, timeline: Timeline, row: Row) -> Html:
     """Time, samples, comparisons."""
-    timeline = journal.main
-    assert timeline
     timed = row.measurement
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in tell_figures(timeline, row)]
     change = tell_change(timeline, row)
-    others = tell_others(journal, row)
+    others = tell_others(journal, timeline, row)
     return join(
         tag("p", tag("strong", show_seconds(row.time_s), class_="time"), " ", tell_measured(row), class_="headline"),
         tag("p", change, class_="change") if change else None,

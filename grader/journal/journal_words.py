@@ -173,6 +173,7 @@ def compared_values(timeline: Timeline, row: Row, source: Source | None) -> list
     timed = row.measurement
     before = show_speedup(row.change.ratio) if row.change else NONE
     best = "best" if row is timeline.best else show_speedup(timeline.best.time_s / row.time_s)
+    best = best if len(timeline.rows) > 1 else NONE
     values = [before, best]
     if timeline.place.is_gpu:
         cpu = [show_speedup(timed.speedup_sequential), show_speedup(timed.speedup_openmp)]
@@ -243,9 +244,9 @@ def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
     return [(name, value) for name, value in figures if value != NONE]
 
 
-def tell_others(journal: Journal, row: Row) -> list[list[str]]:
+def tell_others(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
     """Its times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
-    timelines = journal.timelines[journal.main.place][1:] if journal.main else []
+    timelines = [timeline for timeline in journal.timelines[shown.place] if timeline is not shown]
     found = [(timeline, other) for timeline in timelines if (other := timeline.row(row.optimisation))]
     return [
         [

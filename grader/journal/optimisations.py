@@ -207,6 +207,12 @@ class Journal:
         """The timeline that the journal is told along."""
         return next(iter(self.timelines.values()))[0] if self.timelines else None
 
+    def measured(self, optimisation: Optimisation) -> tuple[Timeline, Row] | None:
+        """Its time at the main place, on the main dataset if it was timed on that; None: not measured there."""
+        timelines = self.timelines[self.main.place] if self.main else []
+        found = ((timeline, timeline.row(optimisation)) for timeline in timelines)
+        return next(((timeline, row) for timeline, row in found if row), None)
+
     @property
     def shown(self) -> list[Optimisation]:
         """Those with something to tell."""

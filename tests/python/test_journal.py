@@ -292,6 +292,19 @@ def test_a_stage_that_the_lab_lost_is_kept(tmp_path: Path) -> None:
     assert "09_gone" in text_of(tmp_path)
 
 
+def test_what_was_timed_on_another_dataset_alone_is_shown_and_not_compared(tmp_path: Path) -> None:
+    part = report(1, "01_serial", "a", 0.5)
+    part["report"]["stages"][0]["measurements"][0]["dataset"] = "a_tenth"
+    write_course(tmp_path, [part, report(2, "02_tree", "b", 0.1), report(3, "03_shuffle", "c", 0.05)])
+    rendered = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal")
+    text = Reader(rendered.page).text
+    assert "0.5000\u00a0s for 1,000 iterations on a_tenth" in text
+    assert "**0.5000\u00a0s** for 1,000 iterations on a_tenth." in rendered.markdown
+    assert "From 0.1000" in text
+    assert "as fast as 01_serial" not in text
+    assert "Not measured" not in text
+
+
 def test_a_part_of_the_sources_dataset_is_scaled_and_said_to_be(tmp_path: Path) -> None:
     part = report(1, "01_serial", "a", 0.5)
     part["report"]["stages"][0]["measurements"][0]["dataset"] = "a_tenth"
