@@ -53,7 +53,9 @@ def draw_samples(measurement: Measurement) -> Html | None:
         class_="scale",
         aria_hidden="true",
     )
-    return tag("figure", tag("div", scale, picture, class_="plot"), tag("figcaption", label, "."))
+    throttled = any(conditions.throttle for conditions in measurement.conditions[: len(samples)])
+    hollow = " Hollow: the GPU throttled." if throttled else ""
+    return tag("figure", tag("div", scale, picture, class_="plot"), tag("figcaption", f"{label}.{hollow}"))
 
 
 def draw_sample(measurement: Measurement, index: int, reach: float) -> Html:

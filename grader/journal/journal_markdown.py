@@ -110,7 +110,7 @@ def one_optimisation(
         if others:
             yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
     else:
-        yield tell_state(optimisation, chosen)
+        yield tell_state(journal, optimisation, chosen)
     counts = choose_counts(before.inspection(place) if before else None, optimisation.inspection(place))
     if counts and (rows := tell_counters(*counts)):
         yield f"### Counters on {counts[1].dataset}"

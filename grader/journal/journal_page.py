@@ -39,7 +39,7 @@ from grader.journal.journal_words import (
 )
 from grader.journal.markup import Html, join, tag
 from grader.journal.notes import Note
-from grader.journal.optimisations import Journal, Optimisation, Row, Timeline
+from grader.journal.optimisations import Journal, Optimisation, Row, Timeline, Version
 from grader.journal.page import badge, make_document, make_text
 from grader.journal.prose import make_prose
 from grader.journal.sweep import Sweep
@@ -181,7 +181,9 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
     verdict = badge(chosen.verdict) if chosen and chosen.verdict else None
     heading = tag("h2", tag("span", str(number), class_="ordinal"), tag("span", optimisation.name), verdict)
     figures = (
-        make_figures(journal, *measured) if measured else tag("p", tell_state(optimisation, chosen), class_="note")
+        make_figures(journal, *measured)
+        if measured
+        else tag("p", tell_state(journal, optimisation, chosen), class_="note")
     )
     last = before.inspection(place) if before else None
     columns = "two words" if optimisation.note else "figures"
@@ -194,7 +196,7 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
         make_counters(last, optimisation.inspection(place), before),
         make_sweep(optimisation.sweep(place)) if place else None,
         make_tries(optimisation, timeline),
-        make_code(journal, optimisation, place),
+        make_code(journal, chosen),
         id=optimisation.id,
         class_="optimisation",
     )
@@ -240,13 +242,10 @@ def make_small_table(names: Sequence[str], rows: Sequence[Sequence[str]], captio
 def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Html | None:
     """What changed against the optimisation before."""
     place = journal.main.place if journal.main else None
-    texts = [
-        journal.sources.get(version.source_hash) if version else None
-        for version in (one.chosen(place) if one else None for one in (before, optimisation))
-    ]
-    if before is None or optimisation.chosen(place) is None or before.chosen(place) is None:
+    old, new = before.chosen(place) if before else None, optimisation.chosen(place)
+    if before is None or old is None or new is None:
         return None
-    difference = compare_texts(*texts)
+    difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)))
     counts = f": {plural(difference.added, 'line')} added, {difference.removed} removed" if difference.lines else ""
     summary = tag("summary", f"What changed against {before.id}{counts}")
     is_open = "" if len(difference.lines) <= MOST_OPEN else None
@@ -312,11 +311,9 @@ def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | 
     return join(table, tag("p", way, class_="caption") if way else None) if table or way else None
 
 
-def make_code(journal: Journal, optimisation: Optimisation, place: object) -> Html | None:
+def make_code(journal: Journal, chosen: Version | None) -> Html | None:
     """The whole file, folded."""
-    chosen = optimisation.chosen(journal.main.place if journal.main and place else None)
-    text = journal.sources.get(chosen.source_hash, "") if chosen else ""
-    folded = make_text("The whole file", text)
+    folded = make_text("The whole file", journal.sources.get(chosen.source_hash, "") if chosen else "")
     return tag("div", folded, class_="whole") if folded else None
 
 

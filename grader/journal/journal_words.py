@@ -238,8 +238,9 @@ def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
     """An optimisation's figures beside its time."""
     timed = row.measurement
     figures = list(zip(compared_names(timeline, None), compared_values(timeline, row, None), strict=True))
-    if timed.over_reference:
-        figures.append(("Time over the reference's", show_factor(timed.over_reference)))
+    if interval := timed.reference_ratio:
+        words = f"{show_factor(interval.median)} ({show_number(interval.low)} to {show_number(interval.high)})"
+        figures.append(("Time over the reference's, 95% interval", words))
     figures.append(("Limited by", timed.limit or NONE))
     return [(name, value) for name, value in figures if value != NONE]
 
@@ -259,14 +260,14 @@ def tell_others(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
     ]
 
 
-def tell_state(optimisation: Optimisation, version: Version | None) -> str:
+def tell_state(journal: Journal, optimisation: Optimisation, version: Version | None) -> str:
     """How far it came, where it was not measured."""
+    verb = "bench" if version and version.verdict == "passed" else "check"
+    again = f"make {verb} LAB={journal.lab} STAGE={optimisation.stage[:2]}"
     if version is None:
-        return f"{NOT_MEASURED} Nothing is recorded of it."
-    verdict = version.verdict or "not checked as a whole"
+        return f"{NOT_MEASURED} Nothing is recorded of it. Next: {again}"
     cause = f" ({version.cause})" if version.cause and version.verdict != "passed" else ""
-    again = f"make bench LAB=… STAGE={optimisation.stage[:2]}"
-    return f"{NOT_MEASURED} The last verdict: {verdict}{cause}. To measure it: {again}"
+    return f"{NOT_MEASURED} The last verdict: {version.verdict or 'none on all datasets'}{cause}. Next: {again}"
 
 
 def tell_way(optimisation: Optimisation) -> str:
@@ -276,7 +277,7 @@ def tell_way(optimisation: Optimisation) -> str:
         return ""
     causes = Counter(version.cause for version in failed if version.cause)
     named = ", ".join(f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(6))
-    return f"{plural(len(failed), 'version')} on the way did not pass{f': {named}' if named else ''}."
+    return f"{plural(len(failed), 'version')} did not pass{f': {named}' if named else ''}."
 
 
 def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None) -> list[list[str]]:

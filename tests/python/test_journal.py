@@ -61,7 +61,7 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "Sweep: best is BLOCK=256, of 3 choices",
         "1 version timed and given up",  # what was abandoned, with its time
         "0.08830 s",
-        "1 version on the way did not pass: tail_lost.",
+        "1 version did not pass: tail_lost.",
         "Also measured: NVIDIA T4 in batch-1",  # apart
         "From report.json.",
         "Also measured: CPU backend in laptop",
@@ -104,7 +104,7 @@ def test_checks_alone_give_no_figure(tmp_path: Path) -> None:
     write_course(tmp_path, [source(1, "01_serial", "x"), report(1, "01_serial", "x")])
     text = text_of(tmp_path)
     assert "1 optimisation, none measured yet" in text
-    assert "Not measured yet. The last verdict: passed To measure it: make bench" in text.replace(". To", " To")
+    assert "Not measured yet. The last verdict: passed. Next: make bench LAB=dot STAGE=01" in text
     assert not re.search(r"\d s\b|×", text)
 
 
