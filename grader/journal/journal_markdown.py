@@ -13,6 +13,7 @@ from grader.journal.journal_words import (
     choose_counts,
     compared_names,
     compared_values,
+    counter_columns,
     tell_bound,
     tell_change,
     tell_columns,
@@ -38,7 +39,8 @@ from grader.journal.units import plural, show_seconds
 def make_markdown(journal: Journal, source: Source | None) -> str:
     """The whole journal."""
     blocks = [f"# {journal.title}: lab journal", f"{tell_result(journal)}."]
-    blocks += [f"{name}: {value}  " for name, value in tell_facts(journal)]
+    facts = [f"- {name}: {value}" for name, value in tell_facts(journal)]
+    blocks += ["\n".join(facts)] if facts else []
     blocks += [f"> {problem}" for problem in journal.problems]
     blocks += list(speeds(journal, journal.main, source))
     before = None
@@ -114,7 +116,7 @@ def one_optimisation(
     counts = choose_counts(before.inspection(place) if before else None, optimisation.inspection(place))
     if counts and (rows := tell_counters(*counts)):
         yield f"### Counters on {counts[1].dataset}"
-        yield make_table(["Counter", "Before", "Now"], rows)
+        yield make_table(*counter_columns(counts[0], before.id if before else "", rows))
     if tries := tell_tries(optimisation, chosen, timeline):
         yield f"### {plural(len(tries), 'version')} timed and given up"
         yield make_table(["When (UTC)", "Version", "Time", "vs the one kept"], tries[-MOST_TRIES:])

@@ -19,6 +19,7 @@ from grader.journal.journal_words import (
     choose_counts,
     compared_names,
     compared_values,
+    counter_columns,
     tell_bound,
     tell_change,
     tell_columns,
@@ -272,10 +273,7 @@ def make_counters(before: Inspection | None, after: Inspection | None, last: Opt
     where = f"Counted by make inspect on {new.dataset}"
     if not rows:
         return tag("p", f"{where}: no counter moved.", class_="caption")
-    name = last.id if last and old else "Before"
-    names, shown = ["Counter", name, "Now"], rows
-    if old is None:
-        names, shown = ["Counter", "Now"], [[title, now] for title, _, now in rows]
+    names, shown = counter_columns(old, last.id if last else "", rows)
     caption = f"{where}{'; the counters that moved' if old else ''}."
     return tag("section", tag("h3", "Counters"), make_small_table(names, shown, caption))
 

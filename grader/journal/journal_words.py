@@ -238,6 +238,8 @@ def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
     """An optimisation's figures beside its time."""
     timed = row.measurement
     figures = list(zip(compared_names(timeline, None), compared_values(timeline, row, None), strict=True))
+    if not timeline.place.is_gpu:
+        return [(name, value) for name, value in figures if value != NONE]
     if interval := timed.reference_ratio:
         words = f"{show_factor(interval.median)} ({show_number(interval.low)} to {show_number(interval.high)})"
         figures.append(("Time over the reference's, 95% interval", words))
@@ -308,6 +310,13 @@ def tell_counters(before: Counted | None, after: Counted) -> list[list[str]]:
         was = NONE if old is None else show(old) if old else "0"
         rows.append([title, was, show(new) if new else "0"])
     return rows
+
+
+def counter_columns(before: Counted | None, name: str, rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Names and rows of the counters' table; `name` is of the optimisation before, if it was counted."""
+    if before is None:
+        return ["Counter", "Now"], [[title, now] for title, _, now in rows]
+    return ["Counter", name, "Now"], rows
 
 
 def choose_counts(before: Inspection | None, after: Inspection | None) -> tuple[Counted | None, Counted] | None:
