@@ -1,0 +1,1 @@
+"""Grades a whole batch of submissions: BATCH.md."""

@@ -1,0 +1,293 @@
+"""Grades a batch of submissions, and keeps what came of it.
+
+    warplab-course grade SUBMISSIONS/ --lab LAB --out DIR     grades what is new; killed, it goes on where it was
+    warplab-course status DIR                                 how many are in which state, our own faults first
+    warplab-course regrade DIR --student ID | --changed …     grades again; old scores are kept with the reason
+    warplab-course due|extend|points|override DIR …           dates, points given by hand, overrides
+    warplab-course report DIR                                 gradebook.csv, feedback/, report.html
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.course.batch.database import STATUSES, Database
+from grader.course.batch.grading import Settings, hash_lab, try_judge
+from grader.course.batch.policy import parse_time
+from grader.course.batch.run import cores, only_one, run_batch
+from grader.course.batch.submissions import find_submissions, read_roster, show_time
+from grader.journal.console import UserError, choose_labs, run_command, say_error
+from grader.journal.submit import read_stages
+
+DATABASE = "batch.sqlite"
+
+
+def grade(options: argparse.Namespace) -> int:
+    """Enters what is in the folder, and grades what waits."""
+    (lab,) = choose_labs(options.root, [options.lab])
+    roster = read_roster(options.roster) if options.roster else []
+    with only_one(options.out):
+        database = Database(options.out / DATABASE)
+        settings = make_settings(options, lab)
+        note_settings(database, settings, options)
+        found, strangers = find_submissions(options.submissions, lab, roster)
+        for stranger in strangers:
+            say_error(f"Left out: {stranger}")
+        if not found and not roster:
+            raise UserError(f"{options.submissions}: no submission in it. BATCH.md says how they may be called.")
+        database.enter(found)
+        if roster:
+            database.enter_absent([(student.id, student.name) for student in roster])
+        return grade_waiting(database, settings, options)
+
+
+def grade_waiting(database: Database, settings: Settings, options: argparse.Namespace) -> int:
+    """Grades what waits and says how it stands. Exit status 1 when something is our fault."""
+    if database.waiting():
+        trial = try_judge(settings)
+        database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
+        try:
+            run_batch(database, settings, hash_lab(settings.root, settings.lab), trial.backend, options.jobs)
+        except KeyboardInterrupt:
+            say_error(f"Interrupted. {describe(database)}. The same command goes on.")
+            return 130
+    print(describe(database))
+    return 1 if "judge_error" in database.counts() else 0
+
+
+def describe(database: Database) -> str:
+    """How many submissions are in which state."""
+    counts = database.counts()
+    return ", ".join(f"{count} {status or 'waiting'}" for status, count in counts.items()) or "No submissions"
+
+
+def make_settings(options: argparse.Namespace, lab: str) -> Settings:
+    """What was typed; folders are absolute, because the judge runs in the project's own."""
+    stages = tuple(read_stages(options.root, lab))
+    stage = [one for one in stages if options.stage in (one, one[:2], one[3:])] if options.stage else [""]
+    if not stage:
+        raise UserError(f"{lab} has no stage {options.stage}. Its stages: {', '.join(stages)}")
+    return Settings(
+        lab,
+        stages,
+        options.root.resolve(),
+        options.build.resolve(),
+        options.out.resolve(),
+        options.backend,
+        stage[0],
+        not options.no_check_mode,
+        not options.no_nvcc,
+        options.unsafe,
+        options.timeout_s,
+    )
+
+
+def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
+    """Keeps them for `regrade`; one batch is of one lab."""
+    before = database.fact("settings") or {}
+    for name, here in (("lab", settings.lab), ("stage", settings.stage)):
+        if before and before[name] != here:
+            raise UserError(f"{settings.folder}: holds a batch of {name} {before[name] or 'all'}. Say another OUT.")
+    kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+    roster = str(options.roster.resolve()) if options.roster else ""
+    database.set_facts(settings=kept, submissions=str(options.submissions.resolve()), roster=roster)
+    if database.fact("secret") is None:
+        database.set_facts(secret=secrets.token_hex(16))
+
+
+def open_batch(folder: Path) -> Database:
+    """The database of a batch that is there. Raises UserError."""
+    if not (folder / DATABASE).is_file():
+        raise UserError(f"{folder}: no {DATABASE} in it. A batch begins with: warplab-course grade")
+    return Database(folder / DATABASE)
+
+
+def kept_settings(database: Database) -> Settings:
+    """What the batch was graded with."""
+    kept = database.fact("settings")
+    folders = {name: Path(kept[name]) for name in ("root", "build", "folder")}
+    return Settings(**{**kept, **folders, "stages": tuple(kept["stages"])})
+
+
+def regrade(options: argparse.Namespace) -> int:
+    """Lets some wait again, with the reason, and grades them."""
+    with only_one(options.folder):
+        database = open_batch(options.folder)
+        settings = kept_settings(database)
+        keys, reason = choose_regraded(database, settings, options)
+        count = database.grade_again(keys, f"{reason}: {options.reason}" if options.reason else reason)
+        print(f"{count} to grade again ({reason})")
+        return grade_waiting(database, settings, options)
+
+
+def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:
+    """Keys of what is to be graded again, and why. Raises UserError for a student who is not there."""
+    if options.changed:
+        version, lab_hash = try_judge(settings).warplab, hash_lab(settings.root, settings.lab)
+        stale = database.query(
+            "SELECT s.key FROM submissions s JOIN grades g ON g.id = s.grade WHERE g.warplab != ? OR g.lab_hash != ?",
+            [version, lab_hash],
+        )
+        return [key for (key,) in stale], f"lab or grader changed (now {version})"
+    rows = database.rows()
+    if options.all:
+        return [row.key for row in rows], "all again"
+    if options.errors:
+        return [row.key for row in rows if row.status == "judge_error"], "our side had broken"
+    return [find_key(database, student) for student in options.student], "asked for"
+
+
+def find_key(database: Database, student: str) -> str:
+    """The submission of a student. Raises UserError."""
+    for row in database.rows():
+        if student == row.key or student in row.members:
+            return row.key
+    raise UserError(f"Nobody here is called {student}. Ids are as in gradebook.csv.")
+
+
+def find_student(database: Database, student: str) -> str:
+    """A student's id, when somebody has it. Raises UserError."""
+    find_key(database, student)
+    return student
+
+
+def now() -> str:
+    """ISO 8601 in UTC."""
+    return show_time(datetime.now(UTC))
+
+
+def due(options: argparse.Namespace) -> int:
+    """Sets the due date and what lateness costs."""
+    database = open_batch(options.folder)
+    database.set_facts(
+        due=parse_time(options.at).isoformat(), percent_per_day=options.percent_per_day, most_days=options.most_days
+    )
+    return 0
+
+
+def extend(options: argparse.Namespace) -> int:
+    """Gives students more time."""
+    database = open_batch(options.folder)
+    until = parse_time(options.until).isoformat()
+    for student in options.student:
+        found = find_student(database, student)
+        database.insert("extensions", student=found, until=until, reason=options.reason, time=now())
+    return 0
+
+
+def points(options: argparse.Namespace) -> int:
+    """Gives points by hand, for the journal and the like."""
+    database = open_batch(options.folder)
+    values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
+    for student in options.student:
+        database.insert("points", student=find_student(database, student), time=now(), **values)
+    return 0
+
+
+def override(options: argparse.Namespace) -> int:
+    """Replaces a student's points."""
+    database = open_batch(options.folder)
+    for student in options.student:
+        found = find_student(database, student)
+        database.insert("overrides", student=found, points=options.points, reason=options.reason, time=now())
+    return 0
+
+
+def status(options: argparse.Namespace) -> int:
+    """How it stands; our own faults and what was refused, one by one."""
+    database = open_batch(options.folder)
+    for name, count in database.counts().items():
+        print(f"{count:6} {name or 'waiting'}: {STATUSES.get(name, 'to be graded')}")
+    for row in database.rows():
+        if row.detail:
+            print(f"{row.key}: {row.status}: {row.detail}")
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="warplab-course", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    one = verbs.add_parser("grade", help="grade what is new in a folder of submissions")
+    one.add_argument("submissions", type=Path)
+    one.add_argument("--lab", required=True)
+    one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
+    one.add_argument("--roster", type=Path, help="a CSV file with a column id, and name, login, email …")
+    one.add_argument("--stage", default="", help="this one alone")
+    one.add_argument("--backend", default="", help="cuda or cpu; without it, cuda where there is a GPU")
+    one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
+    one.add_argument("--no-nvcc", action="store_true", help="quicker; whether it compiles for a GPU is not asked")
+    one.add_argument("--unsafe", action="store_true", help="grade without a sandbox where none can be had")
+    one.add_argument("--timeout-s", type=float, default=1800, help="for all stages of a submission (1800)")
+    one.add_argument("--root", type=Path, default=Path(), help="the project's folder (this one)")
+    one.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (build)")
+    one.set_defaults(run=grade)
+    add_running(one)
+
+    one = add_verb(verbs, "regrade", regrade, "grade again; old scores are kept with the reason")
+    which = one.add_mutually_exclusive_group(required=True)
+    which.add_argument("--student", action="append", help="may be given several times")
+    which.add_argument("--all", action="store_true")
+    which.add_argument("--changed", action="store_true", help="what another version of the grader or lab graded")
+    which.add_argument("--errors", action="store_true", help="where our side broke")
+    one.add_argument("--reason", default="")
+    add_running(one)
+
+    one = add_verb(verbs, "due", due, "the due date, and what lateness costs")
+    one.add_argument("--at", required=True, help="2026-11-21T23:59+01:00")
+    one.add_argument("--percent-per-day", type=float, default=0, help="of what was earned, for each day begun")
+    one.add_argument("--most-days", type=int, help="later than that: no points")
+
+    one = add_verb(verbs, "extend", extend, "give students more time")
+    add_students(one)
+    one.add_argument("--until", required=True)
+
+    one = add_verb(verbs, "points", points, "give points by hand, for the journal and the like")
+    add_students(one)
+    one.add_argument("--item", default="journal")
+    one.add_argument("--points", type=float, required=True)
+    one.add_argument("--of", type=float, required=True, help="the most there are for it")
+
+    one = add_verb(verbs, "override", override, "replace students' points")
+    add_students(one)
+    one.add_argument("--points", type=float, required=True)
+
+    add_verb(verbs, "status", status, "how it stands, our own faults first")
+    return parser
+
+
+def add_verb(verbs, name, run, about) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
+    """A verb on a batch's folder."""
+    one: argparse.ArgumentParser = verbs.add_parser(name, help=about)
+    one.add_argument("folder", type=Path, help="the batch's folder")
+    one.set_defaults(run=run)
+    return one
+
+
+def add_students(one: argparse.ArgumentParser) -> None:
+    """Whom, and why."""
+    one.add_argument("--student", action="append", required=True, help="may be given several times")
+    one.add_argument("--reason", required=True)
+
+
+def add_running(one: argparse.ArgumentParser) -> None:
+    """How it is run."""
+    one.add_argument("--jobs", type=int, default=len(cores()), help="judges at a time without a GPU (all cores)")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 1 when something is our fault, 130 when interrupted."""
+    options = make_parser().parse_args(arguments)
+    return int(options.run(options))
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

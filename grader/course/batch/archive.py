@@ -1,0 +1,251 @@
+"""Reads what students hand in, trusting none of it.
+
+Archives are read in memory and within bounds, and no name in one ever becomes a path: a submission is a dictionary of
+names and bytes, of which only a stage's own file is written anywhere.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+MOST_ARCHIVE_BYTES = 20_000_000
+MOST_BYTES = 64_000_000  # unpacked, all files together
+MOST_FILE_BYTES = 10_000_000
+MOST_FILES = 2000
+MOST_NAME = 300  # characters
+XZ_MEMORY_BYTES = 128_000_000
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
+# What Python's readers raise for bytes that make no sense.
+DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, OSError, ValueError, ArithmeticError)
+DAMAGE += (LookupError, RuntimeError)
+MEANINGS = {
+    "too_large": "it is larger than can be read",
+    "too_many_files": "it holds more files than a lab has",
+    "bomb": "unpacked it would be larger than a lab can be",
+    "traversal": "a name in it leads out of its folder",
+    "link": "it holds a link",
+    "device": "it holds something that is neither a file nor a folder",
+    "bad_name": "a name in it is not UTF-8, or too long",
+    "name_clash": "two names in it are the same, or differ in upper and lower case alone",
+    "encrypted": "it is encrypted",
+    "truncated": "its end is missing",
+    "damaged": "it is damaged",
+    "unknown_format": "it is neither a zip nor a tar archive",
+}
+
+
+class RefusedError(Exception):
+    """Why a submission is not opened. `reason` is a key of MEANINGS."""
+
+    def __init__(self, reason: str, detail: str = ""):
+        super().__init__(f"{reason}: {MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
+        self.reason = reason
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file's name says that it is an archive of any kind."""
+    return name.lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
+
+
+def read_files(entry: Path) -> dict[str, bytes]:
+    """All files of an archive, a folder or a single file, by their names below it. Raises RefusedError, OSError."""
+    if entry.is_dir():
+        return open_inner(dict(read_folder(entry)))
+    if is_archive(entry.name):
+        return open_inner(read_archive(read_bounded(entry, MOST_ARCHIVE_BYTES)))
+    return {entry.name: read_bounded(entry, MOST_FILE_BYTES)}
+
+
+def open_inner(files: dict[str, bytes]) -> dict[str, bytes]:
+    """What is in an archive that lies in a folder or an archive without code beside it. Raises RefusedError."""
+    inner = [name for name in files if is_archive(name)]
+    if len(inner) == 1 and not any(name.endswith(".cu") for name in files):
+        return read_archive(files[inner[0]])
+    return files
+
+
+def read_archive(data: bytes) -> dict[str, bytes]:
+    """All files of an archive. Raises RefusedError."""
+    try:
+        return dict(check_names(read_zip(data) if data.startswith(b"PK") else read_tar(inflate(data))))
+    except (EOFError, tarfile.ReadError) as error:
+        raise RefusedError("truncated" if is_truncation(error) else "damaged") from None
+    except NotImplementedError:
+        raise RefusedError("damaged", "or packed in a way that is not read here; use zip with deflate") from None
+    except DAMAGE as error:
+        raise RefusedError("damaged", type(error).__name__) from None
+
+
+def is_truncation(error: Exception) -> bool:
+    """Whether a reader came to an end too early."""
+    return isinstance(error, EOFError) or "unexpected end" in str(error)
+
+
+def check_names(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Lets members through until a name is bad, taken, or one too many, or the whole too large."""
+    seen: set[str] = set()
+    unpacked = 0
+    for number, (name, content) in enumerate(members, 1):
+        folded = name.casefold()
+        if folded in seen:
+            raise RefusedError("name_clash", show(name))
+        if number > MOST_FILES:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+        unpacked += len(content)
+        if unpacked > MOST_BYTES:
+            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+        seen.add(folded)
+        yield name, content
+
+
+def plain_name(name: str) -> str:
+    """A member's name with forward slashes. Raises RefusedError where it leads elsewhere or is no text."""
+    name = name.replace("\\", "/")
+    if len(name) > MOST_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
+        raise RefusedError("bad_name", show(name))
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts or (len(parts[0]) == 2 and parts[0][1] == ":"):
+        raise RefusedError("traversal", show(name))
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def show(name: str) -> str:
+    """A foreign name in a message."""
+    return name[:80].encode("utf-8", "backslashreplace").decode().encode("unicode_escape").decode()
+
+
+def read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Files of a zip archive, in its order."""
+    if b"PK\x05\x06" not in data[-70_000:]:
+        raise RefusedError("truncated")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if len(archive.infolist()) > 2 * MOST_FILES:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+        left = MOST_BYTES
+        for entry in archive.infolist():
+            check_zip_entry(entry)
+            name = plain_name(entry.filename)
+            if entry.is_dir():
+                continue
+            if min(left, MOST_FILE_BYTES) < entry.file_size:
+                raise RefusedError("bomb", show(name))
+            with archive.open(entry) as stream:
+                content = stream.read(entry.file_size + 1)
+            left -= len(content)
+            yield name, content
+
+
+def check_zip_entry(entry: zipfile.ZipInfo) -> None:
+    """Raises RefusedError for what is no plain file or folder."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        raise RefusedError("link", show(entry.filename))
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise RefusedError("device", show(entry.filename))
+    if entry.flag_bits & 0x1:
+        raise RefusedError("encrypted")
+
+
+def inflate(data: bytes) -> bytes:
+    """The tar in a compressed file. Raises RefusedError when it is none, or too large."""
+    for magic, name in OTHER_ARCHIVES.items():
+        if data.startswith(magic):
+            raise RefusedError("unknown_format", f"it is {name}; hand in a .zip or a .tar.gz")
+    if data.startswith(b"\x1f\x8b"):
+        return read_stream(gzip.GzipFile(fileobj=io.BytesIO(data)))
+    if data.startswith(b"BZh"):
+        return read_stream(bz2.BZ2File(io.BytesIO(data)))
+    if data.startswith(b"\xfd7zXZ\x00"):
+        return inflate_xz(data)
+    if data[257:262] != b"ustar":
+        raise RefusedError("unknown_format" if data.strip(b"\0") else "damaged")
+    return data
+
+
+def read_stream(stream: IO[bytes] | gzip.GzipFile | bz2.BZ2File) -> bytes:
+    """All of a stream, within bounds."""
+    content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+    return content
+
+
+def inflate_xz(data: bytes) -> bytes:
+    """Within bounds of memory, too: an xz file says itself how much it takes."""
+    try:
+        decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
+        content = decompressor.decompress(data, MOST_BYTES + 1)
+    except lzma.LZMAError as error:
+        raise RefusedError("bomb" if "limit" in str(error) else "damaged") from None
+    if len(content) > MOST_BYTES:
+        raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+    if not decompressor.eof:
+        raise EOFError
+    return content
+
+
+def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Files of a tar archive, in its order."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
+        seen = 0
+        while member := archive.next():
+            seen += 1
+            if seen > 2 * MOST_FILES:
+                raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+            if member.issym() or member.islnk():
+                raise RefusedError("link", show(member.name))
+            name = plain_name(member.name)
+            if member.isdir():
+                continue
+            if not member.isreg():
+                raise RefusedError("device", show(name))
+            if not 0 <= member.size <= MOST_FILE_BYTES:
+                raise RefusedError("bomb", show(name))
+            stream = archive.extractfile(member)
+            content = stream.read(MOST_FILE_BYTES + 1) if stream else b""
+            if len(content) != member.size:
+                raise RefusedError("truncated", show(name))
+            yield name, content
+
+
+def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Code and descriptions in a folder that a course system or a person unpacked. Raises RefusedError."""
+    seen = 0
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
+        for name in sorted(names):
+            seen += 1
+            if seen > MOST_FILES:
+                raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+            if name.startswith(".") or not (name.lower().endswith((".cu", ".json")) or is_archive(name)):
+                continue
+            file = Path(where) / name
+            yield plain_name(file.relative_to(folder).as_posix()), read_bounded(file, MOST_FILE_BYTES)
+
+
+def read_bounded(file: Path, most_bytes: int) -> bytes:
+    """A regular file's bytes, never through a link. Raises RefusedError, OSError."""
+    if file.is_symlink():
+        raise RefusedError("link", show(file.name))
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise RefusedError("device", show(file.name))
+        content = stream.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise RefusedError("too_large", f"at most {most_bytes // 10**6} MB")
+    return content

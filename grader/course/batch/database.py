@@ -1,0 +1,341 @@
+"""batch.sqlite of a batch: every submission with its one status, and every grade that it ever got.
+
+Each change is one transaction (SQLite, WAL), so a batch killed at any moment goes on from the last finished
+submission. Tables:
+
+    facts         what the batch is about: lab, options, due date, late policy, a secret for pseudonyms
+    submissions   one a student or team; `status` is empty while it waits to be graded
+    grades        one a grading, newest last; `reason` says why there was another one
+    stages        one a stage of a grade: what tables and plots need of report.json
+    extensions, points, overrides   what the instructor added, with the reason; the newest counts
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.course.batch.submissions import Submission
+from grader.journal.console import UserError
+from grader.journal.report import StageReport
+
+SCHEMA = 1
+# Every submission has exactly one of these. What is our fault comes first, and costs nobody points.
+STATUSES = {
+    "judge_error": "our side broke: no points are lost; grade it again",
+    "needs_review": "timed faster than is physically possible: have a look",
+    "archive_refused": "the archive is damaged or hostile and was not opened",
+    "nothing_to_grade": "no file of this lab is in it",
+    "did_not_compile": "no stage compiles",
+    "missing_stages": "graded; some stages were not handed in",
+    "graded": "graded, all stages",
+    "not_submitted": "on the roster, and nothing was handed in",
+}
+OURS = ("judge_error",)
+HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS submissions (
+    key TEXT PRIMARY KEY, name TEXT NOT NULL, members TEXT NOT NULL, entries TEXT NOT NULL, handed_in TEXT NOT NULL,
+    known_by TEXT NOT NULL, fingerprint TEXT NOT NULL, notes TEXT NOT NULL, status TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER);
+CREATE TABLE IF NOT EXISTS grades (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
+    most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
+    fingerprint TEXT NOT NULL, backend TEXT NOT NULL, sandbox TEXT NOT NULL, reason TEXT NOT NULL,
+    report BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS grades_by_key ON grades (key);
+CREATE TABLE IF NOT EXISTS stages (
+    grade INTEGER NOT NULL REFERENCES grades, stage TEXT NOT NULL, verdict TEXT NOT NULL, cause TEXT NOT NULL,
+    source_hash TEXT NOT NULL, points REAL, most REAL, pending REAL, time_s REAL, bound_s REAL, ratio REAL,
+    ratio_low REAL, ratio_high REAL, ambiguous INTEGER NOT NULL, PRIMARY KEY (grade, stage)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extensions (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, until TEXT NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS points (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, item TEXT NOT NULL, points REAL NOT NULL, most REAL NOT NULL,
+    reason TEXT NOT NULL, time TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS overrides (
+    id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
+"""
+
+
+class DiskFullError(UserError):
+    """There is no room left: the batch stops, and what was written stands."""
+
+
+@dataclass
+class Stage:
+    """What tables and plots need of a stage. Times are seconds, None where nothing was timed."""
+
+    stage: str
+    verdict: str
+    cause: str
+    source_hash: str
+    points: float | None
+    most: float | None
+    pending: float | None
+    time_s: float | None
+    bound_s: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    ambiguous: bool
+
+
+@dataclass
+class Row:
+    """A submission with its newest grade, without the report."""
+
+    key: str
+    name: str
+    members: list[str]
+    handed_in: str
+    known_by: str
+    notes: list[str]
+    status: str
+    detail: str
+    wall_s: float
+    grade: int | None = None
+    points: float = 0
+    most: float = 0
+    pending: float = 0
+    time: str = ""
+    backend: str = ""
+    sandbox: str = ""
+    stages: list[Stage] = field(default_factory=list)
+
+
+@dataclass
+class Graded:
+    """What grading a submission came to; `report` is report.json as it was written, empty where there is none."""
+
+    key: str
+    status: str
+    detail: str = ""
+    report: str = ""
+    notes: list[str] = field(default_factory=list)
+    wall_s: float = 0
+    fingerprint: str = ""
+
+
+def summarise(stage: StageReport) -> Stage:
+    """One stage of a report."""
+    measured = stage.main_measurement
+    failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
+    findings = [one.cause for one in stage.check_mode.findings if not one.note] if stage.check_mode else []
+    causes = [failure.cause for failure in failures if failure] + findings
+    interval = measured.reference_ratio if measured else None
+    return Stage(
+        stage.stage,
+        stage.verdict,
+        causes[0] if causes and stage.verdict != "passed" else "",
+        stage.source_hash,
+        stage.score.total if stage.score else None,
+        stage.score.max if stage.score else None,
+        stage.score.pending if stage.score else None,
+        measured.median_s if measured else None,
+        measured.bound_s if measured else None,
+        interval.median if interval else None,
+        interval.low if interval else None,
+        interval.high if interval else None,
+        bool(measured and measured.ambiguous),
+    )
+
+
+class Database:
+    """One batch's file. All methods are called by one thread."""
+
+    def __init__(self, file: Path):
+        self.file = file
+        with self.reporting():
+            self.connection = sqlite3.connect(file, isolation_level=None)
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            self.connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
+            self.connection.executescript(TABLES)
+        schema = self.fact("schema")
+        if schema is None:
+            self.set_facts(schema=SCHEMA)
+        elif schema != SCHEMA:
+            raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
+
+    def close(self) -> None:
+        """Folds the log into the file."""
+        self.connection.close()
+
+    @contextlib.contextmanager
+    def reporting(self) -> Iterator[None]:
+        """What SQLite says, as one message."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if "full" in str(error) or "disk I/O" in str(error):
+                raise DiskFullError(
+                    f"{self.file}: no room to write ({error}). All that was graded before is kept: make room, then "
+                    "give the same command again."
+                ) from None
+            raise UserError(f"{self.file}: {error}. Is it a batch's database, and writable?") from None
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing."""
+        with self.reporting():
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Rows of one statement."""
+        with self.reporting():
+            return self.connection.execute(text, values).fetchall()
+
+    def fact(self, name: str) -> Any:
+        """A fact, or None."""
+        rows = self.query("SELECT value FROM facts WHERE name = ?", [name])
+        return json.loads(rows[0][0]) if rows else None
+
+    def set_facts(self, **facts: Any) -> None:
+        """Notes facts, over what was there."""
+        with self.transaction() as connection:
+            for name, value in facts.items():
+                connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
+
+    def enter(self, submissions: Iterable[Submission]) -> None:
+        """Adds what is new; what was handed in again with other contents waits to be graded again."""
+        old = dict(self.query("SELECT key, fingerprint FROM submissions"))
+        with self.transaction() as connection:
+            for one in submissions:
+                values = [one.name, json.dumps(one.members), json.dumps([str(entry) for entry in one.entries])]
+                values += [one.handed_in, one.known_by, one.fingerprint, json.dumps(one.notes)]
+                if one.key not in old:
+                    connection.execute(
+                        "INSERT INTO submissions (name, members, entries, handed_in, known_by, fingerprint, notes, key)"
+                        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                        [*values, one.key],
+                    )
+                elif one.fingerprint != old[one.key]:
+                    connection.execute(
+                        "UPDATE submissions SET name = ?, members = ?, entries = ?, handed_in = ?, known_by = ?,"
+                        " fingerprint = ?, notes = ?, status = '', reason = 'handed in again' WHERE key = ?",
+                        [*values, one.key],
+                    )
+
+    def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:
+        """Students (id, name) who handed nothing in, and no longer those who since did."""
+        present = {member for (text,) in self.query("SELECT members FROM submissions WHERE status != 'not_submitted'")
+                   for member in json.loads(text)}  # fmt: skip
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM submissions WHERE status = 'not_submitted'")
+            for student, name in students:
+                if student not in present:
+                    connection.execute(
+                        "INSERT INTO submissions VALUES (?, ?, ?, '[]', '', '', '', '[]', 'not_submitted', '', 0, '',"
+                        " NULL)",
+                        [student, name, json.dumps([student])],
+                    )
+
+    def waiting(self) -> list[Submission]:
+        """What is still to be graded, by key."""
+        rows = self.query(
+            "SELECT key, name, entries, members, handed_in, known_by, notes, fingerprint FROM submissions"
+            " WHERE status = '' ORDER BY key"
+        )
+        return [
+            Submission(key, name, [Path(entry) for entry in json.loads(entries)], json.loads(members), handed_in,
+                       known_by, json.loads(notes), fingerprint)
+            for key, name, entries, members, handed_in, known_by, notes, fingerprint in rows
+        ]  # fmt: skip
+
+    def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
+        """Writes a grade and the submission's status in one step. `summary`: the columns of grades that the report
+        says."""
+        with self.transaction() as connection:
+            ((reason, notes),) = connection.execute(
+                "SELECT reason, notes FROM submissions WHERE key = ?", [graded.key]
+            ).fetchall()
+            number = None
+            if graded.report:
+                number = connection.execute(
+                    "INSERT INTO grades (key, status, points, most, pending, time, warplab, lab_hash, fingerprint,"
+                    " backend, sandbox, reason, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [graded.key, graded.status, summary["points"], summary["most"], summary["pending"],
+                     summary["time"], summary["warplab"], summary["lab_hash"], graded.fingerprint,
+                     summary["backend"], summary["sandbox"], reason, zlib.compress(graded.report.encode())],
+                ).lastrowid  # fmt: skip
+                connection.executemany(
+                    "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [(number, *vars(stage).values()) for stage in stages],
+                )
+            kept = list(dict.fromkeys([*json.loads(notes), *graded.notes]))
+            connection.execute(
+                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, notes = ?, grade = ?, reason = ''"
+                " WHERE key = ?",
+                [graded.status, graded.detail, graded.wall_s, json.dumps(kept), number, graded.key],
+            )
+
+    def grade_again(self, keys: Sequence[str], reason: str) -> int:
+        """Lets submissions wait again; what they had stays among the grades. Returns how many."""
+        with self.transaction() as connection:
+            return sum(
+                connection.execute(
+                    "UPDATE submissions SET status = '', reason = ? WHERE key = ? AND status != 'not_submitted'",
+                    [reason, key],
+                ).rowcount
+                for key in keys
+            )
+
+    def rows(self) -> list[Row]:
+        """All submissions, those first that are our fault, then by status and key."""
+        found = self.query(
+            "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.status, s.detail, s.wall_s, s.grade,"
+            " g.points, g.most, g.pending, g.time, g.backend, g.sandbox FROM submissions s"
+            " LEFT JOIN grades g ON g.id = s.grade"
+        )
+        rows = [
+            Row(key, name, json.loads(members), handed_in, known_by, json.loads(notes), status, detail, wall_s, grade,
+                *(value for value in rest if value is not None))
+            for key, name, members, handed_in, known_by, notes, status, detail, wall_s, grade, *rest in found
+        ]  # fmt: skip
+        self.add_stages(rows)
+        order = {status: index for index, status in enumerate(["", *STATUSES])}
+        return sorted(rows, key=lambda row: (order.get(row.status, 0), row.key))
+
+    def add_stages(self, rows: Sequence[Row]) -> None:
+        """Fills in each row's stages."""
+        by_grade = {row.grade: row for row in rows if row.grade is not None}
+        columns = "grade, stage, verdict, cause, source_hash, points, most, pending, time_s, bound_s, ratio, ratio_low"
+        for number, *values, ambiguous in self.query(
+            f"SELECT {columns}, ratio_high, ambiguous FROM stages ORDER BY grade, stage"  # noqa: S608 - our own words
+        ):
+            if number in by_grade:
+                by_grade[number].stages.append(Stage(*values, bool(ambiguous)))
+
+    def report(self, grade: int) -> str:
+        """report.json of a grade, as the judge wrote it."""
+        ((packed,),) = self.query("SELECT report FROM grades WHERE id = ?", [grade])
+        return zlib.decompress(packed).decode()
+
+    def counts(self) -> dict[str, int]:
+        """Submissions of each status, in their order; '' is waiting."""
+        found = dict(self.query("SELECT status, COUNT(*) FROM submissions GROUP BY status"))
+        return {status: found[status] for status in ["", *STATUSES] if status in found}
+
+    def insert(self, table: str, **values: Any) -> None:
+        """Adds to extensions, points or overrides."""
+        names = ", ".join(values)
+        with self.transaction() as connection:
+            connection.execute(
+                f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})",  # noqa: S608 - our own names
+                list(values.values()),
+            )

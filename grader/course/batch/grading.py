@@ -1,0 +1,272 @@
+"""Grades one submission: opens it, hands its stages to `build/warplab grade`, and says what came of it.
+
+Nothing here scores: points are the report's. Whatever a submission does, grade_submission returns one Graded with one
+status of the closed set; only a full disk and an interruption end the batch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.course.batch.archive import RefusedError, read_files
+from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
+from grader.course.batch.submissions import Submission, pick_stages
+from grader.journal.console import UserError
+from grader.journal.documents import from_json
+from grader.journal.report import Failure, Report
+
+LEAST_FREE_BYTES = 64_000_000
+ATTEMPTS = 2  # of what failed by our fault
+MOST_WORDS = 500
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a batch is graded; the same for all of it."""
+
+    lab: str
+    stages: tuple[str, ...]
+    root: Path
+    build: Path
+    folder: Path  # the batch's
+    backend: str
+    stage: str = ""  # this one alone
+    check_mode: bool = True
+    nvcc: bool = True
+    unsafe: bool = False
+    timeout_s: float = 1800
+
+    def wanted(self) -> tuple[str, ...]:
+        """Ids of the stages to grade."""
+        return (self.stage,) if self.stage else self.stages
+
+    def command(self, tree: Path, reports: Path, verb: str = "grade") -> list[str]:
+        """The judge's command line. It dies with the batch: nothing of it is left if that is killed."""
+        words = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+        words += [str(self.build / "warplab"), verb, self.lab, *([self.stage] if self.stage else [])]
+        words += ["--tree", str(tree), "--report-dir", str(reports), "--build", str(self.build)]
+        words += ["--backend", self.backend] if self.backend else []
+        flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc, "--unsafe": self.unsafe}
+        return words + [flag for flag, given in flags.items() if given]
+
+
+@dataclass
+class Running:
+    """The judges at work, so that an interruption can end them."""
+
+    processes: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    stopping: bool = False
+
+    def stop(self) -> None:
+        """Kills them, and what they started dies with them."""
+        self.stopping = True
+        for process in list(self.processes):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+class StoppedError(Exception):
+    """The batch is being interrupted; what was begun is not kept."""
+
+
+def safe_name(key: str) -> str:
+    """A folder's name for a submission: readable, and different for different keys on every file system."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "-+") else "_" for c in key)[:60]
+    if plain and plain == key == key.lower():
+        return plain
+    return f"{plain or 'x'}-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+
+
+def grade_submission(
+    submission: Submission,
+    settings: Settings,
+    running: Running | None = None,
+    environment: dict[str, str] | None = None,
+) -> Graded:
+    """Grades one submission. Raises DiskFullError and StoppedError, nothing else."""
+    begin = time.monotonic()
+    graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
+    try:
+        files: dict[str, bytes] = {}
+        for entry in submission.entries:
+            files |= read_files(entry)
+        picked, graded.notes = pick_stages(files, settings.lab, settings.wanted())
+        if picked:
+            judge(picked, submission, settings, running or Running(), graded, environment or {})
+        else:
+            graded.status = "nothing_to_grade"
+            graded.detail = f"No file is called as a stage of {settings.lab}, such as {settings.wanted()[0]}.cu."
+    except RefusedError as refused:
+        graded.status, graded.detail = "archive_refused", str(refused)
+    except (DiskFullError, StoppedError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError):
+            raise_if_full(settings.folder, error)
+        graded.status, graded.detail = "judge_error", f"{type(error).__name__}: {error}"[:MOST_WORDS]
+    graded.wall_s = time.monotonic() - begin
+    return graded
+
+
+def raise_if_full(folder: Path, error: OSError | None = None) -> None:
+    """Raises DiskFullError when that is what went wrong: nobody's submission is to blame for it."""
+    full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+        raise DiskFullError(
+            f"{folder}: the disk is full. All that was graded before is kept: make room, then give the same command "
+            "again."
+        )
+
+
+def judge(
+    picked: dict[str, bytes],
+    submission: Submission,
+    settings: Settings,
+    running: Running,
+    graded: Graded,
+    environment: dict[str, str],
+) -> None:
+    """Runs the judge, once more when our side broke, and fills in `graded`."""
+    folder = settings.folder / "submissions" / safe_name(submission.key)
+    tree = write_tree(folder, settings.lab, picked)
+    for _ in range(ATTEMPTS):
+        status, words = run_judge(settings.command(tree, folder), settings, running, environment)
+        report = folder / f"{settings.lab}.json"
+        graded.detail = f"The judge did not say why (status {status})."
+        if words:
+            graded.detail = words[-MOST_WORDS:]
+        if status in (0, 1, 2) and report.is_file():
+            graded.report = report.read_text(encoding="utf-8")
+            graded.status, graded.detail = settle(read(graded.report), len(picked) < len(settings.wanted()))
+        raise_if_full(settings.folder)
+        if graded.status != "judge_error":
+            break
+    missing = [stage for stage in settings.wanted() if stage not in picked]
+    if missing:
+        graded.notes.append(f"Not handed in: {', '.join(missing)}")
+
+
+def write_tree(folder: Path, lab: str, picked: dict[str, bytes]) -> Path:
+    """The stages' files alone, under their own names, where the judge looks for them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / lab).mkdir(parents=True)
+    for stage, content in picked.items():
+        (folder / lab / f"{stage}.cu").write_bytes(content)
+    return folder
+
+
+def run_judge(
+    command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
+) -> tuple[int, str]:
+    """Its exit status (124: not done in time) and the last of what it said on stderr."""
+    if running.stopping:
+        raise StoppedError
+    process = subprocess.Popen(
+        command,
+        cwd=settings.root,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    running.processes.add(process)
+    try:
+        _, said = process.communicate(timeout=settings.timeout_s)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        status, said = 124, f"The judge did not end within {settings.timeout_s:.0f} s and was stopped.".encode()
+    finally:
+        running.processes.discard(process)
+    if running.stopping:
+        raise StoppedError
+    return status, said.decode("utf-8", "replace").strip()
+
+
+def read(text: str) -> Report:
+    """A report from its JSON. Raises TypeError or ValueError with the place."""
+    report: Report = from_json(Report, json.loads(text), "")
+    return report
+
+
+def settle(report: Report, missing: bool) -> tuple[str, str]:
+    """The status that a report means, and why."""
+    errors = [stage for stage in report.stages if stage.verdict == "error"]
+    for stage in errors:
+        if stage.error and stage.error.cause == "implausible_timing":
+            return "needs_review", f"{stage.stage}: {stage.error.message}"
+    for stage in errors:
+        failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
+        words = next((failure.message for failure in failures if failure), "an error without a reason")
+        return "judge_error", f"{stage.stage}: {words}"[:MOST_WORDS]
+    if not report.stages:
+        return "judge_error", "The report has no stage."
+    handed_in = [stage for stage in report.stages if not has_cause(stage.compilation.failure, "missing_file")]
+    if handed_in and all(stage.compilation.verdict == "failed" for stage in handed_in):
+        failure = handed_in[0].compilation.failure
+        return "did_not_compile", failure.message[:MOST_WORDS] if failure else ""
+    return ("missing_stages" if missing else "graded"), ""
+
+
+def has_cause(failure: Failure | None, cause: str) -> bool:
+    """Whether that is why."""
+    return failure is not None and failure.cause == cause
+
+
+def summary_of(graded: Graded, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
+    """What the database keeps of a report beside the report."""
+    if not graded.report:
+        return {}, []
+    report = read(graded.report)
+    summary = {
+        "points": report.total.points,
+        "most": report.total.max,
+        "pending": report.total.pending,
+        "time": report.time,
+        "warplab": report.warplab,
+        "lab_hash": lab_hash,
+        "backend": report.backend,
+        "sandbox": report.sandbox,
+    }
+    return summary, [summarise(stage) for stage in report.stages]
+
+
+def hash_lab(root: Path, lab: str) -> str:
+    """A hash of everything that decides about a lab's points: manifest, driver, oracle, datasets, solutions."""
+    digest = hashlib.sha256()
+    for folder in ("labs", "datasets", "solutions"):
+        for file in sorted((root / folder / lab).rglob("*")):
+            if file.is_file():
+                digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def try_judge(settings: Settings) -> Report:
+    """Grades an empty folder, to learn that the judge works here, its version and its sandbox. Raises UserError."""
+    if not (settings.build / "warplab").is_file():
+        raise UserError(f"{settings.build / 'warplab'} is not there. Build it first: make program")
+    folder = settings.folder / "trial"
+    try:
+        tree = write_tree(folder, settings.lab, {})
+        status, words = run_judge(settings.command(tree, folder), settings, Running(), {})
+        file = folder / f"{settings.lab}.json"
+        if status != 1 or not file.is_file():
+            raise UserError(f"The judge cannot grade here: {words or f'status {status}'}")
+        return read(file.read_text(encoding="utf-8"))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

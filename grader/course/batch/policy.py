@@ -1,0 +1,109 @@
+"""From the judge's points to a student's: lateness, extensions, points given by hand, overrides with a reason.
+
+Nothing here looks at code or times; it adds up what the database holds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from grader.course.batch.database import HAS_POINTS, Database, Row
+from grader.journal.console import UserError
+
+DAY_S = 86400
+
+
+@dataclass
+class Policy:
+    """What the instructor decided; `extensions` and the like are by student id."""
+
+    due: datetime | None = None
+    percent_per_day: float = 0  # of what was earned, for each day begun
+    most_days: int | None = None  # later than that: nothing
+    extensions: dict[str, datetime] = field(default_factory=dict)
+    points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # item: points, at most
+    overrides: dict[str, tuple[float, str]] = field(default_factory=dict)  # points, reason
+
+    def items(self) -> list[str]:
+        """Names of everything that points were given for by hand."""
+        return sorted({item for given in self.points.values() for item in given})
+
+
+@dataclass
+class Final:
+    """One student's points. `points` is None where our side broke and nobody overrode it."""
+
+    student: str
+    row: Row
+    days_late: int = 0
+    penalty: float = 0
+    given: dict[str, float] = field(default_factory=dict)
+    points: float | None = None
+    most: float = 0
+    pending: float = 0
+    override: str = ""
+
+
+def parse_time(text: str) -> datetime:
+    """ISO 8601; without a zone it is UTC. Raises UserError."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise UserError(f"{text!r} is no time. Write it like 2026-11-21T23:59+01:00.") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def read_policy(database: Database) -> Policy:
+    """All that the instructor decided."""
+    due = database.fact("due")
+    policy = Policy(
+        parse_time(due) if due else None, database.fact("percent_per_day") or 0, database.fact("most_days")
+    )
+    for student, until in database.query("SELECT student, until FROM extensions ORDER BY id"):
+        policy.extensions[student] = parse_time(until)
+    for student, item, points, most in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
+        policy.points.setdefault(student, {})[item] = (points, most)
+    for student, points, reason in database.query("SELECT student, points, reason FROM overrides ORDER BY id"):
+        policy.overrides[student] = (points, reason)
+    return policy
+
+
+def finals(row: Row, policy: Policy, lab_points: float) -> list[Final]:
+    """The points of everyone who handed a submission in. `lab_points`: what the lab is worth."""
+    return [make_final(student, row, policy, lab_points) for student in row.members]
+
+
+def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
+    """The points of one of them."""
+    final = Final(student, row, days_late(student, row, policy))
+    by_hand = policy.points.get(student, {})
+    final.given = {item: points for item, (points, _) in by_hand.items()}
+    final.most = (row.most if row.status in HAS_POINTS else lab_points) + sum(most for _, most in by_hand.values())
+    if row.status in HAS_POINTS:
+        final.pending = row.pending
+    if row.status not in ("", "judge_error"):
+        final.penalty = late_penalty(row.points, final.days_late, policy)
+        final.points = row.points - final.penalty + sum(final.given.values())
+    if student in policy.overrides:
+        final.points, final.override = policy.overrides[student]
+        final.pending = 0
+    return final
+
+
+def days_late(student: str, row: Row, policy: Policy) -> int:
+    """Days begun after the due date or the student's extension."""
+    due = policy.extensions.get(student, policy.due)
+    if not due or not row.handed_in:
+        return 0
+    return max(0, math.ceil((parse_time(row.handed_in) - due).total_seconds() / DAY_S))
+
+
+def late_penalty(points: float, days: int, policy: Policy) -> float:
+    """What lateness costs."""
+    if not days:
+        return 0
+    if policy.most_days is not None and days > policy.most_days:
+        return points
+    return points * min(1.0, days * policy.percent_per_day / 100)

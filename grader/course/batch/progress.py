@@ -1,0 +1,92 @@
+"""What a batch says while it runs: one live line on a terminal, a line a submission where there is none."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from grader.course.batch.database import OURS, Graded
+
+FINE = ("graded", "missing_stages")
+
+
+def show_duration(seconds: float) -> str:
+    """About how long: 40 s, 12 min, 3 h 5 min."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class Progress:
+    """Counts, and says so. Use it in a with statement."""
+
+    def __init__(self, total: int, before: int, workers: int):
+        self.total, self.before, self.workers = total, before, workers
+        self.done = self.failed = self.ours = 0
+        self.begin = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def add(self, graded: Graded) -> None:
+        """One more is done."""
+        self.done += 1
+        self.ours += graded.status in OURS
+        self.failed += graded.status not in (*FINE, *OURS)
+        self.say(graded)
+
+    def left(self) -> str:
+        """How many wait, and for about how long."""
+        queue = self.total - self.done
+        if not queue or not self.done:
+            return f"{queue} left"
+        return f"{queue} left, about {show_duration((time.monotonic() - self.begin) / self.done * queue)}"
+
+    def counts(self) -> str:
+        """Done, failed, queue, time left."""
+        ours = f", {self.ours} our fault" if self.ours else ""
+        return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
+
+    def say(self, graded: Graded) -> None:
+        """A line a submission."""
+        detail = f" ({graded.detail.splitlines()[0][:100]})" if graded.detail else ""
+        key = graded.key.encode("utf-8", "backslashreplace").decode()
+        print(f"{key}: {graded.status}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
+
+
+class LiveProgress(Progress):
+    """The same in one line that changes, with what went wrong above it."""
+
+    def __enter__(self) -> Progress:
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        self.bar = Bar(BarColumn(), TextColumn("{task.description}"))
+        self.task = self.bar.add_task(self.counts(), total=self.before + self.total, completed=self.before)
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def say(self, graded: Graded) -> None:
+        """The bar, and above it what was not graded."""
+        from rich.markup import escape
+
+        self.bar.update(self.task, advance=1, description=self.counts())
+        if graded.status not in FINE:
+            key = graded.key.encode("utf-8", "backslashreplace").decode()
+            self.bar.console.print(escape(f"{key}: {graded.status} {graded.detail.partition(chr(10))[0][:120]}"))
+
+
+def make_progress(total: int, before: int, workers: int) -> Progress:
+    """Live on a terminal, where rich is installed."""
+    try:
+        import rich  # noqa: F401
+    except ImportError:
+        return Progress(total, before, workers)
+    return (LiveProgress if sys.stdout.isatty() else Progress)(total, before, workers)

@@ -1,0 +1,153 @@
+"""Runs a batch: who grades what at the same time, and what happens when it is interrupted.
+
+Submissions are graded by threads that wait for judges; this thread alone writes the database, a transaction a
+submission. On the CPU backend as many judges run as there are cores. On GPUs each is timed by one judge at a time,
+and what comes next is compiled ahead on all cores but two, so that nothing disturbs the timing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+
+from grader.course.batch.archive import RefusedError, read_files
+from grader.course.batch.database import Database, Graded
+from grader.course.batch.grading import (
+    Running,
+    Settings,
+    grade_submission,
+    run_judge,
+    safe_name,
+    summary_of,
+    write_tree,
+)
+from grader.course.batch.progress import make_progress
+from grader.course.batch.submissions import Submission, pick_stages
+from grader.journal.console import UserError
+
+CORES_FOR_TIMING = 2
+THREADS_A_JUDGE = 4  # of the CPU backend, where several judges share the machine
+
+Submit = Callable[[Submission], "Future[Graded]"]
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Two batches never work in one folder. Raises UserError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{folder}: another batch is running here. Wait for it, or say another OUT.") from None
+        yield
+
+
+def cores() -> list[int]:
+    """The cores that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def count_gpus() -> list[str]:
+    """What CUDA_VISIBLE_DEVICES may be set to, one GPU each."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    if given:
+        return given.split(",")
+    try:
+        listed = subprocess.run(
+            ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return listed.stdout.split() if listed.returncode == 0 else []
+
+
+def run_batch(database: Database, settings: Settings, lab_hash: str, backend: str, jobs: int) -> None:
+    """Grades all that waits. Raises KeyboardInterrupt and DiskFullError when every judge has ended."""
+    waiting = database.waiting()
+    before = sum(database.counts().values()) - len(waiting)
+    running = Running()
+    gpus = count_gpus() if backend == "cuda" else []
+    workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
+    with make_progress(len(waiting), before, jobs) as progress, workers as submit:
+        futures = [submit(submission) for submission in waiting]
+        try:
+            for future in as_completed(futures):
+                graded = future.result()
+                keep(database, graded, lab_hash)
+                progress.add(graded)
+        except BaseException:
+            running.stop()
+            for future in futures:
+                future.cancel()
+            raise
+
+
+def keep(database: Database, graded: Graded, lab_hash: str) -> None:
+    """Writes one result."""
+    summary, stages = summary_of(graded, lab_hash)
+    database.keep(graded, summary, stages)
+
+
+@contextmanager
+def make_workers(settings: Settings, running: Running, jobs: int) -> Iterator[Submit]:
+    """Judges side by side, for what is not timed."""
+    threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_A_JUDGE))
+    environment = {"WARPLAB_THREADS": threads} if jobs > 1 else {}
+    with ThreadPoolExecutor(jobs) as pool:
+        yield lambda submission: pool.submit(grade_submission, submission, settings, running, environment)
+
+
+@contextmanager
+def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) -> Iterator[Submit]:
+    """One judge a GPU, and compilers ahead of them on the cores that timing does not need."""
+    spare = cores()[CORES_FOR_TIMING:]
+    free: SimpleQueue[str] = SimpleQueue()
+    for gpu in gpus:
+        free.put(gpu)
+
+    def grade(submission: Submission, compiled: Future[None] | None) -> Graded:
+        if compiled:
+            compiled.exception()  # what did not compile ahead is compiled, and reported, by the judge
+        gpu = free.get()
+        try:
+            return grade_submission(submission, settings, running, {"CUDA_VISIBLE_DEVICES": gpu})
+        finally:
+            free.put(gpu)
+
+    with ThreadPoolExecutor(len(spare) or 1) as compilers, ThreadPoolExecutor(len(gpus)) as judges:
+
+        def submit(submission: Submission) -> Future[Graded]:
+            compiled = compilers.submit(compile_ahead, submission, settings, running, spare) if spare else None
+            return judges.submit(grade, submission, compiled)
+
+        try:
+            yield submit
+        except BaseException:
+            compilers.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> None:
+    """Fills the judge's cache with a submission's programs."""
+    files: dict[str, bytes] = {}
+    try:
+        for entry in submission.entries:
+            files |= read_files(entry)
+    except RefusedError:
+        return
+    picked, _ = pick_stages(files, settings.lab, settings.wanted())
+    folder = settings.folder / "ahead" / safe_name(submission.key)
+    try:
+        tree = write_tree(folder, settings.lab, picked)
+        pinned = ["taskset", "-c", ",".join(map(str, spare))]
+        run_judge([*pinned, *settings.command(tree, folder, verb="compile")], settings, running, {})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,257 @@
+"""Finds submissions in a folder as Canvas, Moodle or `make submit` name them, or as plain folders; reads a roster.
+
+    lovelaceada_LATE_1234_567890_dot_product-al123-2026-11-21-040506.tar.gz    Canvas
+    Ada Lovelace_123_assignsubmission_file_/…                                  Moodle, a folder or a file
+    dot_product-al123-2026-11-21-040506.tar.gz                                 make submit
+    al123/…, al123.zip                                                         anything else: the name is the id
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from grader.course.batch.archive import is_archive
+from grader.journal.console import UserError, read_text
+
+MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.*)", re.DOTALL)
+CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<attempt>\d+)_(?P<file>.+)", re.DOTALL)
+SUBMITTED = re.compile(r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})(?:-\d+)?\.tar\.gz", re.DOTALL)
+UPLOADED_AGAIN = re.compile(r"-\d+(?=\.cu$)")
+IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
+IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
+NAMES = ("name", "student", "fullname")
+
+
+@dataclass
+class Student:
+    """A line of the roster."""
+
+    id: str
+    name: str = ""
+    aliases: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Submission:
+    """What one student or team handed in. `handed_in` is ISO 8601 in UTC, `known_by` says what tells it."""
+
+    key: str
+    name: str = ""
+    entries: list[Path] = field(default_factory=list)
+    members: list[str] = field(default_factory=list)
+    handed_in: str = ""
+    known_by: str = ""
+    notes: list[str] = field(default_factory=list)
+    fingerprint: str = ""  # of what was handed in
+
+
+@dataclass
+class Entry:
+    """One file or folder of the folder of submissions, and what its name says."""
+
+    path: Path
+    key: str
+    name: str = ""
+    attempt: int = 0
+    time: datetime | None = None
+    late: bool = False
+
+    def order(self) -> tuple[datetime, int, str]:
+        """The later one counts."""
+        return self.time or datetime.min.replace(tzinfo=UTC), self.attempt, self.path.name
+
+    def is_whole(self) -> bool:
+        """Whether it is everything that was handed in at a time, rather than one of several files."""
+        return self.path.is_dir() or is_archive(self.path.name)
+
+
+def find_submissions(folder: Path, lab: str, roster: Sequence[Student]) -> tuple[list[Submission], list[str]]:
+    """All submissions of a lab, by key, and a sentence about each entry that is none. Raises UserError."""
+    if not folder.is_dir():
+        raise UserError(f"There is no folder {folder}. SUBMISSIONS is a folder of archives or folders.")
+    by_key: dict[str, list[Entry]] = {}
+    strangers = []
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "__MACOSX")):
+            continue
+        entry = understand(path, lab)
+        if isinstance(entry, str):
+            strangers.append(entry)
+        else:
+            by_key.setdefault(entry.key, []).append(entry)
+    found = [make_submission(key, entries) for key, entries in by_key.items()]
+    identify(found, roster)
+    return sorted(merge_same(found), key=lambda submission: submission.key), strangers
+
+
+def understand(path: Path, lab: str) -> Entry | str:
+    """What an entry's name says, or why it is no submission of this lab."""
+    name = path.name.encode("utf-8", "replace").decode()
+    entry = Entry(path, path.name)
+    if match := MOODLE.fullmatch(name) or CANVAS.fullmatch(name):
+        groups = match.groupdict()
+        entry.key, entry.name, name = groups["id"], groups["name"], groups["file"]
+        entry.attempt, entry.late = int(groups.get("attempt") or 0), bool(groups.get("late"))
+        if match.re is CANVAS:
+            entry.attempt = int(groups["attempt"])
+    if match := SUBMITTED.fullmatch(name):
+        if match["lab"] != lab:
+            return f"{path.name}: of the lab {match['lab']}, not {lab}."
+        entry.time = read_time(match["time"])
+        if entry.key == path.name:
+            entry.key = match["ids"]
+    elif entry.key == path.name:
+        if not entry.is_whole():
+            return f"{path.name}: neither an archive nor a folder, and its name does not say whose it is."
+        entry.key = name if path.is_dir() else strip_archive(name)
+    return entry
+
+
+def strip_archive(name: str) -> str:
+    """A name without an archive's ending."""
+    return re.sub(r"(\.tar)?\.\w+$", "", name) or name
+
+
+def read_time(text: str) -> datetime | None:
+    """The time in an archive's name."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def make_submission(key: str, entries: list[Entry]) -> Submission:
+    """The latest archive or folder; where there is none, all the files together."""
+    whole = sorted((entry for entry in entries if entry.is_whole()), key=Entry.order)
+    used = whole[-1:] or sorted(entries, key=Entry.order)
+    submission = Submission(key, used[-1].name, [entry.path for entry in used], [key])
+    earlier = [entry.path.name for entry in entries if entry not in used]
+    if earlier:
+        submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
+    if any(entry.late for entry in used):
+        submission.notes.append("Canvas calls it late.")
+    time = used[-1].time
+    if time:
+        submission.handed_in, submission.known_by = show_time(time), "the archive's name"
+    else:
+        newest = max(path.lstat().st_mtime for path in submission.entries)
+        submission.handed_in = show_time(datetime.fromtimestamp(newest, UTC))
+        submission.known_by = "the file's date"
+    submission.fingerprint = fingerprint(submission.entries)
+    return submission
+
+
+def show_time(time: datetime) -> str:
+    """ISO 8601 in UTC."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fingerprint(entries: Sequence[Path]) -> str:
+    """A hash of names and contents; of very large files, which are refused anyway, of their beginning."""
+    digest = hashlib.sha256()
+    for entry in entries:
+        files = sorted(entry.rglob("*"))[:10_000] if entry.is_dir() else [entry]
+        for file in files:
+            digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0")
+            if file.is_file() and not file.is_symlink():
+                with file.open("rb") as stream:
+                    digest.update(stream.read(25_000_000))
+    return digest.hexdigest()
+
+
+def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Replaces what names say by what the roster says."""
+    known = {alias.casefold(): student for student in roster for alias in student.aliases}
+    for submission in found:
+        team = [known[part.casefold()] for part in split_team(submission.key, set(known))]
+        if team:
+            submission.members = [student.id for student in team]
+            submission.key = "+".join(submission.members)
+            submission.name = ", ".join(student.name or student.id for student in team)
+        elif roster:
+            submission.notes.append("Not on the roster.")
+
+
+def split_team(key: str, known: set[str]) -> list[str]:
+    """The ids that `make submit` joined with '-', if all of them are known; ids may have a '-' themselves."""
+    if key.casefold() in known:
+        return [key]
+    parts = key.split("-")
+    for count in range(1, len(parts)):
+        first, rest = "-".join(parts[:count]), "-".join(parts[count:])
+        if first.casefold() in known and (others := split_team(rest, known)):
+            return [first, *others]
+    return []
+
+
+def merge_same(found: Sequence[Submission]) -> list[Submission]:
+    """One submission a key: two names on disk may be one student's. The later one counts."""
+    by_key: dict[str, Submission] = {}
+    for submission in sorted(found, key=lambda one: one.handed_in):
+        if earlier := by_key.get(submission.key):
+            names = ", ".join(entry.name for entry in earlier.entries)
+            submission.notes.append(f"Not used, because a later one is there: {names}")
+        by_key[submission.key] = submission
+    return list(by_key.values())
+
+
+def pick_stages(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
+    """Each stage's file, and what is to be said about the choice."""
+    picked, notes = {}, []
+    for stage in stages:
+        named = [name for name in files if file_name(name).casefold() == f"{stage}.cu"]
+        if not named:
+            continue
+        best = min(named, key=lambda name: (lab not in PurePosixPath(name).parts, name.count("/"), name))
+        picked[stage] = files[best]
+        if others := [name for name in named if name != best and files[name] != files[best]]:
+            notes.append(f"{best} was graded; there were also {', '.join(sorted(others))}")
+    return picked, notes
+
+
+def file_name(name: str) -> str:
+    """A file's own name, without what Canvas adds to one that is uploaded again."""
+    base = PurePosixPath(name).name
+    if match := CANVAS.fullmatch(base):
+        base = match["file"]
+    if match := MOODLE.fullmatch(base):
+        base = match["file"]
+    return UPLOADED_AGAIN.sub("", base)
+
+
+def read_roster(file: Path) -> list[Student]:
+    """Students of a CSV file: a column id (or one of the course systems' names for it), and name. Raises UserError."""
+    text = read_text(file).removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in lines[0]] if lines else []
+    if not any(column in IDS for column in columns):
+        raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
+    roster: dict[str, Student] = {}
+    for number, line in enumerate(lines[1:], 2):
+        student = read_student(columns, line)
+        if student is None:
+            continue
+        if student.id in roster:
+            raise UserError(f"{file}:{number}: the id {student.id} is there twice.")
+        roster[student.id] = student
+    return list(roster.values())
+
+
+def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
+    """A student of one line; None where it has no id, as Canvas's second line."""
+    cells = {column: cell.strip() for column, cell in zip(columns, line, strict=False) if cell.strip()}
+    ids = [cells[column].removeprefix("Participant ") for column in IDS if column in cells]
+    if not ids:
+        return None
+    names = [cells[column] for column in NAMES if column in cells]
+    names.append(" ".join(cells[part] for part in ("firstname", "lastname", "surname") if part in cells))
+    return Student(ids[0], names[0], set(ids))

@@ -1,0 +1,245 @@
+"""The batch as an instructor types it, with a judge made up for it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.course.batch.database import STATUSES
+from tests.course.batches import ROOT, Course, environment
+from tests.course.test_archive import make_tar
+
+
+def test_each_submission_gets_one_status(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine")
+    course.hand_in("gh3", "compile_error", "compile_error")
+    course.hand_in("cs4", "break the judge", "fine")
+    course.hand_in("dk5", "implausible", "fine")
+    course.hand_in("ed6")
+    (course.handed_in / "fb7.tar.gz").write_bytes(make_tar(("../01_first.cu", b"")))
+    roster = course.root / "roster.csv"
+    roster.write_text("id,name\nal1,Ada\ncs4,Claude\nzz9,Zuse\n")
+    done = course.grade("--roster", roster)
+    assert done.returncode == 1, done.stdout + done.stderr
+    expected = {
+        "al1": "graded",
+        "at2": "missing_stages",
+        "gh3": "did_not_compile",
+        "cs4": "judge_error",
+        "dk5": "needs_review",
+        "ed6": "nothing_to_grade",
+        "fb7": "archive_refused",
+        "zz9": "not_submitted",
+    }
+    assert course.statuses() == expected
+    assert set(expected.values()) == set(STATUSES)
+    assert list(course.statuses())[0] == "cs4"  # ours to blame: first
+    said = course.verb("status").stdout
+    assert "cs4: judge_error: The judge broke." in said
+    assert "fb7: archive_refused: traversal" in said
+    assert course.log("begin").count("cs4") == 2  # our side gets a second chance
+
+
+def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine", "fine")
+    assert course.grade().returncode == 0
+    course.hand_in("gh3", "fine", "fine")
+    course.hand_in("at2", "better", "fine")
+    assert course.grade().returncode == 0
+    assert sorted(course.log("begin")) == ["al1", "at2", "at2", "gh3"]
+    reasons = course.database().query("SELECT key, reason FROM grades ORDER BY id")
+    assert sorted(reasons) == [("al1", ""), ("at2", ""), ("at2", "handed in again"), ("gh3", "")]
+
+
+def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
+    for student in ("al1", "at2", "gh3"):
+        course.hand_in(student, "break the judge" if student == "gh3" else "fine", "fine")
+    course.grade()
+    assert course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1  # gh3 still is ours
+    (course.build / "mended").touch()
+    assert course.verb("regrade", "--errors").returncode == 0
+    course.set_version("0.2 (two)")
+    course.verb("regrade", "--changed")
+    course.verb("regrade", "--changed")  # nothing is, now
+    with (course.root / "labs/lab/lab.json").open("a") as file:
+        file.write("\n")
+    course.verb("regrade", "--changed")
+    course.verb("regrade", "--all")
+    history = course.database().query("SELECT reason FROM grades WHERE key = 'al1' ORDER BY id")
+    changed = "lab or grader changed (now 0.2 (two))"
+    assert [reason for (reason,) in history] == ["", "asked for: a complaint", changed, changed, "all again"]
+    assert course.log("end").count("gh3") == 4
+    said = course.verb("regrade", "--student", "nobody")
+    assert said.returncode == 2
+    assert "Nobody here is called nobody" in said.stderr
+
+
+def snapshot(course: Course) -> list[tuple]:
+    """All that the database holds, but for times."""
+    database = course.database()
+    rows = database.query("SELECT key, name, members, status, detail, reason, fingerprint FROM submissions ORDER BY key")
+    rows += database.query("SELECT key, status, points, most, pending, reason, fingerprint FROM grades ORDER BY key")
+    rows += database.query(
+        "SELECT key, stage, verdict, cause, stages.points FROM stages JOIN grades ON id = grade ORDER BY key, stage"
+    )
+    return rows
+
+
+def hand_in_many(course: Course, count: int) -> None:
+    for number in range(count):
+        course.hand_in(f"s{number:03}", random.Random(number).choice(["fine", "compile_error", "sleep 0.1 fine"]), "fine")
+
+
+KILLS = int(os.environ.get("WARPLAB_KILLS") or 6)
+
+
+def test_killed_at_any_moment_it_goes_on_and_loses_nothing(course: Course, tmp_path_factory: pytest.TempPathFactory) -> None:
+    undisturbed = Course(tmp_path_factory.mktemp("undisturbed"))
+    count = 4 * KILLS
+    for one in (course, undisturbed):
+        hand_in_many(one, count)
+    assert undisturbed.grade().returncode == 0
+    chance = random.Random(1)
+    kept: list[tuple] = []
+    for _ in range(KILLS):
+        course.kill_after(chance.uniform(0.1, 1.5))
+        if (course.out / "batch.sqlite").exists():
+            now = course.database().query("SELECT id, key, points FROM grades ORDER BY id")
+            assert now[: len(kept)] == kept
+            kept = now
+    assert course.grade().returncode == 0
+    assert snapshot(course) == snapshot(undisturbed)
+    graded = course.database().query("SELECT key, COUNT(*) FROM grades GROUP BY key HAVING COUNT(*) != 1")
+    assert not graded
+
+
+def test_a_killed_batch_leaves_no_judge_behind(course: Course) -> None:
+    course.hand_in("al1", "sleep 300", "fine")
+    course.kill_after(1.5)
+    assert course.log("begin") == ["al1"]
+    time.sleep(0.3)
+    judges = [
+        command
+        for file in Path("/proc").glob("[0-9]*/cmdline")
+        if str(course.build / "warplab") in (command := read(file))
+    ]
+    assert not judges
+
+
+def read(file: Path) -> str:
+    try:
+        return file.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def test_an_interruption_ends_it_cleanly(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "sleep 300", "fine")
+    begin = time.monotonic()
+    assert course.kill_after(2.5, signal.SIGINT) == 130
+    assert time.monotonic() - begin < 60
+    assert course.statuses() == {"al1": "graded", "at2": ""}
+
+
+def test_a_judge_that_does_not_end_is_stopped(course: Course) -> None:
+    course.hand_in("al1", "sleep 300", "fine")
+    course.hand_in("at2", "fine", "fine")
+    course.grade("--timeout-s", "1.5")
+    assert course.statuses() == {"al1": "judge_error", "at2": "graded"}
+    assert "did not end within 2 s" in course.verb("status").stdout
+
+
+def test_two_batches_do_not_share_a_folder(course: Course) -> None:
+    course.hand_in("al1", "sleep 3", "fine")
+    process = subprocess.Popen(course.grade_command(), cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
+    while not course.log("begin") and process.poll() is None:
+        time.sleep(0.05)
+    second = course.grade()
+    assert second.returncode == 2
+    assert "another batch is running here" in second.stderr
+    assert process.wait() == 0
+
+
+def test_a_full_disk_stops_it_and_loses_nothing(course: Course) -> None:
+    hand_in_many(course, 6)
+    course.out.mkdir()
+    inside = f"mount -t tmpfs -o size=1m none '{course.out}' && exec \"$@\""
+    fill = f"mount -t tmpfs -o size=400k none '{course.out}' && exec \"$@\""
+    tried = subprocess.run(["unshare", "-m", "sh", "-c", inside, "sh", "true"], capture_output=True)
+    if tried.returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", fill, "sh", *course.grade_command()], cwd=ROOT, env=environment(),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "make room" in done.stderr, done.stderr
+
+
+def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
+    from grader.course.batch.database import Database, DiskFullError, Graded
+
+    hand_in_many(course, 2)
+    course.grade()
+    before = snapshot(course)
+    database = Database(course.out / "batch.sqlite")
+    (pages,) = database.query("PRAGMA page_count")[0]
+    database.query(f"PRAGMA max_page_count = {pages}")
+    summary = {name: "" for name in ("time", "warplab", "lab_hash", "backend", "sandbox")}
+    summary |= {"points": 1, "most": 2, "pending": 0}
+    graded = Graded("s000", "graded", report=str(random.Random(1).randbytes(100_000)))
+    with pytest.raises(DiskFullError, match="make room"):
+        database.keep(graded, summary, [])
+    database.close()
+    assert snapshot(course) == before
+
+
+def test_a_judge_that_is_not_there_is_said_before_anything_is_graded(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    (course.build / "warplab").unlink()
+    said = course.grade()
+    assert said.returncode == 2
+    assert "make program" in said.stderr
+    assert course.statuses() == {"al1": ""}
+
+
+def test_on_a_terminal_one_line_tells_how_far_it_is(course: Course) -> None:
+    hand_in_many(course, 4)
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(course.grade_command(), cwd=ROOT, env=environment(), stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    said = b""
+    while True:
+        try:
+            said += os.read(controller, 4096)
+        except OSError:
+            break
+    assert process.wait() == 0
+    assert b"4 done, " in said
+    assert b"\x1b[" in said
+
+
+def test_misuse_is_one_clear_message(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    for command, says in (
+        (course.grade_command("--lab", "other"), "No lab is called 'other'"),
+        (course.grade_command("--stage", "07"), "lab has no stage 07"),
+        (course.grade_command("--stage", "01"), "holds a batch of stage all"),
+        (course.command("status", course.root), "A batch begins with"),
+        (course.command("extend", course.out, "--student", "al1", "--until", "soon", "--reason", "x"), "'soon' is no time"),
+    ):
+        said = course.run(command)
+        assert said.returncode == 2
+        assert says in said.stderr

@@ -1,0 +1,131 @@
+"""grader/course/batch/submissions.py: whose is what, and which of several counts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.course.batch.grading import safe_name
+from grader.course.batch.submissions import Submission, find_submissions, pick_stages, read_roster
+from grader.journal.console import UserError
+
+STAGES = ("01_first", "02_second")
+
+
+def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[str]]:
+    students = []
+    if roster:
+        file = folder.with_name("roster.csv")
+        file.write_text(roster)
+        students = read_roster(file)
+    found, strangers = find_submissions(folder, "lab", students)
+    assert len({one.key for one in found}) == len(found)
+    return {one.key: one for one in found}, strangers
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "handed in"
+    made.mkdir()
+    return made
+
+
+def test_canvas_names(folder: Path) -> None:
+    for name in ("lovelaceada_12_900_lab.zip", "turingalan_LATE_34_901_01_first.cu", "turingalan_34_902_02_second.cu"):
+        (folder / name).write_text(name)
+    found, strangers = find(folder)
+    assert not strangers
+    assert {key: len(one.entries) for key, one in found.items()} == {"12": 1, "34": 2}
+    assert found["12"].name == "lovelaceada"
+    assert "Canvas calls it late." in found["34"].notes
+
+
+def test_moodle_names(folder: Path) -> None:
+    (folder / "Ada M. Lovelace_12_assignsubmission_file_").mkdir()
+    (folder / "Alan_Turing_34_assignsubmission_file_lab.zip").write_text("")
+    found, _ = find(folder)
+    assert {key: one.name for key, one in found.items()} == {"12": "Ada M. Lovelace", "34": "Alan_Turing"}
+
+
+def test_names_of_make_submit_and_the_latest_counts(folder: Path) -> None:
+    for name in ("lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-21-120000.tar.gz"):
+        (folder / name).write_text(name)
+    (folder / "lab-al1-at2-2026-11-19-120000.tar.gz").write_text("team")
+    (folder / "other-al1-2026-11-21-120000.tar.gz").write_text("other")
+    found, strangers = find(folder)
+    assert found["al1"].entries[0].name == "lab-al1-2026-11-21-120000.tar.gz"
+    assert found["al1"].handed_in == "2026-11-21T12:00:00Z"
+    assert "lab-al1-2026-11-20-120000.tar.gz" in found["al1"].notes[0]
+    assert found["al1-at2"].members == ["al1-at2"]
+    assert strangers == ["other-al1-2026-11-21-120000.tar.gz: of the lab other, not lab."]
+
+
+def test_a_canvas_upload_of_make_submit_keeps_its_time(folder: Path) -> None:
+    (folder / "lovelaceada_12_900_lab-al1-2026-11-20-120000.tar.gz").write_text("")
+    found, _ = find(folder)
+    assert found["12"].handed_in == "2026-11-20T12:00:00Z"
+
+
+def test_plain_folders_and_archives(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    for name in ("at2.tar.gz", "cs3.zip", "readme.txt", ".DS_Store"):
+        (folder / name).write_text("")
+    (folder / "__MACOSX").mkdir()
+    found, strangers = find(folder)
+    assert set(found) == {"al1", "at2", "cs3"}
+    assert len(strangers) == 1 and strangers[0].startswith("readme.txt: ")
+
+
+def test_the_roster_names_students_and_teams(folder: Path) -> None:
+    (folder / "lab-al-1-at2-2026-11-19-120000.tar.gz").write_text("")
+    (folder / "hopper_77_900_lab.zip").write_text("")
+    (folder / "nobody.zip").write_text("")
+    roster = "Student,ID,SIS Login ID\n    Points Possible,,\nLovelace; Ada,al-1,ada\nTuring,at2,alan\n"
+    found, _ = find(folder, roster + "Hopper,gh3,77\n")
+    assert found["al-1+at2"].members == ["al-1", "at2"]
+    assert found["al-1+at2"].name == "Lovelace; Ada, Turing"
+    assert found["gh3"].name == "Hopper"
+    assert found["nobody"].notes == ["Not on the roster."]
+
+
+def test_two_names_of_one_student_are_one_submission(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    os.utime(folder / "al1", (10**9, 10**9))
+    (folder / "ada@example.edu").mkdir()
+    found, _ = find(folder, "id;name;email\nal1;Ada;ada@example.edu\n")
+    assert list(found) == ["al1"]
+    assert found["al1"].entries[0].name == "ada@example.edu"
+    assert "al1" in found["al1"].notes[0]
+
+
+def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
+    file = tmp_path / "grades.csv"
+    file.write_bytes(
+        b"\xef\xbb\xbfIdentifier,\"Full name\",\"Email address\"\r\nParticipant 12,\"Ada\nL\",a@b.c\r\n"
+    )
+    (student,) = read_roster(file)
+    assert (student.id, student.name, student.aliases) == ("12", "Ada\nL", {"12", "a@b.c"})
+
+
+@pytest.mark.parametrize(("text", "says"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")])
+def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "roster.csv").write_text(text)
+    with pytest.raises(UserError, match=says):
+        read_roster(tmp_path / "roster.csv")
+
+
+def test_the_file_in_the_labs_folder_is_picked() -> None:
+    files = {"old/01_first.cu": b"old", "x/lab/01_first.cu": b"new", "02_SECOND-3.cu": b"2", "03_third.cu": b"3"}
+    picked, notes = pick_stages(files, "lab", STAGES)
+    assert picked == {"01_first": b"new", "02_second": b"2"}
+    assert notes == ["x/lab/01_first.cu was graded; there were also old/01_first.cu"]
+
+
+def test_names_of_folders_differ_wherever_keys_do() -> None:
+    keys = ["al1", "AL1", "a/l1", "a l1", "../al1", "al1" * 50, "al1" * 51, "\u00e5l1", "a+b", "", ".", ".."]
+    names = [safe_name(key) for key in keys]
+    assert names[0] == "al1"
+    assert len({name.casefold() for name in names}) == len(keys)
+    assert all("/" not in name and name.strip(".") for name in names)
