@@ -27,7 +27,7 @@ from grader.journal.records import find_lab
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 PRINTING_S = 120
-MOST_PICTURES, MOST_PICTURE_BYTES = 8, 2_000_000
+MOST_PICTURES, MOST_PICTURE_BYTES = 6, 1_000_000
 
 
 @dataclass
@@ -40,19 +40,20 @@ class Rendered:
     problems: list[str] = field(default_factory=list)
 
 
-def render(root: Path, lab: str, folder: Path, pictures: Path | None = None, beside_source: bool = False) -> Rendered:
-    """Makes a lab's journal of its folder; `pictures`: where `make show` leaves what it draws. Raises UserError."""
+def render(
+    root: Path, lab: str, folder: Path, pictures: tuple[list[Picture], str] = ([], ""), beside_source: bool = False
+) -> Rendered:
+    """Makes a lab's journal of its folder; `pictures`: what find_pictures found. Raises UserError."""
     journal = read_journal(root, lab, folder)
     source = read_source(read_json(root / "labs" / lab / "source.json")) if beside_source else None
-    found, remark = find_pictures(pictures, folder.parent, lab) if pictures else ([], "")
-    page = make_page(journal, source, found, remark)
+    page = make_page(journal, source, *pictures)
     return Rendered(page, make_markdown(journal, source), tell_result(journal), journal.problems)
 
 
-def find_pictures(folder: Path, work: Path, lab: str) -> tuple[list[Picture], str]:
+def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str]:
     """What `make show` drew last, and a word on what is left out: what is older than the student's files is."""
-    files = sorted(file for file in folder.glob("*") if file.suffix.lower() in TYPES and file.is_file())
-    changed = max((file.stat().st_mtime_ns for file in work.glob("*.cu")), default=0)
+    files = sorted(file for file in (build / "show" / lab).glob("*") if file.suffix.lower() in TYPES and file.is_file())
+    changed = max((file.stat().st_mtime_ns for file in (work / lab).glob("*.cu")), default=0)
     fresh = [file for file in files if file.stat().st_mtime_ns >= changed]
     small = [file for file in fresh if file.stat().st_size <= MOST_PICTURE_BYTES][:MOST_PICTURES]
     remark = ""
@@ -101,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError("Which lab? Type  make journal LAB=NAME")
     (lab,) = choose_labs(options.root, [options.lab or find_lab(options.folder / "records.jsonl")])
     folder: Path = options.folder or options.work / lab / "journal"
-    pictures = None if options.folder else options.build / "show" / lab
+    pictures = ([], "") if options.folder else find_pictures(options.build, options.work, lab)
     rendered = render(options.root, lab, folder, pictures, options.beside_source)
     page = folder / "journal.html"
     write_atomically(page, rendered.page)

@@ -37,7 +37,8 @@ from pathlib import Path
 
 from grader.journal.authors import Author, find_authors
 from grader.journal.console import UserError, choose_labs, read_stages, run_command, write_atomically
-from grader.journal.journal import render
+from grader.journal.journal import find_pictures, render
+from grader.journal.journal_page import Picture
 from grader.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.journal.notes import find_notes
 from grader.journal.report import StageReport, read_report
@@ -64,7 +65,7 @@ class Submission:
     lines: list[str] = field(default_factory=list)  # a line a stage, for the terminal
 
 
-def collect(root: Path, work: Path, lab: str) -> Submission:
+def collect(root: Path, work: Path, lab: str, build: Path) -> Submission:
     """Reads everything once and judges it. Raises UserError when there is nothing of this lab."""
     folder = work / lab
     if not folder.is_dir():
@@ -74,7 +75,7 @@ def collect(root: Path, work: Path, lab: str) -> Submission:
     for stage in stages:
         collect_stage(submission, folder, root / "starter" / lab / f"{stage}.cu", stage)
     submission.problems += find_strangers(folder, stages)
-    collect_journal(submission, root, folder / "journal", stages)
+    collect_journal(submission, root, folder / "journal", stages, find_pictures(build, work, lab))
     return submission
 
 
@@ -119,7 +120,9 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
     return describe(found)
 
 
-def collect_journal(submission: Submission, root: Path, folder: Path, stages: Sequence[str]) -> None:
+def collect_journal(
+    submission: Submission, root: Path, folder: Path, stages: Sequence[str], pictures: tuple[list[Picture], str]
+) -> None:
     """Adds records and notes, and the journal made of just these; warns of what cannot be packed."""
     records = folder / "records.jsonl"
     sizes = {records: MOST_RECORDS_BYTES} if records.exists() or records.is_symlink() else {}
@@ -132,16 +135,18 @@ def collect_journal(submission: Submission, root: Path, folder: Path, stages: Se
             submission.warnings.append(f"{file} {reason} It is left out of the journal.")
     if packed:
         submission.files |= {f"journal/{name}": content for name, content in packed.items()}
-        submission.files |= render_journal(submission, root, packed)
+        submission.files |= render_journal(submission, root, packed, pictures)
 
 
-def render_journal(submission: Submission, root: Path, packed: dict[str, bytes]) -> dict[str, bytes]:
+def render_journal(
+    submission: Submission, root: Path, packed: dict[str, bytes], pictures: tuple[list[Picture], str]
+) -> dict[str, bytes]:
     """The journal's page and its Markdown, of copies of what is packed: so no link is followed."""
     with tempfile.TemporaryDirectory() as copies:
         for name, content in packed.items():
             (Path(copies) / name).write_bytes(content)
         try:
-            rendered = render(root, submission.lab, Path(copies))
+            rendered = render(root, submission.lab, Path(copies), pictures)
         except UserError as error:
             submission.warnings.append(f"The journal could not be made: {error}")
             return {}
@@ -277,7 +282,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     (lab,) = choose_labs(options.root, [options.lab])
     force = options.force or os.environ.get("FORCE", "") not in ("", "0")
-    submission = collect(options.root, options.work, lab)
+    submission = collect(options.root, options.work, lab, options.build)
     if submission.problems and not force:
         refuse(submission)
         return 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from grader.journal.journal import BROWSERS, render
+from grader.journal.journal import BROWSERS, find_pictures, render
 from tests.python.journals import LAB, report, source, whole, write_course
 from tests.python.support import run_module
 from tests.python.test_page import Reader
@@ -47,10 +47,11 @@ def course(root: Path) -> str:
     records[-1]["report"]["stages"][0]["measurements"][0]["limit"] = NAME
     words = f"## Goal\n{NAME}\n\n- `{NAME}`\n\n```\n{NAME}{NAME}\n```\n"
     write_course(root, records, **{"01_serial": f"<!-- begun 2026-11-01T00:00:00Z -->\n{words}", "02_tree": words})
-    shown = root / "build" / "show"
+    shown = root / "build" / "show" / LAB
     shown.mkdir(parents=True)
     (shown / "wide.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="90"/>')
-    return render(root, LAB, root / "work" / LAB / "journal", shown).page
+    pictures = find_pictures(root / "build", root / "work", LAB)
+    return render(root, LAB, root / "work" / LAB / "journal", pictures).page
 
 
 def probe(page: str, folder: Path, width: int, *, opened: bool = False, printed: bool = False) -> dict[str, Any]:

@@ -128,6 +128,7 @@ def test_only_notes_of_stages_are_read_in_their_order(tmp_path: Path) -> None:
         ("```cuda\nint a;\n\n<b>\n```\nafter", '<pre tabindex="0">int a;\n\n&lt;b&gt;</pre><p>after</p>'),
         ("```\nnever closed", '<pre tabindex="0">never closed</pre>'),
         ("[x](https://a.test) <img src=x>", "<p>[x](https://a.test) &lt;img src=x&gt;</p>"),
+        ("<b>`<i>`<u>", "<p>&lt;b&gt;<code>&lt;i&gt;</code>&lt;u&gt;</p>"),
         ("", ""),
     ],
 )

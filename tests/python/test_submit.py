@@ -88,7 +88,7 @@ def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
 
 def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
     def pack() -> bytes:
-        submission = collect(course, course / "work", "lab")
+        submission = collect(course, course / "work", "lab", course / "build")
         manifest = make_manifest(submission, [Author("Ada", "a")], "1", NOW)
         return make_archive(submission, manifest, NOW)
 
