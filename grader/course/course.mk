@@ -1,10 +1,12 @@
 # The instructors' verbs: included by the Makefile, and not part of a students' kit.
 
-verbs += demo test new-lab starters docs example-journal results counters peers soak bench-backend kit
+verbs += demo test new-lab starters docs example-journal results counters peers soak bench-backend kit export
 
 LABS :=
 UPTO :=
-typed += LABS UPTO
+FORMAT :=
+OUTPUT :=
+typed += LABS UPTO FORMAT OUTPUT
 
 demo: setup-demo program
 	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
@@ -59,3 +61,10 @@ bench-backend: program
 # The students' archive; LABS=one,other and UPTO=3 leave the rest out.
 kit:
 	@sh grader/setup.sh python "make kit" && $(python) -m grader.course.kit --labs "$$LABS" --upto "$$UPTO"
+
+# REPORT as gradescope, autolab, github, prairielearn, canvas or moodle reads it; more: python3 -m grader.course.export -h
+export:
+	@test -n "$$REPORT" && test -n "$$FORMAT" || { \
+	    echo "Type  make export REPORT=build/report/LAB.json FORMAT=gradescope [OUTPUT=FILE]" >&2; exit 2; }
+	@sh grader/setup.sh python "make export" && $(python) -m grader.course.export "$$REPORT" --format "$$FORMAT" \
+	    $${OUTPUT:+--output "$$OUTPUT"}

@@ -1,0 +1,88 @@
+"""Writes reports for other systems: Gradescope, Autolab, GitHub Classroom, PrairieLearn, Canvas, Moodle.
+
+python3 -m grader.course.export REPORT… --format FORMAT [--output FILE]    (make export REPORT=… FORMAT=…)
+
+A report is a file of `build/warplab grade`. For a gradebook (canvas, moodle) it is NAME=FILE, where the system knows
+the student by NAME; a file alone is about the student that it is named after. RELEASES.md says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.course.formats import GRADEBOOKS, ONE_REPORT, Entry, canvas, github_log, moodle
+from grader.journal.console import UserError, read_text, run_command, say_error, write_atomically
+from grader.journal.report import Report, read_report
+
+
+def read_entry(word: str) -> Entry:
+    """NAME=FILE or FILE. Raises UserError."""
+    name, separator, file = word.partition("=")
+    if separator and not Path(word).exists():
+        return Entry(name, read_report(Path(file)))
+    return Entry(Path(word).stem, read_report(Path(word)))
+
+
+def export_one(report: Report, wanted: str, output: Path | None) -> None:
+    """Writes one report's file. GitHub's log goes to the terminal, beside the file."""
+    write(ONE_REPORT[wanted](report), output)
+    if wanted == "github" and output:
+        print(github_log(report, secrets.token_hex(16)), end="")
+
+
+def write(text: str, output: Path | None) -> None:
+    """To the file, or to the terminal."""
+    if output:
+        write_atomically(output, text)
+    else:
+        print(text, end="")
+
+
+def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Namespace) -> int:
+    """Writes a gradebook; names who is not in it, and whose points are not final."""
+    gradebook = read_text(options.gradebook) if options.gradebook else ""
+    if wanted == "canvas":
+        text, unknown = canvas(entries, gradebook, options.title)
+    else:
+        text, unknown = moodle(entries, gradebook)
+    write(text, options.output)
+    for sentence in remarks(entries, unknown):
+        say_error(sentence)
+    return 1 if unknown else 0
+
+
+def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
+    """What whoever imports the gradebook has to know."""
+    pending = [entry.student for entry in entries if entry.report.total.pending]
+    broken = [entry.student for entry in entries if entry.report.total.without_score]
+    sentences = [f"Not in the gradebook, and left out: {', '.join(unknown)}."] if unknown else []
+    if pending:
+        sentences.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
+    if broken:
+        sentences.append(f"Not everything could be judged, so there is no grade: {', '.join(broken)}.")
+    return sentences
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 1 when a student is not in the gradebook."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.course.export", description=__doc__.partition("\n")[0])
+    parser.add_argument("reports", nargs="+", metavar="REPORT", help="a report, or NAME=REPORT for a gradebook")
+    parser.add_argument("--format", required=True, choices=[*ONE_REPORT, *GRADEBOOKS])
+    parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
+    parser.add_argument("--gradebook", type=Path, help="canvas, moodle: the exported gradebook to fill in")
+    parser.add_argument("--title", default="", help="canvas: the assignment's column, e.g. 'Dot product (1234)'")
+    options = parser.parse_args(arguments)
+    if options.format in GRADEBOOKS:
+        return export_gradebook([read_entry(word) for word in options.reports], options.format, options)
+    if len(options.reports) != 1:
+        raise UserError(f"{options.format} takes one report at a time, and {len(options.reports)} were given.")
+    export_one(read_report(Path(options.reports[0])), options.format, options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,138 @@
+"""What a student is told of a report: plain text in which no hidden dataset's name and none of its data is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from grader.journal.markup import show_text
+from grader.journal.report import Check, Failure, Report, Score, StageReport
+from grader.journal.units import plural, show_points
+
+MOST_LINES = 40  # of a compiler's log
+MOST_COLUMNS = 400
+MOST_FINDINGS = 5
+A_HIDDEN_DATASET = "a hidden dataset"
+
+
+def hidden_names(report: Report) -> set[str]:
+    """Names of the hidden datasets that were checked."""
+    return {check.dataset for stage in report.stages for check in stage.checks if check.hidden and check.dataset}
+
+
+def tell_stage(stage: StageReport, hidden: Collection[str]) -> str:
+    """Verdict, reasons and points of a stage, in lines, without the names in `hidden`. Never what the student's code
+    printed: on a hidden dataset, it may be the data."""
+    lines = [f"{stage.stage}: {stage.verdict}"]
+    if stage.error:
+        lines += [*tell_failure(stage.error), "Not judged; this costs no points."]
+    if stage.compilation.failure:
+        lines += tell_failure(stage.compilation.failure)
+        lines += tell_log(stage.compilation.log)
+    lines += tell_checks([check for check in stage.checks if not check.hidden])
+    lines += tell_hidden([check for check in stage.checks if check.hidden])
+    lines += tell_findings(stage)
+    if stage.score:
+        lines += tell_score(stage.score)
+    return show_text(hide_names("\n".join(lines), hidden))
+
+
+def hide_names(text: str, names: Collection[str]) -> str:
+    """The text with other words for the names of hidden datasets, wherever they stand."""
+    for name in sorted(names, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", A_HIDDEN_DATASET, text)
+    return text
+
+
+def tell_failure(failure: Failure) -> list[str]:
+    """Message, the first wrong element, hint and cause."""
+    lines = [failure.message]
+    if failure.place:
+        place = failure.place
+        lines.append(f"{place.buffer}[{place.index:,}]: expected {place.expected}, got {place.actual}")
+    if failure.hint:
+        lines.append(f"Hint: {failure.hint}")
+    return [*lines, f"Cause: {failure.cause}"]
+
+
+def tell_log(log: str) -> list[str]:
+    """The beginning of what the compiler said."""
+    lines = [line[:MOST_COLUMNS] for line in log.splitlines()]
+    more = [f"... and {plural(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
+    return [*lines[:MOST_LINES], *more]
+
+
+def tell_checks(checks: Sequence[Check]) -> list[str]:
+    """How many public datasets passed, the first that did not, and the names of the others."""
+    ran = [check for check in checks if not check.skipped]
+    bad = [check for check in ran if check.verdict != "passed"]
+    lines = [f"{len(ran) - len(bad)} of {plural(len(ran), 'public dataset')} passed"] if ran else []
+    if bad:
+        lines += [f"{bad[0].dataset}: {bad[0].verdict}", *(tell_failure(bad[0].failure) if bad[0].failure else [])]
+    if bad[1:]:
+        lines.append(f"Not passed either: {', '.join(check.dataset for check in bad[1:])}")
+    skipped = [check.dataset for check in checks if check.skipped]
+    if skipped:
+        lines.append(f"Not run here: {', '.join(skipped)}")
+    return lines
+
+
+def tell_hidden(checks: Sequence[Check]) -> list[str]:
+    """How many hidden datasets passed, and the kinds of mistakes that the others show."""
+    ran = [check for check in checks if not check.skipped]
+    bad = [check for check in ran if check.verdict != "passed"]
+    causes = sorted({check.failure.cause for check in bad if check.failure and check.failure.cause})
+    if not ran:
+        return []
+    shown = f" ({', '.join(causes)})" if causes else ""
+    return [f"{len(ran) - len(bad)} of {plural(len(ran), 'hidden dataset')} passed{shown}"]
+
+
+def tell_findings(stage: StageReport) -> list[str]:
+    """What check mode held against it, by line."""
+    findings = [one for one in stage.check_mode.findings if not one.note] if stage.check_mode else []
+    lines = []
+    for finding in findings[:MOST_FINDINGS]:
+        place = f"line {finding.line}: " if finding.line else ""
+        lines.append(f"In check mode, {place}{finding.message}")
+        lines += [f"Hint: {finding.hint}"] if finding.hint else []
+    more = len(findings) - MOST_FINDINGS
+    return lines + ([f"... and {plural(more, 'more finding')}: make inspect shows all"] if more > 0 else [])
+
+
+def tell_score(score: Score) -> list[str]:
+    """Points by kind, why some are missing, and which are not decided yet."""
+    kinds = []
+    for name in ("correctness", "hygiene", "speed"):
+        most = getattr(score, f"{name}_max")
+        pending = getattr(score, f"{name}_pending", False)
+        if most:
+            kinds.append(
+                f"{name} pending" if pending else f"{name} {show_points(getattr(score, name))} of {show_points(most)}"
+            )
+    lines = [f"Points: {show_points(score.total)} of {show_points(score.max)} ({', '.join(kinds)})"]
+    for name in ("correctness", "hygiene", "speed"):
+        if why := getattr(score, f"{name}_why"):
+            lines.append(f"{name}: {why}")
+    return lines
+
+
+def tell_total(report: Report) -> str:
+    """One or two sentences: points so far, what is pending, what could not be judged."""
+    total = report.total
+    text = f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points"
+    if total.pending:
+        text += f" so far; {show_points(total.pending)} are pending: they are decided later, on a GPU or in check mode"
+    if total.without_score:
+        text += (
+            f". {plural(total.without_score, 'stage')} could not be judged, which is no fault of yours and costs no "
+            "points: grading is to be repeated"
+        )
+    return show_text(f"{text}.")
+
+
+def tell_report(report: Report) -> str:
+    """All of it, as plain text."""
+    return (
+        "\n\n".join([*(tell_stage(stage, hidden_names(report)) for stage in report.stages), tell_total(report)]) + "\n"
+    )

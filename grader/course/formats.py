@@ -1,0 +1,339 @@
+"""Reports as other systems read them. Nothing is scored anew, no hidden dataset is named, pending points are said.
+
+Gradescope, Autolab, GitHub Classroom and PrairieLearn take one report; Canvas and Moodle a gradebook of many. Where
+nothing of a report could be judged, there are no points to give: Gradescope and Autolab get no result (so that they
+say that grading failed), the others their own word for it, a gradebook an empty cell.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
+from grader.journal.console import UserError
+from grader.journal.markup import show_text
+from grader.journal.report import Report, StageReport
+from grader.journal.units import show_points
+
+MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
+NO_GRADE_TITLES = ("current score", "current grade", "final score", "final grade", "current points", "final points")
+# What may say who a row of a gradebook is about.
+IDENTITIES = ("id", "sis user id", "sis login id", "student", "username", "id number", "idnumber", "email address")
+IDENTITIES += ("email", "identifier", "full name")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One student's report. `student` is what the course system knows them by."""
+
+    student: str
+    report: Report
+
+
+def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
+    """Text that can be shown, as UTF-8 no longer than that."""
+    shown = show_text(text)
+    encoded = shown.encode()
+    if len(encoded) <= most_bytes:
+        return shown
+    return encoded[:most_bytes].decode(errors="ignore") + "\n... (shortened)"
+
+
+def points(value: float) -> float:
+    """Points with two decimals, as all texts show them."""
+    return round(value, 2) if math.isfinite(value) else 0.0
+
+
+def require_points(report: Report) -> None:
+    """Raises UserError when no stage has a score: what broke is no student's fault, and 0 would be wrong."""
+    if any(stage.score for stage in report.stages):
+        return
+    whys = [stage.error.message for stage in report.stages if stage.error]
+    raise UserError(f"{report.lab}: no stage could be judged, so there are no points to write. {' '.join(whys[:1])}")
+
+
+def name_of(stage: StageReport) -> str:
+    """A stage as students see it."""
+    return clip(f"{stage.stage}: {stage.title}" if stage.title else stage.stage, 200)
+
+
+def gradescope(report: Report) -> str:
+    """results.json: a test for each stage. Points that are pending are in the texts, and not in the score."""
+    require_points(report)
+    tests = []
+    for number, stage in enumerate(report.stages, start=1):
+        test: dict[str, Any] = {"name": name_of(stage), "number": str(number), "visibility": "visible"}
+        if stage.score:
+            test |= {"score": points(stage.score.total), "max_score": points(stage.score.max)}
+            test["status"] = "passed" if stage.verdict == "passed" else "failed"
+        tests.append(test | {"output": clip(tell_stage(stage, hidden_names(report))), "output_format": "text"})
+    return show_json(
+        {
+            "score": points(report.total.points),
+            "output": tell_total(report),
+            "output_format": "text",
+            "visibility": "visible",
+            "tests": tests,
+            "extra_data": {
+                "lab": report.lab,
+                "warplab": report.warplab,
+                "sandbox": report.sandbox,
+                "pending": points(report.total.pending),
+                "source_hashes": {stage.stage: stage.source_hash for stage in report.stages},
+            },
+        }
+    )
+
+
+def autolab(report: Report) -> str:
+    """The text, a line for Autolab's table of tests, and the last line with the scores: a problem for each stage."""
+    require_points(report)
+    text = "".join(f"  {line}\n" for line in tell_report(report).splitlines())
+    tests: dict[str, dict[str, Any]] = {}
+    for stage in report.stages:
+        checks = [check for check in stage.checks if not check.hidden and not check.skipped]
+        tests[stage.stage] = {
+            check.dataset: {
+                "passed": check.verdict == "passed",
+                "hint": space_colons(clip(hide_names(check.failure.message, hidden_names(report)), 500))
+                if check.failure
+                else "",
+            }
+            for check in checks
+        } or {"compiles": {"passed": stage.compilation.verdict == "passed", "hint": ""}}
+    scores = {stage.stage: points(stage.score.total) for stage in report.stages if stage.score}
+    presentation = {"_presentation": "semantic", "stages": list(tests), **tests}
+    return f"{text}{json.dumps(presentation)}\n{json.dumps({'scores': scores})}\n"
+
+
+def space_colons(text: str) -> str:
+    """Autolab takes `word:` inside a string for a key: a space before the colon keeps it from that."""
+    return re.sub(r"(?<![\s:]):", " :", text)
+
+
+def github(report: Report) -> str:
+    """What an autograding step sets as its `result`: base64 of a JSON with one test for each whole point, of equal
+    weight, so that the counts of tests and of points agree. Pending points are left out of both."""
+    tests = [test for stage in report.stages for test in github_tests(stage, hidden_names(report))]
+    if not any(stage.score for stage in report.stages):
+        status = "error"
+    else:
+        status = "pass" if all(test["status"] == "pass" for test in tests) else "fail"
+    content = {"version": 1, "status": status, "max_score": sum(test["score_max"] for test in tests), "tests": tests}
+    for test in tests:
+        del test["score_max"]
+    return base64.b64encode(json.dumps(content).encode()).decode() + "\n"
+
+
+def github_tests(stage: StageReport, hidden: Collection[str]) -> list[dict[str, Any]]:
+    """A test for each decided point of a stage; one that is an error when it has no score."""
+    about = {"test_code": "", "filename": f"{stage.stage}.cu", "line_no": 0, "duration": 0}
+    text = clip(tell_stage(stage, hidden))
+    if not stage.score:
+        return [{"name": name_of(stage), "status": "error", "score": 0, "score_max": 0, "message": text} | about]
+    decided = round(stage.score.max - stage.score.pending)
+    reached = min(round(stage.score.total), decided)
+    return [
+        {
+            "name": f"{name_of(stage)}, point {number} of {decided}",
+            "status": "pass" if number <= reached else "fail",
+            "score": int(number <= reached),
+            "score_max": 1,
+            "message": text if number == 1 else "",
+        }
+        | about
+        for number in range(1, decided + 1)
+    ]
+
+
+def github_log(report: Report, token: str) -> str:
+    """The text for an action's log; between the lines with the token, nothing in it is a command to the runner."""
+    return f"::stop-commands::{token}\n{tell_report(report).replace(token, '')}::{token}::\n"
+
+
+def prairielearn(report: Report) -> str:
+    """results.json: all tests with points, or not gradable when nothing could be judged."""
+    if not any(stage.score for stage in report.stages):
+        return show_json(
+            {"gradable": False, "message": tell_total(report), "format_errors": [clip(tell_report(report))]}
+        )
+    most = min(MOST_BYTES, 900_000 // max(len(report.stages), 1))
+    tests = []
+    for stage in report.stages:
+        got, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
+        message = (
+            f"{show_points(stage.score.pending)} points are pending" if stage.score and stage.score.pending else ""
+        )
+        tests.append(
+            {
+                "name": name_of(stage),
+                "description": clip(stage.title, 200),
+                "points": got,
+                "max_points": of,
+                "message": message,
+                "output": clip(tell_stage(stage, hidden_names(report)), most),
+            }
+        )
+    share = report.total.points / report.total.max if report.total.max else 0
+    return show_json(
+        {
+            "gradable": True,
+            "score": round(min(max(share, 0), 1), 6),
+            "message": tell_total(report),
+            "output": "",
+            "images": [],
+            "tests": tests,
+        }
+    )
+
+
+def show_json(content: Mapping[str, Any]) -> str:
+    """JSON that every reader takes: no surrogates, no NaN."""
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+# --- gradebooks ---
+
+Rows = list[list[str]]
+
+
+def grade_of(report: Report) -> str:
+    """A gradebook's cell: points so far; empty when a stage could not be judged: our gap is not the student's loss."""
+    return "" if report.total.without_score or not report.stages else show_points(points(report.total.points))
+
+
+def defuse(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula, without characters that cannot be shown."""
+    text = show_text(cell)
+    is_number = re.fullmatch(r"[-+]?\d+([.,]\d+)?", text) is not None
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) and not is_number and text != "-" else text
+
+
+def write_csv(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as CSV."""
+    text = io.StringIO()
+    csv.writer(text).writerows([[defuse(cell) for cell in row] for row in rows])
+    return text.getvalue()
+
+
+def read_csv(text: str) -> Rows:
+    """A gradebook that was exported before. Raises UserError."""
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"))) if row]
+    except csv.Error as error:
+        raise UserError(f"The gradebook cannot be read as CSV: {error}.") from None
+    if not rows:
+        raise UserError("The gradebook is empty.")
+    return [row + [""] * (len(rows[0]) - len(row)) for row in rows]
+
+
+def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
+    """A gradebook to be imported into Canvas, and the students who are not in it.
+
+    `title` is the assignment's column, `Dot product (1234)` with Canvas's number; `gradebook` the text of an exported
+    one, whose rows say who is who. Without it, students are found by their login. Raises UserError.
+    """
+    title = title or check_same_lab(entries)
+    if title.partition(" (")[0].strip().lower() in NO_GRADE_TITLES:
+        raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
+    most = max((entry.report.total.max for entry in entries), default=0.0)
+    grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
+    header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
+    possible = ["    Points Possible", "", "", "", "", show_points(most)]
+    if not gradebook:
+        return write_csv(
+            [header, possible, *([student, "", "", student, "", grade] for student, grade in grades.items())]
+        ), []
+    rows = read_csv(gradebook)
+    return fill(rows, grades, {title: lambda student: grades[student]}, keep=("EX",), first={title: show_points(most)})
+
+
+def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
+    """Grades and feedback for Moodle, and the students who are not in its list.
+
+    `gradebook` is the text of a grading worksheet or of a participants' list: only who is in it gets a row, since one
+    unknown user aborts an import. Without it, students are called by their user name. Raises UserError.
+    """
+    check_same_lab(entries)
+    reports = {entry.student: entry.report for entry in check_students(entries)}
+    grades = {student: grade_of(report) for student, report in reports.items()}
+    if not gradebook:
+        rows = [[student, grades[student], clip(tell_report(report))] for student, report in reports.items()]
+        return write_csv([["username", "Grade", "Feedback comments"], *rows]), []
+    columns: dict[str, Callable[[str], str]] = {
+        "Grade": lambda student: grades[student],
+        "Feedback comments": lambda student: clip(tell_report(reports[student])),
+    }
+    return fill(read_csv(gradebook), grades, columns)
+
+
+def check_same_lab(entries: Sequence[Entry]) -> str:
+    """The lab that all are about. Raises UserError."""
+    labs = sorted({entry.report.lab for entry in entries})
+    if len(labs) != 1:
+        raise UserError(
+            f"One gradebook's column is about one lab; these reports are about {', '.join(labs) or 'none'}."
+        )
+    return labs[0]
+
+
+def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """The entries. Raises UserError when somebody has two reports."""
+    students = [entry.student for entry in entries]
+    twice = sorted(student for student, count in Counter(students).items() if count > 1)
+    if twice:
+        raise UserError(f"More than one report: {', '.join(map(show_text, twice))}. Which one counts?")
+    return entries
+
+
+def fill(
+    rows: Rows,
+    grades: Mapping[str, str],
+    columns: Mapping[str, Callable[[str], str]],
+    keep: Sequence[str] = (),
+    first: Mapping[str, str] | None = None,
+) -> tuple[str, list[str]]:
+    """A gradebook with columns filled in for the students in `grades`, added where missing; all else stays. `first`
+    are the cells of Canvas's row of points. Cells such as EX, in `keep`, stay. Raises UserError."""
+    header = rows[0]
+    for column in columns:
+        if column not in header:
+            for row in rows:
+                row.append("")
+            header[-1] = column
+    known = [at for at, name in enumerate(header) if name.strip().lower() in IDENTITIES]
+    if not known:
+        raise UserError(f"No column of the gradebook says who a row is about: {', '.join(header[:8])}.")
+    found: set[str] = set()
+    for row in rows[1:]:
+        if first and row[0].strip() == "Points Possible":
+            for column, cell in first.items():
+                row[header.index(column)] = cell
+            continue
+        named = {student for at in known for student in [row[at].strip()] if student and student in grades}
+        if len(named) > 1 or named & found:
+            raise UserError(f"The gradebook has two rows or names for {', '.join(map(show_text, sorted(named)))}.")
+        for student in named:
+            found.add(student)
+            for column, write in columns.items():
+                if row[header.index(column)] not in keep:
+                    row[header.index(column)] = write(student)
+    return write_csv(rows), sorted(set(grades) - found)
+
+
+ONE_REPORT: dict[str, Callable[[Report], str]] = {
+    "gradescope": gradescope,
+    "autolab": autolab,
+    "github": github,
+    "prairielearn": prairielearn,
+}
+GRADEBOOKS = ("canvas", "moodle")

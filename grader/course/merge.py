@@ -1,0 +1,100 @@
+"""Takes points that are pending in one report of a submission from another one, such as a GPU's.
+
+python3 -m grader.course.merge REPORT OTHER [--output FILE]
+
+REPORT was written first, say without a GPU; OTHER later, of the same files. Correctness points stay as they were told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.journal.console import UserError, read_json, run_command, write_atomically
+from grader.journal.report import read_report
+
+Json = dict[str, Any]
+# What comes along with the points of a kind.
+COMES_ALONG = {"hygiene": "check_mode", "speed": "measurements"}
+KINDS = ("correctness", *COMES_ALONG)
+
+
+def merge_reports(report: Json, other: Json) -> Json:
+    """The first report with the points that are pending in it, and stages that have no score, from the other one.
+
+    Both are reports as JSON. Raises UserError when they are about different labs or different sources.
+    """
+    if report["lab"] != other["lab"]:
+        raise UserError(f"One report is about {report['lab']}, the other one about {other['lab']}.")
+    merged = copy.deepcopy(report)
+    others = {stage["stage"]: stage for stage in other["stages"]}
+    for number, stage in enumerate(merged["stages"]):
+        if stage["stage"] in others:
+            merged["stages"][number] = merge_stages(stage, others[stage["stage"]])
+    merged["total"] = sum_points(merged["stages"])
+    verdicts = [stage["verdict"] for stage in merged["stages"]]
+    merged["verdict"] = next((verdict for verdict in ("failed", "error") if verdict in verdicts), "passed")
+    merged["machine"] = {key: value or other["machine"].get(key, "") for key, value in report["machine"].items()}
+    return merged
+
+
+def merge_stages(stage: Json, other: Json) -> Json:
+    """One stage. Raises UserError when the sources differ."""
+    if stage["source_hash"] != other["source_hash"]:
+        raise UserError(
+            f"{stage['stage']}: the reports are about different sources ({stage['source_hash'][:12]} and "
+            f"{other['source_hash'][:12]}), so no points can be taken from one to the other. Grade the same files."
+        )
+    if other["score"] is None:
+        return stage
+    if stage["score"] is None:
+        return copy.deepcopy(other)
+    merged = copy.deepcopy(stage)
+    for kind, along in COMES_ALONG.items():
+        if stage["score"][f"{kind}_pending"] and not other["score"][f"{kind}_pending"]:
+            for key in (kind, f"{kind}_pending", f"{kind}_why"):
+                merged["score"][key] = other["score"][key]
+            merged[along] = copy.deepcopy(other[along])
+    merged["score"]["total"] = sum(merged["score"][kind] for kind in KINDS)
+    if stage["verdict"] == "passed" and other["verdict"] == "failed":
+        merged["verdict"] = "failed"
+        merged["notes"] = [*stage["notes"], "It passed when it was graded first, and failed where the rest was graded."]
+    return merged
+
+
+def sum_points(stages: Sequence[Json]) -> Json:
+    """`total` of a report: sums over the stages that have a score."""
+    scores = [stage["score"] for stage in stages if stage["score"] is not None]
+    return {
+        "points": sum(score["total"] for score in scores),
+        "max": sum(score["max"] for score in scores),
+        "pending": sum(score[f"{kind}_max"] for score in scores for kind in COMES_ALONG if score[f"{kind}_pending"]),
+        "without_score": len(stages) - len(scores),
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 2 when the reports do not belong together."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.course.merge", description=__doc__.partition("\n")[0])
+    parser.add_argument("report", type=Path, metavar="REPORT", help="the first report, with points pending")
+    parser.add_argument("other", type=Path, metavar="OTHER", help="a later one of the same files, say from a GPU")
+    parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
+    options = parser.parse_args(arguments)
+    for file in (options.report, options.other):
+        read_report(file)  # says what is wrong with it
+    merged = merge_reports(read_json(options.report), read_json(options.other))
+    text = json.dumps(merged, indent=2, ensure_ascii=False) + "\n"
+    if options.output:
+        write_atomically(options.output, text)
+    else:
+        print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

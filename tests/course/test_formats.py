@@ -1,0 +1,403 @@
+"""Reports as other systems read them: each is held against its system's rules, with nasty names in it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.course.feedback import tell_report
+from grader.course.formats import (
+    ONE_REPORT,
+    Entry,
+    autolab,
+    canvas,
+    defuse,
+    github,
+    github_log,
+    gradescope,
+    moodle,
+    prairielearn,
+)
+from grader.journal.console import UserError
+from grader.journal.documents import from_json
+from grader.journal.report import Report
+from tests.python import samples
+from tests.python.support import run_module
+
+NASTY = [
+    'a "quoted" name',
+    "O'Neil, Ada",
+    "two\nlines\r\nof it",
+    '=cmd|" /C calc"!A0',
+    "+1+1",
+    "-2",
+    "@SUM(1)",
+    "\t=1+1",
+    "std::min: no colon: here",
+    "\u202egnp.exe\u202c",
+    "عربي",
+    "👩‍🚀 emoji",
+    "nul\0in\x1b[31mit",
+    "lone \ud800 surrogate",
+    "::set-output name=result::pwned",
+    "x" * 300_000,
+    "]]></x><script>alert(1)</script>",
+    "",
+]
+HIDDEN = "hidden_secret_size"
+
+
+def make_report(json_report: dict[str, Any]) -> Report:
+    made: Report = from_json(Report, json_report, "")
+    return made
+
+
+def nasty_report(text: str) -> Report:
+    """A report in which all that a student or a lab can choose says this, surrogates included."""
+    made = make_report(samples.report())
+    for stage in made.stages:
+        stage.title = stage.output = stage.compilation.log = text
+        stage.notes = [text]
+        for check in stage.checks:
+            if check.failure:
+                check.failure.message = check.failure.hint = text
+    made.stages[0].compilation.verdict = "failed"
+    made.stages[0].compilation.failure = made.stages[2].checks[1].failure
+    return made
+
+
+def hidden_report() -> Report:
+    """Hidden datasets fail, with their names wherever a name may stand."""
+    made = make_report(samples.report())
+    for stage in made.stages:
+        stage.output = f"printed on {HIDDEN}: 4711"
+        stage.notes = [f"{HIDDEN} was cut"]
+        for check in stage.checks:
+            if check.hidden:
+                check.dataset, check.verdict = HIDDEN, "failed"
+                check.failure = make_report(samples.report()).stages[2].checks[1].failure
+                assert check.failure and check.failure.place
+                check.failure.message = f"The data of {HIDDEN} is 987654321."
+                check.failure.place.expected = "987654321"
+        assert stage.score
+        stage.score.correctness_why = f"only {HIDDEN} passed"
+    return made
+
+
+def nothing_judged() -> Report:
+    made = make_report(samples.cpu_report())
+    for stage in made.stages:
+        stage.score, stage.verdict = None, "error"
+    made.total.points = made.total.max = made.total.pending = 0
+    made.total.without_score = len(made.stages)
+    return made
+
+
+def parse_json(text: str) -> Any:
+    """Strictly: no NaN, no lone surrogate, no control character as it is."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    content = json.loads(text.encode("utf-8").decode(), parse_constant=refuse)
+    json.dumps(content, ensure_ascii=False).encode()
+    assert not [
+        text for text in strings(content) if re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\ud800-\udfff]", text)
+    ]
+    return content
+
+
+def strings(content: Any) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    if isinstance(content, dict):
+        return [text for key, value in content.items() for text in [*strings(key), *strings(value)]]
+    return [text for each in content for text in strings(each)] if isinstance(content, list) else []
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_gradescope(text: str) -> dict[str, Any]:
+    content: dict[str, Any] = parse_json(text)
+    visibilities = {"hidden", "after_due_date", "after_published", "visible"}
+    formats = {"text", "html", "simple_format", "md", "ansi"}
+    top = {"score", "execution_time", "output", "output_format", "visibility", "stdout_visibility", "extra_data"}
+    assert set(content) <= top | {"tests", "leaderboard"}
+    assert is_number(content["score"]) and content["visibility"] in visibilities and content["output_format"] in formats
+    for test in content["tests"]:
+        keys = {"score", "max_score", "status", "name", "number", "output", "output_format", "tags", "visibility"}
+        assert set(test) <= keys | {"extra_data"}
+        assert test["visibility"] == "visible"  # a hidden one would hide the total
+        assert test["output_format"] in formats and isinstance(test["name"], str) and isinstance(test["number"], str)
+        assert test.get("status") in ("passed", "failed", None)
+        assert ("score" in test) == ("max_score" in test) and all(
+            is_number(test.get(key, 0)) for key in ("score", "max_score")
+        )
+        assert 0 <= test.get("score", 0) <= test.get("max_score", 0)
+    assert abs(sum(test.get("score", 0) for test in content["tests"]) - content["score"]) < 0.05
+    assert len(text.encode()) < 2_000_000
+    return content
+
+
+def check_autolab(text: str) -> dict[str, float]:
+    *before, presentation, last = text.splitlines()
+    assert not [line for line in before if line.startswith("{")]
+    for line in (presentation, last):
+        for string in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
+            assert not re.search(r"\w:", string), string  # the parser would quote it again
+    shown = parse_json(presentation)
+    assert shown["_presentation"] == "semantic" and set(shown) == {"_presentation", "stages", *shown["stages"]}
+    for stage in shown["stages"]:
+        for test in shown[stage].values():
+            assert set(test) == {"passed", "hint"} and isinstance(test["passed"], bool)
+    content = parse_json(last)
+    assert list(content) == ["scores"]
+    scores: dict[str, float] = content["scores"]
+    assert scores and all(re.fullmatch(r"[a-z0-9_]+", name) and is_number(score) for name, score in scores.items())
+    return scores
+
+
+def check_github(text: str) -> dict[str, Any]:
+    assert text.count("\n") == 1
+    content: dict[str, Any] = parse_json(base64.b64decode(text, validate=False).decode())
+    assert set(content) == {"version", "status", "max_score", "tests"} and content["version"] == 1
+    keys = {"name", "status", "score", "message", "test_code", "filename", "line_no", "duration"}
+    for test in content["tests"]:
+        assert set(test) == keys and test["status"] in ("pass", "fail", "error")
+        assert test["score"] == (test["status"] == "pass")  # equal weights
+    judged = [test for test in content["tests"] if test["status"] != "error"]
+    assert content["max_score"] == len(judged)
+    passed = sum(test["status"] == "pass" for test in content["tests"])
+    assert passed == sum(test["score"] for test in content["tests"])
+    assert content["status"] == ("error" if not judged else "pass" if passed == len(content["tests"]) else "fail")
+    return content
+
+
+def check_prairielearn(text: str) -> dict[str, Any]:
+    content: dict[str, Any] = parse_json(text)
+    assert len(text.encode()) <= 1 << 20
+    if not content.get("gradable", True):
+        assert content["format_errors"]
+        return content
+    assert 0 <= content["score"] <= 1
+    with_points = [test for test in content["tests"] if "points" in test and "max_points" in test]
+    assert len(with_points) in (0, len(content["tests"]))
+    for test in content["tests"]:
+        assert isinstance(test["name"], str) and all(is_number(test[key]) for key in ("points", "max_points"))
+    assert all({"label", "url"} <= set(image) for image in content["images"])
+    return content
+
+
+VALIDATORS = {
+    "gradescope": check_gradescope,
+    "autolab": check_autolab,
+    "github": check_github,
+    "prairielearn": check_prairielearn,
+}
+
+
+def check_csv(text: str) -> list[list[str]]:
+    text.encode("utf-8")
+    csv.field_size_limit(10_000_000)
+    rows = list(csv.reader(io.StringIO(text), strict=True))
+    assert len({len(row) for row in rows}) == 1
+    for row in rows[1:]:
+        for cell in row:
+            assert cell in ("-", "") or re.fullmatch(r"-?[\d.]+", cell) or not re.match(r"\s*[=+\-@]", cell), cell
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e\ud800-\udfff]", cell.replace("\r\n", "\n"))
+    return rows
+
+
+@pytest.mark.parametrize("wanted", ONE_REPORT)
+@pytest.mark.parametrize("text", NASTY, ids=[f"nasty{number}" for number in range(len(NASTY))])
+def test_nasty_names_break_no_format(wanted, text):
+    VALIDATORS[wanted](ONE_REPORT[wanted](nasty_report(text)))
+
+
+@pytest.mark.parametrize("wanted", ONE_REPORT)
+def test_a_lab_of_many_stages_fits(wanted):
+    made = nasty_report("😀" * 20_000)
+    made.stages *= 40
+    made.total.points, made.total.max = made.total.points * 40, made.total.max * 40
+    written = ONE_REPORT[wanted](made)
+    if wanted != "gradescope":
+        VALIDATORS[wanted](written)
+
+
+@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
+def test_hidden_datasets_are_in_no_format(wanted):
+    made = hidden_report()
+    if wanted in ONE_REPORT:
+        text = ONE_REPORT[wanted](made)
+    else:
+        text = {"canvas": canvas, "moodle": moodle}[wanted]([Entry("al1", made)])[0]
+    text = base64.b64decode(text).decode() if wanted == "github" else text
+    for word in (HIDDEN, "987654321", "987,654,321", "4711"):
+        assert word not in text, word
+    if wanted != "canvas":
+        assert "0 of 1 hidden dataset passed (tail_lost)" in text
+        assert "only a hidden dataset passed" in text
+
+
+def test_points_are_the_reports():
+    made = make_report(samples.report())
+    content = check_gradescope(gradescope(made))
+    assert content["score"] == pytest.approx(made.total.points, abs=0.01)
+    assert [test["score"] for test in content["tests"]] == [7.83, 7.83, 2.0, 7.83, 7.83]
+    assert [test["status"] for test in content["tests"]] == ["passed", "passed", "failed", "passed", "passed"]
+    assert content["extra_data"]["source_hashes"]["01_serial_block_sum"] == "5f2a" * 16
+    assert check_autolab(autolab(made)) == {
+        stage.stage: round(stage.score.total, 2) for stage in made.stages if stage.score
+    }
+    assert check_prairielearn(prairielearn(made))["score"] == pytest.approx(
+        made.total.points / made.total.max, abs=1e-5
+    )
+    content = check_github(github(made))
+    assert content["max_score"] == 40  # 50 but for hygiene, pending in all five
+    assert sum(test["score"] for test in content["tests"]) == 8 + 8 + 2 + 8 + 8
+
+
+def test_pending_points_are_said():
+    made = make_report(samples.cpu_report())
+    assert made.total.pending == 6
+    assert "6 are pending" in json.loads(gradescope(made))["output"]
+    assert "6 are pending" in autolab(made)
+    assert "4 points are pending" in prairielearn(made)
+    assert "speed pending" in base64.b64decode(github(made)).decode()
+    assert "speed pending" in moodle([Entry("al1", made)])[0]
+
+
+def test_our_fault_is_no_zero():
+    """A stage that could not be judged has no score in any format, and where nothing was judged there is no result."""
+    made = make_report(samples.cpu_report())
+    lost = check_gradescope(gradescope(made))["tests"][2]
+    assert "score" not in lost and "status" not in lost and "costs no points" in lost["output"]
+    assert "03_vector_loads" not in check_autolab(autolab(made))
+    assert check_github(github(made))["tests"][-1]["status"] == "error"
+    assert canvas([Entry("al1", made)])[0].splitlines()[2].endswith(",")
+    for convert in (gradescope, autolab):
+        with pytest.raises(UserError, match="no stage could be judged"):
+            convert(nothing_judged())
+    assert check_prairielearn(prairielearn(nothing_judged()))["gradable"] is False
+    assert check_github(github(nothing_judged()))["status"] == "error"
+
+
+def test_commands_in_a_students_text_reach_no_runner():
+    token = uuid.uuid4().hex
+    made = nasty_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
+    first, *inside, last = github_log(made, token).splitlines()
+    assert (first, last) == (f"::stop-commands::{token}", f"::{token}::")
+    assert inside and not [line for line in inside if token in line]
+
+
+def entries(*students: str) -> list[Entry]:
+    return [Entry(student, make_report(samples.report())) for student in students]
+
+
+def test_canvas_gradebook_from_nothing():
+    text, unknown = canvas(entries(*NASTY[:-1]), title="Dot product (1234)")
+    header, possible, *rows = check_csv(text)
+    assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot product (1234)"]
+    assert possible[0].strip() == "Points Possible" and possible[5] == "50"
+    assert [row[5] for row in rows] == ["33.32"] * (len(NASTY) - 1) and unknown == []
+
+
+def test_canvas_gradebook_filled_in():
+    exported = (
+        "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Other (1),Dot (7)\r\n"
+        "    Points Possible,,,,,10,\r\n"
+        '"Lovelace, Ada",11,S1,al1,A,3,\r\n"Turing, Alan",12,S2,at2,A,,EX\r\n"=cmd, Eve",13,S3,eve,A,,\r\n'
+    )
+    text, unknown = canvas(entries("al1", "S2", "nobody"), exported, "Dot (7)")
+    rows = check_csv(text)
+    assert rows[1] == ["    Points Possible", "", "", "", "", "10", "50"]
+    assert rows[2] == ["Lovelace, Ada", "11", "S1", "al1", "A", "3", "33.32"]
+    assert rows[3][6] == "EX" and rows[4] == ["'=cmd, Eve", "13", "S3", "eve", "A", "", ""]
+    assert unknown == ["nobody"]
+    added = check_csv(canvas(entries("al1"), exported, "New one (8)")[0])
+    assert added[0][7] == "New one (8)" and [row[7] for row in added[1:]] == ["50", "33.32", "", ""]
+
+
+@pytest.mark.parametrize("title", ["Final Score", "current grade (3)"])
+def test_canvas_titles_that_are_dropped_are_refused(title):
+    with pytest.raises(UserError, match="Canvas ignores"):
+        canvas(entries("al1"), title=title)
+
+
+def test_moodle_grades_and_feedback():
+    header, *rows = check_csv(moodle(entries(*NASTY[:-1]))[0])
+    assert header == ["username", "Grade", "Feedback comments"]
+    assert all(row[1] == "33.32" and "tail_lost" in row[2] for row in rows)
+    worksheet = (
+        "Identifier,Full name,Email address,Grade,Maximum grade,Last modified (grade),Feedback comments\n"
+        "Participant 7,Ada Lovelace,ada@example.com,-,50.00,-,\nParticipant 8,Alan Turing,alan@example.com,-,50.00,-,\n"
+    )
+    text, unknown = moodle(entries("ada@example.com", "nobody@example.com"), worksheet)
+    header, ada, alan = check_csv(text)
+    assert header == worksheet.splitlines()[0].split(",")
+    assert ada[3] == "33.32" and "hidden dataset" in ada[6] and ada[5] == "-"
+    assert alan[3] == "-" and alan[6] == "" and unknown == ["nobody@example.com"]
+
+
+def test_gradebooks_refuse_what_is_ambiguous():
+    with pytest.raises(UserError, match="More than one report: al1"):
+        canvas(entries("al1", "al1"))
+    with pytest.raises(UserError, match="about add, dot"):
+        moodle([*entries("al1"), Entry("at2", make_report(samples.cpu_report()))])
+    with pytest.raises(UserError, match="two rows or names for al1"):
+        moodle(entries("al1"), "username,x\nal1,\nal1,\n")
+    with pytest.raises(UserError, match="No column of the gradebook says"):
+        moodle(entries("al1"), "name of person,grade\n")
+
+
+def test_cells_that_are_formulas_are_defused():
+    assert [defuse(cell) for cell in ("=1", "-1", "-x", "+49", "@a", " =1", "a=b", "-")] == [
+        "'=1", "-1", "'-x", "+49", "'@a", "' =1", "a=b", "-",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])
+def test_the_command_writes_each_format(tmp_path, wanted):
+    report = tmp_path / "al1.json"
+    report.write_text(json.dumps(samples.report()))
+    said = run_module("grader.course.export", report, "--format", wanted, "--output", tmp_path / "out/file")
+    assert said.returncode == 0, said.stderr
+    text = (tmp_path / "out/file").read_bytes().decode()
+    if wanted in VALIDATORS:
+        VALIDATORS[wanted](text)
+        assert run_module("grader.course.export", report, "--format", wanted).stdout == text
+    else:
+        assert "al1" in {cell for row in check_csv(text) for cell in row}
+        assert "Points are pending" in said.stderr
+    assert ("::stop-commands::" in said.stdout) == (wanted == "github")
+
+
+def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
+    (report := tmp_path / "r.json").write_text(json.dumps(samples.report()))
+    (book := tmp_path / "book.csv").write_text("username,Grade\nal1,\n")
+    words = (f"al1={report}", f"zoe={report}", "--format", "moodle", "--gradebook", book)
+    said = run_module("grader.course.export", *words)
+    assert said.returncode == 1
+    assert "left out: zoe." in said.stderr and "33.32" in said.stdout
+    assert run_module("grader.course.export", report, report, "--format", "autolab").returncode == 2
+    (tmp_path / "no.json").write_text("{}")
+    assert "not a report" in run_module("grader.course.export", tmp_path / "no.json", "--format", "github").stderr
+
+
+def test_the_judges_own_sample_can_be_exported():
+    """tests/core/expected/report.json is what the judge writes, with every kind of part in it."""
+    file = Path(__file__).resolve().parents[1] / "core/expected/report.json"
+    made = make_report(json.loads(file.read_text()))
+    for wanted, convert in ONE_REPORT.items():
+        VALIDATORS[wanted](convert(made))
+    assert "secret_1" not in tell_report(made)
