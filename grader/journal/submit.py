@@ -46,7 +46,8 @@ from grader.journal.report import StageReport, read_report
 SCHEMA = 1
 MOST_SOURCE_BYTES = 1_000_000
 MOST_REPORT_BYTES = 10_000_000
-MOST_RECORDS_BYTES = 20_000_000
+MOST_RECORDS_BYTES = 100_000_000  # read for the journal
+MOST_JOURNAL_BYTES = 10_000_000  # of a file that is packed; the batch takes none that is larger
 CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
 
 
@@ -134,14 +135,20 @@ def collect_journal(
         except NotPackedError as reason:
             submission.warnings.append(f"{file} {reason} It is left out of the journal.")
     if packed:
-        submission.files |= {f"journal/{name}": content for name, content in packed.items()}
-        submission.files |= render_journal(submission, root, packed, pictures)
+        packed |= render_journal(submission, root, packed, pictures)
+    for name, content in packed.items():
+        if len(content) <= MOST_JOURNAL_BYTES:
+            submission.files[f"journal/{name}"] = content
+        else:
+            submission.warnings.append(
+                f"{folder / name} is larger than {MOST_JOURNAL_BYTES // 1_000_000} MB: left out."
+            )
 
 
 def render_journal(
     submission: Submission, root: Path, packed: dict[str, bytes], pictures: tuple[list[Picture], str]
 ) -> dict[str, bytes]:
-    """The journal's page and its Markdown, of copies of what is packed: so no link is followed."""
+    """The journal's page and its Markdown, of copies of what was read: so no link is followed."""
     with tempfile.TemporaryDirectory() as copies:
         for name, content in packed.items():
             (Path(copies) / name).write_bytes(content)
@@ -151,7 +158,7 @@ def render_journal(
             submission.warnings.append(f"The journal could not be made: {error}")
             return {}
     submission.warnings += rendered.problems
-    return {"journal/journal.html": rendered.page.encode(), "journal/journal.md": rendered.markdown.encode()}
+    return {"journal.html": rendered.page.encode(), "journal.md": rendered.markdown.encode()}
 
 
 def describe(report: StageReport) -> str:

@@ -240,9 +240,13 @@ def test_a_journal_that_cannot_be_packed_is_only_a_warning(course: Path) -> None
     files = unpack(archives(course)[0])
     assert "lab/journal/01_first.md" not in files
     assert b"To be handed in." not in files["lab/journal/journal.html"]
-    with (folder / "records.jsonl").open("wb") as stream:
-        stream.truncate(20_000_001)
-    assert "records.jsonl is larger than 20 MB." in submit(course, "--author", ADA).stdout
+    with (folder / "records.jsonl").open("ab") as stream:
+        stream.write(b" " * 10_000_000)
+    large = submit(course, "--author", ADA)
+    assert "records.jsonl is larger than 10 MB: left out." in large.stdout
+    files = unpack(archives(course)[-1])
+    assert "lab/journal/records.jsonl" not in files
+    assert b"0.07830" in files["lab/journal/journal.md"]
 
 
 def test_a_stale_report_and_a_failing_stage_are_told(course: Path) -> None:
