@@ -175,3 +175,23 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
     (stage,) = json.loads((tmp_path / "report.json").read_text())["stages"]
     assert {one["cause"] for one in stage["check_mode"]["findings"]} == {"same_value"}
     assert all(one["note"] for one in stage["check_mode"]["findings"])
+
+
+def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> None:
+    wrong = program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];")
+    for text in (wrong, program()):
+        student.write(text)
+        student.check()
+    assert student.make("inspect", f"LAB={LAB}", "STAGE=02").returncode == 0
+    said = student.make("note", f"LAB={LAB}", "STAGE=02")
+    assert said.returncode == 0, said.stderr
+    note = student.work / LAB / "journal" / f"{STAGE}.md"
+    assert f"Your note: {note}" in said.stdout
+    note.write_text(note.read_text().replace("## Goal\n", "## Goal\nOne thread, many elements.\n"))
+    said = student.make("journal", f"LAB={LAB}")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "1 optimisation, none measured yet." in said.stdout
+    markdown = note.with_name("journal.md").read_text()
+    for words in ("One thread, many elements.", "The last verdict: passed.", "1 version did not pass: ", program()):
+        assert words in markdown
+    assert "| Sectors, over the fewest | 1.00" in markdown
