@@ -5,6 +5,7 @@
 #   sh grader/setup.sh build|demo|test      what building, `make demo` or `make test` needs
 #   sh grader/setup.sh python PURPOSE       whether there is a Python for PURPOSE
 #   sh grader/setup.sh venv                 the Python packages for plots, the journal and tests, in $VENV
+#   sh grader/setup.sh course               what instructors need beside them
 #
 # Exit status: 0 all there, 2 something needed is missing (said on stderr).
 
@@ -151,14 +152,14 @@ check_python() { # PURPOSE
         "Try:  module load python  on a cluster, or put a newer python3 first in PATH. Everything else works without."
 }
 
-make_venv() {
+make_venv() { # PURPOSE REQUIREMENTS MARK
     check_python "this"
-    say "Python packages for plots, the journal and tests go into $VENV (once)."
-    { python3 -m venv "$VENV" && "$VENV/bin/python" -m pip install -q --disable-pip-version-check \
-        -r grader/requirements.txt; } >"$log" 2>&1 && touch "$VENV/ready" && return
+    say "Python packages for $1 go into $VENV (once)."
+    { { [ -x "$VENV/bin/python" ] || python3 -m venv "$VENV"; } && "$VENV/bin/python" -m pip install -q \
+        --disable-pip-version-check -r "$2"; } >"$log" 2>&1 && touch "$VENV/$3" && return
     tail -n 3 "$log" | sed 's/^/  /' >&2
     fail "The Python packages could not be installed (log: $log). Is there a network? Is python3-venv installed?" \
-        "Only plots, the journal and tests need them; start, check, bench, grade and submit do without."
+        "Only $1 need them; start, check, bench, grade and submit do without."
 }
 
 case $1 in
@@ -170,6 +171,7 @@ build | demo | test)
     [ "$1" = build ] || allow_bwrap
     ;;
 python) check_python "${2:-this}" ;;
-venv) check_writable && make_venv ;;
-*) fail "usage: sh grader/setup.sh build|demo|test|venv|python" ;;
+venv) check_writable && make_venv "plots, the journal and tests" grader/requirements.txt ready ;;
+course) check_writable && make_venv "batches of submissions" grader/course/requirements.txt course ;;
+*) fail "usage: sh grader/setup.sh build|demo|test|venv|course|python" ;;
 esac

@@ -7,6 +7,7 @@ UPTO :=
 FORMAT :=
 OUTPUT :=
 typed += LABS UPTO FORMAT OUTPUT
+include grader/course/batch/batch.mk
 
 demo: setup-demo program
 	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
@@ -14,7 +15,7 @@ demo: setup-demo program
 	    exit $$graded
 
 test: setup-test
-	@$(MAKE) $(jobs) test-program $(VENV)/ready
+	@$(MAKE) $(jobs) test-program $(VENV)/ready $(VENV)/course
 	@$(python) tests/run.py
 
 .PHONY: test-program

@@ -18,7 +18,7 @@ LAB = "lab"
 STAGES = ("01_first", "02_second")
 
 # Says in $LOG when it begins and when it is done, so that tests see what was graded how often.
-JUDGE = '''#!/usr/bin/env python3
+JUDGE = """#!/usr/bin/env python3
 import hashlib, json, os, sys, time
 from pathlib import Path
 arguments = sys.argv[1:]
@@ -59,7 +59,7 @@ file.with_suffix(".new").write_text(json.dumps(report))
 file.with_suffix(".new").rename(file)
 log.write(f"end {arguments[0]} {key}\\n")
 sys.exit(1 if "failed" in verdicts else 2 if "error" in verdicts else 0)
-'''
+"""
 
 
 class Course:

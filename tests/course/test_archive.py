@@ -71,6 +71,15 @@ def negative_size() -> bytes:
     return bytes(data)
 
 
+def many_members() -> bytes:
+    return gzip.compress(make_tar(special("d", tarfile.DIRTYPE))[:512] * 100_000, 1)
+
+
+def encrypted() -> bytes:
+    unlocked = make_zip(("a", b"1"), method=0)
+    return unlocked.replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1")
+
+
 GOOD_TAR, GOOD_ZIP = make_tar(*GOOD.items()), make_zip(*GOOD.items())
 HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "parent_in_tar": ("traversal", lambda: make_tar(("../01_first.cu", b""))),
@@ -92,7 +101,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "xz_bomb": ("bomb", lambda: lzma.compress(bytes(MOST_BYTES + 1), preset=0)),
     "claimed_size": ("bomb", sparse),
     "loop": ("bomb", negative_size),
-    "many_files_tar": ("too_many_files", lambda: gzip.compress(make_tar(special("d", tarfile.DIRTYPE))[:512] * 100_000, 1)),
+    "many_files_tar": ("too_many_files", many_members),
     "many_files_zip": ("too_many_files", lambda: make_zip(*((f"{n}", b"") for n in range(3 * MOST_FILES)))),
     "many_files": ("too_many_files", lambda: make_tar(*((f"{n}", b"") for n in range(MOST_FILES + 1)))),
     "latin_1_name": ("bad_name", lambda: make_tar(("gr\xf6\xdfe.cu", b""))),
@@ -106,7 +115,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "truncated_zip": ("truncated", lambda: GOOD_ZIP[:-30]),
     "changed_zip": ("damaged", lambda: make_zip(("a.cu", b"abc"), method=0).replace(b"abc", b"abd")),
     "changed_gzip": ("damaged", lambda: gzip.compress(b"x" * 100)[:-8] + bytes(8)),
-    "encrypted": ("encrypted", lambda: make_zip(("a", b"1"), method=0).replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1")),
+    "encrypted": ("encrypted", encrypted),
     "rar": ("unknown_format", lambda: b"Rar!\x1a\x07\x01\0"),
     "no_archive": ("unknown_format", lambda: b"not an archive"),
     "nothing": ("damaged", lambda: b""),

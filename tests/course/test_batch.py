@@ -41,7 +41,7 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     }
     assert course.statuses() == expected
     assert set(expected.values()) == set(STATUSES)
-    assert list(course.statuses())[0] == "cs4"  # ours to blame: first
+    assert next(iter(course.statuses())) == "cs4"  # ours to blame: first
     said = course.verb("status").stdout
     assert "cs4: judge_error: The judge broke." in said
     assert "fb7: archive_refused: traversal" in said
@@ -86,7 +86,9 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
 def snapshot(course: Course) -> list[tuple]:
     """All that the database holds, but for times."""
     database = course.database()
-    rows = database.query("SELECT key, name, members, status, detail, reason, fingerprint FROM submissions ORDER BY key")
+    rows = database.query(
+        "SELECT key, name, members, status, detail, reason, fingerprint FROM submissions ORDER BY key"
+    )
     rows += database.query("SELECT key, status, points, most, pending, reason, fingerprint FROM grades ORDER BY key")
     rows += database.query(
         "SELECT key, stage, verdict, cause, stages.points FROM stages JOIN grades ON id = grade ORDER BY key, stage"
@@ -96,13 +98,17 @@ def snapshot(course: Course) -> list[tuple]:
 
 def hand_in_many(course: Course, count: int) -> None:
     for number in range(count):
-        course.hand_in(f"s{number:03}", random.Random(number).choice(["fine", "compile_error", "sleep 0.1 fine"]), "fine")
+        course.hand_in(
+            f"s{number:03}", random.Random(number).choice(["fine", "compile_error", "sleep 0.1 fine"]), "fine"
+        )
 
 
 KILLS = int(os.environ.get("WARPLAB_KILLS") or 6)
 
 
-def test_killed_at_any_moment_it_goes_on_and_loses_nothing(course: Course, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_killed_at_any_moment_it_goes_on_and_loses_nothing(
+    course: Course, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     undisturbed = Course(tmp_path_factory.mktemp("undisturbed"))
     count = 4 * KILLS
     for one in (course, undisturbed):
@@ -196,7 +202,7 @@ def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
     database = Database(course.out / "batch.sqlite")
     (pages,) = database.query("PRAGMA page_count")[0]
     database.query(f"PRAGMA max_page_count = {pages}")
-    summary = {name: "" for name in ("time", "warplab", "lab_hash", "backend", "sandbox")}
+    summary = dict.fromkeys(("time", "warplab", "lab_hash", "backend", "sandbox"), "")
     summary |= {"points": 1, "most": 2, "pending": 0}
     graded = Graded("s000", "graded", report=str(random.Random(1).randbytes(100_000)))
     with pytest.raises(DiskFullError, match="make room"):
@@ -238,7 +244,10 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         (course.grade_command("--stage", "07"), "lab has no stage 07"),
         (course.grade_command("--stage", "01"), "holds a batch of stage all"),
         (course.command("status", course.root), "A batch begins with"),
-        (course.command("extend", course.out, "--student", "al1", "--until", "soon", "--reason", "x"), "'soon' is no time"),
+        (
+            course.command("extend", course.out, "--student", "al1", "--until", "soon", "--reason", "x"),
+            "'soon' is no time",
+        ),
     ):
         said = course.run(command)
         assert said.returncode == 2

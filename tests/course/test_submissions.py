@@ -102,14 +102,14 @@ def test_two_names_of_one_student_are_one_submission(folder: Path) -> None:
 
 def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
     file = tmp_path / "grades.csv"
-    file.write_bytes(
-        b"\xef\xbb\xbfIdentifier,\"Full name\",\"Email address\"\r\nParticipant 12,\"Ada\nL\",a@b.c\r\n"
-    )
+    file.write_bytes(b'\xef\xbb\xbfIdentifier,"Full name","Email address"\r\nParticipant 12,"Ada\nL",a@b.c\r\n')
     (student,) = read_roster(file)
     assert (student.id, student.name, student.aliases) == ("12", "Ada\nL", {"12", "a@b.c"})
 
 
-@pytest.mark.parametrize(("text", "says"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")]
+)
 def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "roster.csv").write_text(text)
     with pytest.raises(UserError, match=says):

@@ -1,10 +1,10 @@
 """Grades a batch of submissions, and keeps what came of it.
 
-    warplab-course grade SUBMISSIONS/ --lab LAB --out DIR     grades what is new; killed, it goes on where it was
-    warplab-course status DIR                                 how many are in which state, our own faults first
-    warplab-course regrade DIR --student ID | --changed …     grades again; old scores are kept with the reason
-    warplab-course due|extend|points|override DIR …           dates, points given by hand, overrides
-    warplab-course report DIR                                 gradebook.csv, feedback/, report.html
+warplab-course grade SUBMISSIONS/ --lab LAB --out DIR     grades what is new; killed, it goes on where it was
+warplab-course status DIR                                 how many are in which state, our own faults first
+warplab-course regrade DIR --student ID | --changed …     grades again; old scores are kept with the reason
+warplab-course due|extend|points|override DIR …           dates, points given by hand, overrides
+warplab-course report DIR                                 gradebook.csv, feedback/, report.html
 """
 
 from __future__ import annotations

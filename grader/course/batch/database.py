@@ -316,7 +316,7 @@ class Database:
         by_grade = {row.grade: row for row in rows if row.grade is not None}
         columns = "grade, stage, verdict, cause, source_hash, points, most, pending, time_s, bound_s, ratio, ratio_low"
         for number, *values, ambiguous in self.query(
-            f"SELECT {columns}, ratio_high, ambiguous FROM stages ORDER BY grade, stage"  # noqa: S608 - our own words
+            f"SELECT {columns}, ratio_high, ambiguous FROM stages ORDER BY grade, stage"
         ):
             if number in by_grade:
                 by_grade[number].stages.append(Stage(*values, bool(ambiguous)))
@@ -336,6 +336,6 @@ class Database:
         names = ", ".join(values)
         with self.transaction() as connection:
             connection.execute(
-                f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})",  # noqa: S608 - our own names
+                f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})",
                 list(values.values()),
             )

@@ -58,9 +58,7 @@ def parse_time(text: str) -> datetime:
 def read_policy(database: Database) -> Policy:
     """All that the instructor decided."""
     due = database.fact("due")
-    policy = Policy(
-        parse_time(due) if due else None, database.fact("percent_per_day") or 0, database.fact("most_days")
-    )
+    policy = Policy(parse_time(due) if due else None, database.fact("percent_per_day") or 0, database.fact("most_days"))
     for student, until in database.query("SELECT student, until FROM extensions ORDER BY id"):
         policy.extensions[student] = parse_time(until)
     for student, item, points, most in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
