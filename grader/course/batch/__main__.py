@@ -19,6 +19,7 @@ from pathlib import Path
 
 from grader.course.batch.database import STATUSES, Database
 from grader.course.batch.grading import Settings, hash_lab, try_judge
+from grader.course.batch.outputs import write_outputs
 from grader.course.batch.policy import parse_time
 from grader.course.batch.run import cores, only_one, run_batch
 from grader.course.batch.submissions import find_submissions, read_roster, show_time
@@ -58,6 +59,7 @@ def grade_waiting(database: Database, settings: Settings, options: argparse.Name
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
     print(describe(database))
+    print(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0
 
 
@@ -210,6 +212,13 @@ def status(options: argparse.Namespace) -> int:
     return 0
 
 
+def report(options: argparse.Namespace) -> int:
+    """Writes the outputs anew, after due dates, points or overrides were entered."""
+    database = open_batch(options.folder)
+    print(write_outputs(database, kept_settings(database)))
+    return 0
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -260,6 +269,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_students(one)
     one.add_argument("--points", type=float, required=True)
 
+    add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html anew")
     add_verb(verbs, "status", status, "how it stands, our own faults first")
     return parser
 

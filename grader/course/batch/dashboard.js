@@ -1,0 +1,41 @@
+"use strict";
+// Search and sort of the table of submissions; without it the page only lacks these.
+const body = document.querySelector("#submissions tbody");
+const rows = Array.from(body.rows);
+const texts = rows.map((row) => row.textContent.toLowerCase());
+const shown = document.querySelector("#shown");
+
+function search(words) {
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    rows.forEach((row, index) => {
+        row.hidden = !wanted.every((word) => texts[index].includes(word));
+        count += !row.hidden;
+    });
+    shown.textContent = `${count} of ${rows.length}`;
+}
+
+function key(row, column) {
+    const cell = row.cells[column];
+    return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
+}
+
+function sort(header) {
+    const column = header.cellIndex;
+    const down = header.getAttribute("aria-sort") !== "descending";
+    for (const other of header.parentNode.cells) other.removeAttribute("aria-sort");
+    header.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const order = new Intl.Collator(undefined, { numeric: true });
+    const keyed = rows.map((row) => [key(row, column), row]);
+    keyed.sort(([a], [b]) => {
+        const numbers = typeof a === "number" && typeof b === "number";
+        return (down ? -1 : 1) * (numbers ? a - b : order.compare(String(a), String(b)));
+    });
+    body.append(...keyed.map(([, row]) => row));
+}
+
+document.querySelector("#search").addEventListener("input", (event) => search(event.target.value));
+document.querySelectorAll("#submissions thead th").forEach((header) => {
+    header.querySelector("button").addEventListener("click", () => sort(header));
+});
+search("");

@@ -1,0 +1,256 @@
+"""report.html: the whole batch on one page that fetches nothing. Its one script searches and sorts the table.
+
+It shows what the database holds and computes no points.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.course.batch.database import OURS, STATUSES, Row, Stage
+from grader.course.batch.grading import safe_name
+from grader.course.batch.policy import Final
+from grader.course.batch.suspicious import SLOW, Remark
+from grader.journal import page
+from grader.journal.markup import Child, Html, join, tag
+from grader.journal.units import NONE, plural, show_points, show_seconds
+
+HERE = Path(__file__).parent
+BINS = 20
+ROW_HEIGHT = 30
+MOST_REMARKS = 300
+LEADERS = 20
+MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
+ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
+ADJECTIVES += "sunny tidy urban vivid witty young"
+ANIMALS = "adder badger crane dingo egret ferret gecko heron ibis jackal koala lynx marten newt otter puffin quail "
+ANIMALS += "raven stoat tapir urchin viper wombat yak"
+
+
+def make_dashboard(
+    title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
+    stages: Sequence[str], secret: str, notes: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """The page. `notes`: what could not be looked at, and why."""
+    script = (HERE / "dashboard.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
+    policy += "form-action 'none'"
+    style = page.__file__.replace(".py", ".css")
+    css = Path(style).read_text(encoding="utf-8") + (HERE / "dashboard.css").read_text(encoding="utf-8")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("style", Html(css)),
+    )
+    body = tag(
+        "body",
+        make_header(title, facts, rows),
+        make_remarks(remarks, notes),
+        make_distribution(finals),
+        make_times(rows, stages),
+        make_table(finals, stages),
+        make_leaderboard(rows, stages, secret),
+        tag("script", Html(script)),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
+    """How many are in which state, our own faults first."""
+    counts = Counter(row.status for row in rows)
+    items = []
+    for status in ["", *STATUSES]:
+        words = join(tag("strong", counts[status]), f" {status.replace('_', ' ') or 'waiting'}")
+        kind = "ours" if status in OURS else None
+        if counts[status]:
+            items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
+    lead = plural(len(rows), "submission")
+    return tag(
+        "header", tag("h1", title), tag("p", lead, class_="lead"), tag("ul", *items, class_="counts"),
+        tag("p", " \N{MIDDLE DOT} ".join(facts), class_="caption"),
+    )  # fmt: skip
+
+
+def make_remarks(remarks: Sequence[Remark], notes: Sequence[str]) -> Html:
+    """What to look at first."""
+    said = [tag("p", note, class_="note") for note in notes]
+    if not remarks:
+        return tag("section", tag("h2", "Look at these first"), *said, tag("p", "Nothing stands out."))
+    lines = [
+        tag("tr", tag("td", link(remark.key)), tag("td", remark.stage), tag("td", remark.what),
+            tag("td", remark.detail))
+        for remark in remarks[:MOST_REMARKS]
+    ]  # fmt: skip
+    titles = [tag("th", name, scope="col") for name in ("Submission", "Stage", "What", "")]
+    more = len(remarks) - len(lines)
+    return tag(
+        "section",
+        tag("h2", "Look at these first"),
+        *said,
+        tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide"),
+        tag("p", f"And {more} more." if more > 0 else "", " These are hints, not verdicts; no points depend on them.",
+            class_="caption"),
+    )  # fmt: skip
+
+
+def link(key: str) -> Html:
+    """To the submission's feedback."""
+    return tag("a", key, href=f"feedback/{safe_name(key)}/index.html")
+
+
+def make_distribution(finals: Sequence[Final]) -> Html | None:
+    """How many students have how many points."""
+    shares = [final.points / final.most for final in finals if final.points is not None and final.most > 0]
+    if not shares:
+        return None
+    bins = Counter(min(max(int(share * BINS), 0), BINS - 1) for share in shares)
+    tallest = max(bins.values())
+    bars = []
+    for index in range(BINS):
+        height = 120 * bins[index] / tallest
+        words = f"{100 * index // BINS} to {100 * (index + 1) // BINS}%: {plural(bins[index], 'student')}"
+        bar = tag("rect", x=f"{100 * index / BINS + 0.3}%", width=f"{100 / BINS - 0.6}%", y=f"{130 - height:.1f}",
+                  height=f"{height:.1f}", class_="bar")  # fmt: skip
+        bars.append(tag("g", tag("title", words), bar))
+    ticks = [
+        tag("text", f"{percent}%", x=f"{percent}%", y=148,
+            text_anchor={0: "start", 100: "end"}.get(percent, "middle"))
+        for percent in (0, 25, 50, 75, 100)
+    ]  # fmt: skip
+    ordered = sorted(shares)
+    middle = ordered[len(ordered) // 2]
+    label = f"{plural(len(shares), 'student')}; the middle one has {middle:.0%} of the points"
+    line = tag("line", x1="0", x2="100%", y1=130.5, y2=130.5, class_="axis")
+    picture = tag("svg", *bars, line, *ticks, width="100%", height=154, role="img", aria_label=label)
+    return tag("section", tag("h2", "Points"), tag("figure", picture, tag("figcaption", label, ".")))
+
+
+def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
+    """Each stage's times over its bound, on one logarithmic axis."""
+    timed = {stage: [found for row in rows for found in row.stages if found.stage == stage and found.time_s
+                     and found.bound_s] for stage in stages}  # fmt: skip
+    factors = [
+        found.time_s / found.bound_s for each in timed.values() for found in each if found.time_s and found.bound_s
+    ]
+    if not factors:
+        return tag("section", tag("h2", "Time against bound"), tag("p", "Nothing was timed; times need a GPU."))
+    low, high = min(0.8, *factors), max(2.0, *factors) * 1.05
+    figures = [draw_stage(stage, found, low, high) for stage, found in timed.items() if found]
+    caption = (
+        f"Each dot is one submission's time, as a multiple of what memory allows a straightforward kernel (line: 1); "
+        f"the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the reference's time."
+    )
+    return tag("section", tag("h2", "Time against bound"), *figures, tag("p", caption, class_="caption"))
+
+
+def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> Html:
+    """One stage's dots."""
+
+    def across(factor: float) -> str:
+        return f"{100 * math.log(factor / low) / math.log(high / low):.2f}%"
+
+    dots = []
+    for one in found:
+        if not one.time_s or not one.bound_s:
+            continue
+        slow = one.ratio is not None and one.ratio >= SLOW
+        dots.append(tag("circle", cx=across(one.time_s / one.bound_s), cy=ROW_HEIGHT / 2, r=4,
+                        class_="slow" if slow else "dot"))  # fmt: skip
+    bound = tag("line", x1=across(1), x2=across(1), y1=2, y2=ROW_HEIGHT - 2, class_="bound")
+    times = sorted(one.time_s for one in found if one.time_s)
+    label = f"{stage}: {plural(len(times), 'time')} from {show_seconds(times[0])} to {show_seconds(times[-1])}"
+    picture = tag("svg", bound, *dots, width="100%", height=ROW_HEIGHT, role="img", aria_label=label)
+    return tag("figure", tag("figcaption", label), picture)
+
+
+def make_table(finals: Sequence[Final], stages: Sequence[str]) -> Html:
+    """A line a student; the script searches and sorts it."""
+    columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
+               ("Late", "number"), *((stage[:2], "number") for stage in stages), ("Remarks", "")]  # fmt: skip
+    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True))
+    head = [
+        tag("th", tag("button", name, type="button", title=titles.get(name)), scope="col", class_=kind or None)
+        for name, kind in columns
+    ]
+    body = [make_line(final, stages) for final in finals]
+    tools = tag(
+        "div",
+        tag("label", tag("input", type="search", id="search", placeholder="id, name, status, cause …",
+                         aria_label="Search")),
+        tag("span", id="shown", aria_live="polite"), class_="tools",
+    )  # fmt: skip
+    table = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), id="submissions")
+    return tag("section", tag("h2", "Submissions"), tools, tag("div", table, class_="wide"))
+
+
+def make_line(final: Final, stages: Sequence[str]) -> Html:
+    """One student's."""
+    row = final.row
+    by_stage = {stage.stage: stage for stage in row.stages}
+    points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.most)}"
+    remarks = [row.detail, *row.notes, f"Set by hand: {final.override}" if final.override else ""]
+    return tag(
+        "tr",
+        tag("th", tag("a", final.student, href=f"feedback/{safe_name(row.key)}/index.html"), scope="row"),
+        tag("td", row.name),
+        tag("td", row.status or "waiting", class_=row.status or None),
+        value_cell(points, -1 if final.points is None else final.points),
+        value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
+        value_cell(plural(final.days_late, "day") if final.days_late else NONE, final.days_late),
+        *(stage_cell(by_stage.get(stage)) for stage in stages),
+        tag("td", " \N{MIDDLE DOT} ".join(remark for remark in remarks if remark)[:300]),
+    )
+
+
+def value_cell(shown: Child, value: float) -> Html:
+    """A number, sorted by its value."""
+    return tag("td", shown, data_value=f"{value:.6g}", class_="number")
+
+
+def stage_cell(stage: Stage | None) -> Html:
+    """A stage's points, coloured and marked by its verdict; its cause and time in the tooltip."""
+    if stage is None:
+        return tag("td", NONE, data_value="-1", class_="number")
+    points = show_points(stage.points) if stage.points is not None else NONE
+    words = [stage.verdict, stage.cause, show_seconds(stage.time_s) if stage.time_s else ""]
+    mark = MARKS.get(stage.verdict, "")
+    value = -1 if stage.points is None else stage.points
+    title = ", ".join(word for word in words if word)
+    return tag("td", f"{points} {mark}", data_value=f"{value:.6g}", class_=f"number {stage.verdict}", title=title)
+
+
+def pseudonym(secret: str, key: str) -> str:
+    """A name that stays the same in this batch and tells nobody who it is."""
+    digest = hmac.digest(secret.encode(), key.encode("utf-8", "surrogateescape"), "sha256")
+    adjectives, animals = ADJECTIVES.split(), ANIMALS.split()
+    return f"{adjectives[digest[0] % len(adjectives)]} {animals[digest[1] % len(animals)]} {digest[2] % 100:02}"
+
+
+def make_leaderboard(rows: Sequence[Row], stages: Sequence[str], secret: str) -> Html | None:
+    """The fastest of each stage, by pseudonym: it may be shown to students."""
+    lists = []
+    for stage in stages:
+        times = sorted(
+            (found.time_s, pseudonym(secret, row.key))
+            for row in rows for found in row.stages
+            if found.stage == stage and found.verdict == "passed" and found.time_s
+        )[:LEADERS]  # fmt: skip
+        if times:
+            items = [tag("li", f"{name}: ", show_seconds(time)) for time, name in times]
+            lists.append(join(tag("h3", stage), tag("ol", *items)))
+    if not lists:
+        return None
+    return tag(
+        "section", tag("h2", "Leaderboard"), tag("p", "By pseudonym; fit to be shown.", class_="caption"), *lists
+    )

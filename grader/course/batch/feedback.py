@@ -1,0 +1,161 @@
+"""What a student gets back: a page, the same as text, and report.json, without anything about hidden datasets' data.
+
+Of a hidden dataset a student sees that there is one, its verdict, its weight, and the cause with its hint. What the
+program printed is left out wherever hidden datasets ran, because it may have printed them; so are the instructor's
+paths.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import Any
+
+from grader.course.batch.database import STATUSES, Database, Row
+from grader.course.batch.grading import safe_name
+from grader.course.batch.policy import Final
+from grader.journal import page
+from grader.journal.console import write_atomically
+from grader.journal.documents import from_json
+from grader.journal.markup import join, tag
+from grader.journal.page import make_document, make_page
+from grader.journal.report import Check, Failure, Report, StageReport
+from grader.journal.units import plural, show_points
+
+WIDTH = 100
+
+
+def redact(report: dict[str, Any]) -> dict[str, Any]:
+    """report.json for its student."""
+    folder = f"{report['tree'].rstrip('/')}/"
+    made = change_texts(report, lambda text: text.replace(folder, ""))
+    names = [check["dataset"] for stage in made["stages"] for check in stage["checks"] if check["hidden"]]
+    new_names = {name: f"hidden {number}" for number, name in enumerate(dict.fromkeys(names), 1)}
+    made["tree"], made["machine"] = "handed in", {**made["machine"], "host": ""}
+    for stage in made["stages"]:
+        stage["source"] = PurePath(stage["source"]).name
+        if any(check["hidden"] for check in stage["checks"]):
+            stage["output"] = ""
+        for check in stage["checks"]:
+            redact_check(check, new_names)
+        if stage.get("error"):
+            stage["error"] = {**stage["error"], "place": None, "message": rename(stage["error"]["message"], new_names)}
+        for measurement in stage["measurements"]:
+            measurement["dataset"] = rename(measurement["dataset"], new_names)
+        stage["notes"] = [rename(note, new_names) for note in stage["notes"]]
+    return made
+
+
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A copy of JSON with every text changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [change_texts(each, change) for each in value]
+    if isinstance(value, dict):
+        return {key: change_texts(each, change) for key, each in value.items()}
+    return value
+
+
+def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
+    """One dataset's."""
+    failure = check["failure"]
+    if check["hidden"]:
+        check["dataset"] = new_names[check["dataset"]]
+        if failure:
+            check["failure"] = {**failure, "place": None, "message": "It fails on a dataset that is not shown."}
+        if check["skipped_why"]:
+            check["skipped_why"] = "It was not run here."
+    elif failure:
+        failure["message"] = rename(failure["message"], new_names)
+
+
+def rename(text: str, new_names: dict[str, str]) -> str:
+    """A text without hidden datasets' names."""
+    for name, shown in new_names.items():
+        text = re.sub(rf"\b{re.escape(name)}\b", shown, text)
+    return text
+
+
+def write_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> None:
+    """index.html, feedback.txt and report.json in feedback/<name of the submission>/."""
+    target = folder / "feedback" / safe_name(row.key)
+    remarks = [STATUSES[row.status][0].upper() + STATUSES[row.status][1:] + "."] if row.status != "graded" else []
+    if row.status not in ("graded", "missing_stages", "judge_error") and row.detail:
+        remarks.append(row.detail)
+    remarks += row.notes
+    for final in finals:
+        remarks += describe(final)
+    if row.grade is None:
+        write_atomically(target / "feedback.txt", "\n".join([*remarks, ""]))
+        write_atomically(target / "index.html", make_remarks_page(remarks))
+        return
+    redacted = redact(json.loads(database.report(row.grade)))
+    report: Report = from_json(Report, redacted, "")
+    write_atomically(target / "report.json", json.dumps(redacted, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(target / "feedback.txt", render_text(report, remarks))
+    write_atomically(target / "index.html", make_page([report], remarks))
+
+
+def make_remarks_page(remarks: list[str]) -> str:
+    """The page of what has no report."""
+    style = Path(page.__file__).with_suffix(".css").read_text(encoding="utf-8")
+    heading = tag("header", tag("h1", "Lab report"), tag("p", "Not graded", class_="lead"))
+    return make_document("Not graded", style, join(heading, *(tag("p", remark, class_="note") for remark in remarks)))
+
+
+def describe(final: Final) -> list[str]:
+    """Lateness, points given by hand and overrides, for one student."""
+    words = []
+    if final.days_late:
+        words.append(f"Handed in {plural(final.days_late, 'day')} late: {show_points(final.penalty)} points less.")
+    words += [f"{item}: {show_points(points)} points." for item, points in final.given.items()]
+    if final.override:
+        words.append(f"Points were set by hand: {final.override}")
+    if words and final.points is not None:
+        words.append(f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}.")
+    return words
+
+
+def render_text(report: Report, remarks: list[str]) -> str:
+    """The report for a mail or a terminal."""
+    total = report.total
+    pending = f", {show_points(total.pending)} pending" if total.pending else ""
+    lines = [f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points{pending}", *remarks, ""]
+    for stage in report.stages:
+        lines += render_stage(stage)
+    return "\n".join(lines) + "\n"
+
+
+def render_stage(stage: StageReport) -> list[str]:
+    """A stage's verdict, and each cause once."""
+    score = stage.score
+    points = f" ({show_points(score.total)} of {show_points(score.max)})" if score else ""
+    lines = [f"{stage.stage}: {stage.verdict}{points}"]
+    shown = set()
+    named: list[tuple[str, Failure | None]] = [("", stage.error), ("", stage.compilation.failure)]
+    named += [(f"{check.dataset}: ", check.failure) for check in stage.checks]
+    for where, failure in named:
+        if failure and failure.cause not in shown:
+            shown.add(failure.cause)
+            lines += fill(f"{where}{failure.message} {failure.hint}")
+    for finding in stage.check_mode.findings if stage.check_mode else []:
+        if not finding.note:
+            lines += fill(f"line {finding.line}: {finding.message} {finding.hint}")
+    if measured := stage.main_measurement:
+        lines.append(f"    {measured.median_s:.4g} s for {measured.iterations} iterations on {measured.dataset}")
+    return [*lines, f"    {count_datasets(stage.checks)}", ""]
+
+
+def fill(text: str) -> list[str]:
+    """Indented lines of a paragraph."""
+    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def count_datasets(checks: list[Check]) -> str:
+    """How many passed."""
+    ran = [check for check in checks if not check.skipped]
+    return f"{sum(check.verdict == 'passed' for check in ran)} of {plural(len(ran), 'dataset')} passed"

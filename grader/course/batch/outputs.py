@@ -1,0 +1,70 @@
+"""Everything that a batch writes for people: gradebook.csv, feedback/ and report.html."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.course.batch.alike import Alike, find_alike
+from grader.course.batch.dashboard import make_dashboard
+from grader.course.batch.database import Database, Row
+from grader.course.batch.feedback import write_feedback
+from grader.course.batch.gradebook import make_gradebook
+from grader.course.batch.grading import Settings, safe_name
+from grader.course.batch.policy import finals, read_policy
+from grader.course.batch.suspicious import find_remarks
+from grader.journal.console import read_json, write_atomically
+
+
+def write_outputs(database: Database, settings: Settings) -> Path:
+    """Writes all of it; returns the page's path. Feedback is written only where it changed."""
+    rows, policy = database.rows(), read_policy(database)
+    lab_points = points_of(settings)
+    by_key = {row.key: finals(row, policy, lab_points) for row in rows}
+    for row in rows:
+        if row.status not in ("", "not_submitted"):
+            write_feedback(settings.folder, database, row, by_key[row.key])
+    everyone = [final for row in rows for final in by_key[row.key]]
+    in_order = sorted(everyone, key=lambda final: final.student)
+    gradebook = make_gradebook(in_order, policy.items(), settings.wanted())
+    write_atomically(settings.folder / "gradebook.csv", gradebook)
+    alike, notes = compare(rows, settings)
+    title = f"{settings.lab}: batch"
+    file = settings.folder / "report.html"
+    remarks = find_remarks(rows, alike)
+    secret = database.fact("secret") or ""
+    facts = describe(database)
+    write_atomically(file, make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes))
+    return file
+
+
+def points_of(settings: Settings) -> float:
+    """What the lab, or the one stage, is worth."""
+    stages = read_json(settings.root / "labs" / settings.lab / "lab.json")["stages"]
+    return float(sum(sum(stage["points"].values()) for stage in stages if stage["id"] in settings.wanted()))
+
+
+def describe(database: Database) -> list[str]:
+    """How it was graded."""
+    facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox"), ("due", "due")]
+    return [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
+
+
+def compare(rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:
+    """Pairs that are much alike; or why nobody looked."""
+    alike: list[Alike] = []
+    for stage in settings.wanted():
+        starter = settings.root / "starter" / settings.lab / f"{stage}.cu"
+        try:
+            alike += find_alike(stage, starter, files_of(rows, settings, stage))
+        except ImportError:
+            return [], ["Nobody looked who is much alike: copydetect is not installed (make batch installs it)."]
+    return alike, []
+
+
+def files_of(rows: list[Row], settings: Settings, stage: str) -> Iterator[tuple[str, Path]]:
+    """What was graded as a stage."""
+    for row in rows:
+        file = settings.folder / "submissions" / safe_name(row.key) / settings.lab / f"{stage}.cu"
+        if file.is_file():
+            yield row.key, file

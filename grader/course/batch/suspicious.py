@@ -1,0 +1,87 @@
+"""What an instructor should look at first, and why; it accuses nobody and changes no points."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.course.batch.alike import Alike
+from grader.course.batch.database import Row, Stage
+
+FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
+NEAR = 0.01
+SLOW = 10  # times the reference's time
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing to look at; a smaller rank comes first."""
+
+    rank: int
+    key: str
+    stage: str
+    what: str
+    detail: str = ""
+
+
+def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
+    """Everything worth a look, the gravest first."""
+    remarks = [remark for row in rows for remark in look_at(row)]
+    remarks += same_files(rows)
+    remarks += [
+        Remark(5, pair.one, pair.stage, "much alike", f"{pair.share:.0%} of it is in {pair.other}'s") for pair in alike
+    ]
+    return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
+
+
+def look_at(row: Row) -> list[Remark]:
+    """One submission's."""
+    remarks = []
+    if row.status == "judge_error":
+        remarks.append(Remark(0, row.key, "", "our fault", row.detail))
+    if row.sandbox == "none":
+        remarks.append(Remark(2, row.key, "", "graded without a sandbox"))
+    for stage in row.stages:
+        remarks += look_at_stage(row.key, stage)
+    by_hash: dict[str, list[str]] = defaultdict(list)
+    for stage in row.stages:
+        if stage.source_hash and stage.cause != "missing_file":
+            by_hash[stage.source_hash].append(stage.stage)
+    for stages in by_hash.values():
+        if len(stages) > 1:
+            remarks.append(Remark(4, row.key, stages[0], "the same file as another stage", ", ".join(stages[1:])))
+    return remarks
+
+
+def look_at_stage(key: str, stage: Stage) -> list[Remark]:
+    """One stage's timing."""
+    if stage.cause == "implausible_timing":
+        return [Remark(1, key, stage.stage, "implausible timing", "faster than its data can be moved")]
+    remarks = []
+    ratio, low, high = stage.ratio, stage.ratio_low, stage.ratio_high
+    if stage.cause in ("protocol", "timed_output_wrong", "kept_state"):
+        remarks.append(Remark(2, key, stage.stage, stage.cause.replace("_", " ")))
+    if ratio is None or low is None or high is None:
+        return remarks
+    if ratio >= SLOW:
+        remarks.append(Remark(3, key, stage.stage, "slow", f"{ratio:.3g} times the reference's time"))
+    if stage.ambiguous:
+        remarks.append(Remark(6, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} of the reference's"))
+    if low <= FULL_MARK <= high or abs(ratio / FULL_MARK - 1) < NEAR:
+        remarks.append(Remark(7, key, stage.stage, "near the mark", f"{ratio:.4g}; up to {FULL_MARK} is full points"))
+    return remarks
+
+
+def same_files(rows: Sequence[Row]) -> list[Remark]:
+    """The same file, byte for byte, handed in by several."""
+    owners: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        for stage in row.stages:
+            if stage.source_hash and stage.cause not in ("missing_file", "empty_file"):
+                owners[stage.stage, stage.source_hash].append(row.key)
+    return [
+        Remark(4, keys[0], stage, "the same file as others", f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}")
+        for (stage, _), keys in owners.items()
+        if len(keys) > 1
+    ]

@@ -1,0 +1,238 @@
+"""What a batch writes for people: gradebook.csv, feedback and report.html."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import json
+import random
+import re
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grader.course.batch.alike import find_alike
+from grader.course.batch.dashboard import make_dashboard, pseudonym
+from grader.course.batch.database import Row, Stage
+from grader.course.batch.feedback import redact
+from grader.course.batch.gradebook import defuse
+from grader.course.batch.policy import Policy, finals
+from grader.course.batch.suspicious import find_remarks
+from tests.course.batches import STAGES, Course
+from tests.labs.conftest import ROOT
+from tests.python import samples
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SECRET = "PLANTED SECRET"
+
+
+def gradebook(course: Course) -> dict[str, dict[str, str]]:
+    with (course.out / "gradebook.csv").open(newline="") as file:
+        return {line["id"]: line for line in csv.DictReader(file)}
+
+
+def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
+    for student in ("al1", "at2", "gh3", "jb4"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    assert gradebook(course)["al1"]["points"] == "12"
+    assert gradebook(course)["al1"]["pending"] == "8"
+    course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10", "--most-days", "5")
+    course.verb("extend", "--student", "at2", "--until", "2100-01-01", "--reason", "ill")
+    course.verb("points", "--student", "at2", "--item", "journal", "--points", "3", "--of", "5", "--reason", "good")
+    course.verb("override", "--student", "gh3", "--points", "7.5", "--reason", "=shown in person")
+    course.verb("report")
+    book = gradebook(course)
+    assert [book[one]["points"] for one in ("al1", "at2", "gh3", "jb4")] == ["0", "15", "7.5", "0"]
+    assert (book["at2"]["of"], book["at2"]["journal"], book["al1"]["late_penalty"]) == ("25", "3", "12")
+    assert book["gh3"]["override"] == "'=shown in person"
+    assert "Together 15 of 25 points" in (course.out / "feedback/at2/feedback.txt").read_text()
+
+
+def late(hours: float, policy: Policy) -> float:
+    handed_in = datetime.fromtimestamp(policy.due.timestamp() + 3600 * hours, UTC) if policy.due else None
+    row = Row("k", "", ["s"], handed_in.isoformat() if handed_in else "", "", [], "graded", "", 0, 1, 10, 20)
+    (final,) = finals(row, policy, 20)
+    assert final.points is not None
+    return final.points
+
+
+def test_lateness_is_counted_in_days_begun() -> None:
+    policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, most_days=2)
+    assert [late(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
+
+
+def test_our_fault_has_no_points_rather_than_none() -> None:
+    row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
+    assert finals(row, Policy(), 20)[0].points is None
+    assert finals(row, Policy(overrides={"s": (3, "seen")}), 20)[0].points == 3
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =cmd|' /C calc'!A0", "\n=1"])
+def test_no_cell_is_a_formula(text: str) -> None:
+    assert defuse(text).startswith("'")
+    assert defuse("Ada = Lovelace") == "Ada = Lovelace"
+
+
+def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
+    place = {"buffer": "out", "index": 77, "expected": SECRET, "actual": SECRET}
+    failure = {"cause": "tail_lost", "message": f"{SECRET} of 77", "hint": "Round up.", "place": place}
+    public = {"cause": "tail_lost", "message": "Not run, because of hidden_secret.", "hint": "", "place": None}
+    checks = [
+        samples.check("hidden_secret", hidden=True, verdict="failed", failure=failure),
+        samples.check("hidden_huge", hidden=True, skipped=True, skipped_why=f"needs {SECRET}"),
+        samples.check("one", verdict="failed", failure=public),
+    ]
+    stage = samples.stage(
+        "01_first", "First", checks=checks, output=f"printed {SECRET}", notes=["hidden_secret took long"]
+    )
+    stage["source"] = "/home/me/batch/submissions/al1/lab/01_first.cu"
+    stage["compilation"]["log"] = "/home/me/batch/submissions/al1/lab/01_first.cu:3: error"
+    report = samples.report(stages=[stage], tree="/home/me/batch/submissions/al1")
+    shown = json.dumps(redact(report))
+    for leak in (SECRET, "hidden_", "/home/me", "lab-7", "77"):
+        assert leak not in shown, leak
+    assert "tail_lost" in shown and "Round up." in shown
+    assert SECRET in json.dumps(report)  # the database's stays whole
+
+
+def make_rows(count: int) -> list[Row]:
+    chance = random.Random(count)
+    rows = []
+    for number in range(count):
+        stages = []
+        for stage in (f"{n:02}_stage" for n in range(1, 13)):
+            ratio = chance.lognormvariate(0.2, 0.5)
+            verdict = chance.choice(["passed"] * 8 + ["failed"])
+            timed = verdict == "passed"
+            cause = "" if timed else "tail_lost"
+            values = (0.07 * ratio, 0.06, ratio, ratio * 0.997, ratio * 1.003) if timed else (None,) * 5
+            stages.append(
+                Stage(stage, verdict, cause, f"{number}{stage}", 5.0 * timed, 5, 0, *values, number % 50 == 0)
+            )
+        points = sum(one.points or 0 for one in stages)
+        name = "<script>alert(1)</script>" if number == 7 else f"Student {number}"
+        key = f"s{number:04}"
+        graded = (number, points, 60, 0, "", "cuda", "namespace", stages)
+        rows.append(Row(key, name, [key], "", "", [], "graded", "", 1, *graded))
+    return rows
+
+
+def page_of(rows: list[Row]) -> str:
+    everyone = [final for row in rows for final in finals(row, Policy(), 60)]
+    stages = [f"{n:02}_stage" for n in range(1, 13)]
+    return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
+
+
+def test_the_page_runs_its_own_script_alone_and_escapes_names() -> None:
+    page = page_of(make_rows(20))
+    assert "<script>alert" not in page
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'".replace("'", "&#x27;") in page
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+
+
+PROBE = """<script>
+addEventListener("load", () => {
+    const header = [...document.querySelectorAll("#submissions thead th")][3].querySelector("button");
+    header.click();
+    const points = [...document.querySelectorAll("#submissions tbody tr")].map((row) => row.cells[3].dataset.value);
+    const best = Math.max(...points);
+    const box = document.querySelector("#search");
+    box.value = "s0007";
+    box.dispatchEvent(new Event("input"));
+    const shown = document.querySelector("#shown").textContent;
+    const timing = performance.getEntriesByType("navigation")[0];
+    document.documentElement.dataset.found = [Number(points[0]) === best, shown, Math.round(timing.domComplete)].join(";");
+});
+</script>"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
+def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
+    page = page_of(make_rows(500)).replace("</body>", f"{PROBE}</body>")
+    page = re.sub(r"script-src [^;]*;", "script-src &#x27;unsafe-inline&#x27;;", page)
+    (tmp_path / "report.html").write_text(page)
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += ["--virtual-time-budget=3000", "--dump-dom", (tmp_path / "report.html").as_uri()]
+    dumped = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False).stdout
+    found = re.search(r'data-found="([^"]*)"', dumped)
+    assert found, dumped[:500]
+    sorted_right, shown, _ = found[1].split(";")
+    assert (sorted_right, shown) == ("true", "1 of 500")
+
+
+def test_the_suspicious_come_first_with_their_reason() -> None:
+    def stage(name: str, **changes: object) -> Stage:
+        values = {"stage": name, "verdict": "passed", "cause": "", "source_hash": name, "points": 1.0, "most": 2.0,
+                  "pending": 0.0, "time_s": 1.0, "bound_s": 1.0, "ratio": 1.0, "ratio_low": 0.999, "ratio_high": 1.001,
+                  "ambiguous": False}  # fmt: skip
+        return Stage(**{**values, **changes})
+
+    def row(key: str, *stages: Stage, sandbox: str = "namespace", status: str = "graded") -> Row:
+        return Row(key, key, [key], "", "", [], status, "", 0, 1, 1, 2, 0, "", "cuda", sandbox, list(stages))
+
+    rows = [
+        row("fine", stage("a")),
+        row("mark", stage("b", ratio=1.205, ratio_low=1.203, ratio_high=1.207)),
+        row("unstable", stage("c", ambiguous=True)),
+        row("slow", stage("d", ratio=50.0, ratio_low=49.0, ratio_high=51.0)),
+        row("twice", stage("01", source_hash="x"), stage("02", source_hash="x")),
+        row("copy", stage("a", source_hash="y")),
+        row("copied", stage("a", source_hash="y")),
+        row("fast", stage("e", verdict="error", cause="implausible_timing")),
+        row("open", stage("f"), sandbox="none"),
+        row("ours", status="judge_error"),
+    ]
+    found = [(remark.key, remark.what) for remark in find_remarks(rows, [])]
+    assert found == [
+        ("ours", "our fault"),
+        ("fast", "implausible timing"),
+        ("open", "graded without a sandbox"),
+        ("slow", "slow"),
+        ("copy", "the same file as others"),
+        ("twice", "the same file as another stage"),
+        ("unstable", "unstable"),
+        ("mark", "near the mark"),
+    ]
+
+
+def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> None:
+    pytest.importorskip("copydetect")
+    solution = (ROOT / "solutions/saturating_histogram/12_bandwidth_bound.cu").read_text()
+    starter = ROOT / "starter/saturating_histogram/12_bandwidth_bound.cu"
+    other = (ROOT / "solutions/saturating_histogram/10_coalesced_partials.cu").read_text()
+    renamed = re.sub(r"\btotals?\b", "sum_of_all", solution).replace("//", "// my own words:")
+    texts = {"one": solution, "renamed": renamed, "other": other, "starter": starter.read_text(), "bad": "\0\xff" * 99}
+    files = []
+    for key, text in texts.items():
+        (tmp_path / f"{key}.cu").write_text(text)
+        files.append((key, tmp_path / f"{key}.cu"))
+    pairs = {(pair.one, pair.other) for pair in find_alike("12", starter, files)}
+    assert pairs == {("one", "renamed")}
+
+
+def test_pseudonyms_stay_and_tell_nothing() -> None:
+    names = {pseudonym("secret", f"s{number}") for number in range(100)}
+    assert len(names) > 90
+    assert pseudonym("secret", "s1") == pseudonym("secret", "s1") != pseudonym("other", "s1")
+
+
+def test_every_submission_gets_feedback(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "compile_error")
+    (course.handed_in / "gh3.zip").write_bytes(b"PK")
+    course.grade()
+    for student, says in (("al1", "12 of 20 points, 8 pending"), ("at2", "compile_error"), ("gh3", "truncated")):
+        folder = course.out / "feedback" / student
+        assert says in (folder / "feedback.txt").read_text()
+        assert (folder / "index.html").read_text().startswith("<!doctype html>")
+        assert (folder / "report.json").exists() == (student != "gh3")
+    assert str(course.out) not in (course.out / "feedback/at2/report.json").read_text()
+    assert STAGES[0] in (course.out / "report.html").read_text()
