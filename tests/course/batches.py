@@ -125,17 +125,20 @@ class Course:
         keys = [words[2].partition("/")[2] for words in lines if words[0] == what]
         return [key for key in keys if key != "trial"]
 
-    def kill_after(self, seconds: float, number: int = signal.SIGKILL) -> int:
-        """Starts grading and kills it; returns its exit status."""
-        process = subprocess.Popen(
-            self.grade_command(),
-            cwd=ROOT,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+    def start(self) -> subprocess.Popen[bytes]:
+        nowhere = subprocess.DEVNULL
+        command = self.grade_command()
+        return subprocess.Popen(
+            command, cwd=ROOT, env=environment(), stdin=nowhere, stdout=nowhere, stderr=subprocess.PIPE
         )
-        time.sleep(seconds)
+
+    def wait_for(self, key: str, process: subprocess.Popen[bytes]) -> None:
+        """Until the judge has begun with a submission."""
+        while key not in self.log("begin") and process.poll() is None:
+            time.sleep(0.02)
+
+    def kill(self, process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> int:
+        """Returns its exit status."""
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
         assert b"Traceback" not in said, said.decode()

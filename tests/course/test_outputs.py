@@ -90,11 +90,11 @@ def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
     stage = samples.stage(
         "01_first", "First", checks=checks, output=f"printed {SECRET}", notes=["hidden_secret took long"]
     )
-    stage["source"] = "/home/me/batch/submissions/al1/lab/01_first.cu"
-    stage["compilation"]["log"] = "/home/me/batch/submissions/al1/lab/01_first.cu:3: error"
-    report = samples.report(stages=[stage], tree="/home/me/batch/submissions/al1")
+    stage["source"] = "/srv/course/batch/submissions/al1/lab/01_first.cu"
+    stage["compilation"]["log"] = "/srv/course/batch/submissions/al1/lab/01_first.cu:3: error"
+    report = samples.report(stages=[stage], tree="/srv/course/batch/submissions/al1")
     shown = json.dumps(redact(report))
-    for leak in (SECRET, "hidden_", "/home/me", "lab-7", "77"):
+    for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77"):
         assert leak not in shown, leak
     assert "tail_lost" in shown and "Round up." in shown
     assert SECRET in json.dumps(report)  # the database's stays whole
@@ -148,8 +148,7 @@ addEventListener("load", () => {
     box.value = "s0007";
     box.dispatchEvent(new Event("input"));
     const shown = document.querySelector("#shown").textContent;
-    const timing = performance.getEntriesByType("navigation")[0];
-    document.documentElement.dataset.found = [Number(points[0]) === best, shown, Math.round(timing.domComplete)].join(";");
+    document.documentElement.dataset.found = [Number(points[0]) === best, shown].join(";");
 });
 </script>"""
 
@@ -164,7 +163,7 @@ def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
     dumped = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False).stdout
     found = re.search(r'data-found="([^"]*)"', dumped)
     assert found, dumped[:500]
-    sorted_right, shown, _ = found[1].split(";")
+    sorted_right, shown = found[1].split(";")
     assert (sorted_right, shown) == ("true", "1 of 500")
 
 

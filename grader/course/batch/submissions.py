@@ -1,9 +1,9 @@
 """Finds submissions in a folder as Canvas, Moodle or `make submit` name them, or as plain folders; reads a roster.
 
 lovelaceada_LATE_1234_567890_LAB-al123-2026-11-21-040506.tar.gz    Canvas
-Ada Lovelace_123_assignsubmission_file_/…                                  Moodle, a folder or a file
-dot_product-al123-2026-11-21-040506.tar.gz                                 make submit
-al123/…, al123.zip                                                         anything else: the name is the id
+Ada Lovelace_123_assignsubmission_file_/…                          Moodle, a folder or a file
+LAB-al123-2026-11-21-040506.tar.gz                                 make submit
+al123/…, al123.zip                                                 anything else: the name is the id
 """
 
 from __future__ import annotations
