@@ -7,7 +7,7 @@ UPTO :=
 FORMAT :=
 OUTPUT :=
 typed += LABS UPTO FORMAT OUTPUT
--include grader/course/batch/batch.mk
+include $(wildcard grader/course/batch/batch.mk)
 
 demo: setup-demo program
 	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
