@@ -121,10 +121,12 @@ int complain(const std::string& message) {
 }
 
 /// Threads of OpenMP wait by spinning, a millisecond and longer. On a machine that does something else as well they so
-/// take each other's cores: a check of the heat lab took six times as long. libgomp reads the limit while it is loaded,
-/// hence the second start.
+/// take each other's cores: a check of the heat lab took six times as long. Where there is a GPU they may: the CPU's
+/// time that a speedup is reckoned from has to be its best. libgomp reads the limit while it is loaded, hence the
+/// second start.
 void spin_less(char** arguments) {
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
+    if (std::filesystem::exists("/dev/nvidiactl") || std::filesystem::exists("/dev/dxg")) return;
     setenv("GOMP_SPINCOUNT", "10000", 1);
     std::error_code unknown;
     execv(std::filesystem::read_symlink("/proc/self/exe", unknown).c_str(), arguments);

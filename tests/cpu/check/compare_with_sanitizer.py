@@ -1,8 +1,8 @@
 """compute-sanitizer's verdict on every planted mistake of kernels/*.cu, for a table beside check mode's, and on the
 labs' wrong submissions whose line check mode names.
 
-    python3 tests/cpu/check/compare_with_sanitizer.py --json FILE     (needs a GPU, nvcc, compute-sanitizer and
-                                                                       build/warplab for the submissions)
+    python3 tests/cpu/check/compare_with_sanitizer.py --json FILE     (needs a GPU, nvcc and compute-sanitizer)
+    … --submissions                                                   (these alone; needs build/warplab, too)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
 for each program, the kind and the lines that it plants and what each tool said of it: `clean`, `findings` (words,
@@ -164,13 +164,16 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
     return ""
 
 
-def sanitize_submission(entry: dict, folder: Path) -> dict:
-    dataset = dataset_that_shows(entry, folder)
+def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
+    dataset = dataset_that_shows(entry, folder) if time.monotonic() < end else ""
     row = {"submission": f"{entry['lab']}/{entry['source'].stem}", "planted": entry["inspect"], "dataset": dataset}
     command = [BUILD / "warplab", "sanitize", entry["lab"], entry["stage"], "--source", entry["source"]]
+    left = min(3 * TOOL_LIMIT_S, end - time.monotonic())
+    if left <= 1:
+        return row | {"tools": {tool: {"verdict": "not run"} for tool in TOOLS}}
     try:
         done = subprocess.run(
-            [*command, "--dataset", dataset], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+            [*command, "--dataset", dataset], cwd=ROOT, capture_output=True, text=True, timeout=left, check=False
         )
     except subprocess.TimeoutExpired:
         return row | {"tools": {tool: {"verdict": "timeout"} for tool in TOOLS}}
@@ -182,12 +185,12 @@ def sanitize_submission(entry: dict, folder: Path) -> dict:
     return row | {"tools": tools}
 
 
-def sanitize_submissions(folder: Path, workers: int) -> list[dict]:
+def sanitize_submissions(folder: Path, workers: int, limit_s: float) -> list[dict]:
     if not (BUILD / "warplab").exists():
-        print("build/warplab is not built: the labs' wrong submissions are left out.")
-        return []
+        sys.exit("build/warplab is not built: make program")
+    end = time.monotonic() + limit_s
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda entry: sanitize_submission(entry, folder), submissions()))
+        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), submissions()))
 
 
 def in_short(result: dict) -> str:
@@ -214,6 +217,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--only", default="", help="programs whose name has this")
+    parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
     parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
     options = parser.parse_args()
@@ -221,8 +225,9 @@ def main() -> int:
     kernels = sorted((k for k in KERNELS.glob("*.cu") if options.only in k.stem), key=lambda k: (k.stem == HANGS, k))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        rows = judge(nvcc, sanitizer, kernels, Path(folder), options.workers, options.limit_s)
-        labs = [] if options.only else sanitize_submissions(Path(folder), options.workers)
+        limits = (options.workers, options.limit_s)
+        rows = [] if options.submissions else judge(nvcc, sanitizer, kernels, Path(folder), *limits)
+        labs = sanitize_submissions(Path(folder), *limits) if options.submissions else []
     wall_s = round(time.monotonic() - begin, 1)
     report = {"schema": 1, "tool": version(sanitizer), "nvcc": version(nvcc), "wall_s": wall_s, "programs": rows}
     report["submissions"] = labs

@@ -19,7 +19,10 @@ DATA, DOCUMENT = FOLDER / "compared.json", FOLDER / "COMPARED.md"
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 
 # Programs end without freeing, which memcheck calls a leak, and after an error a later call fails.
-FOLLOWS = ("Leaked", "Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAddress")
+FOLLOWS = ("Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAddress")
+
+# Mistakes of host code: the tool names the line of the call, innermost first. What kernels then read follows from it.
+ON_HOST = {"device_memory", "copy_direction", "copy_size", "leak", "failed_launch"}
 
 # Where nvcc gives a load the line that uses the value.
 NEXT_LINE = {"misaligned_float4", "out_of_bounds_vector"}
@@ -91,14 +94,25 @@ def kind_of(program: str) -> str:
     return next((kind for kind in KINDS if program.startswith(f"{kind}_")), "")
 
 
-def keep_findings(result: dict) -> dict:
+def follows(finding: dict, kind: str) -> bool:
+    """Whether a finding is nothing but a consequence, or of no interest."""
+    leaked = finding["words"].startswith("Leaked")
+    if leaked or kind == "leak":
+        return leaked != (kind == "leak")
+    return finding["words"].startswith(FOLLOWS) or (kind in ON_HOST and bool(finding["lines"]))
+
+
+def keep_findings(result: dict, kind: str) -> dict:
     """What one tool said of one program, without what follows from it."""
     if result["verdict"] not in ("clean", "findings"):
         return {"verdict": result["verdict"]}
     findings = [
-        {"words": finding["words"].split(" at ADDRESS")[0].split(" detected at")[0], "lines": finding["lines"]}
+        {
+            "words": finding["words"].split(" at ADDRESS")[0].split(" detected at")[0],
+            "lines": finding["host_lines"][:1] if kind in ON_HOST else finding["lines"],
+        }
         for finding in result["findings"]
-        if not finding["words"].startswith(FOLLOWS) or (finding["words"].startswith("Leaked") and result.get("leaks"))
+        if not follows(finding, kind)
     ]
     unique = [finding for i, finding in enumerate(findings) if finding not in findings[:i]]
     return {"verdict": "findings", "findings": unique} if unique else {"verdict": "clean"}
@@ -106,14 +120,15 @@ def keep_findings(result: dict) -> dict:
 
 def take_sanitizer(data: dict, report: dict) -> None:
     data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
-    data["programs"] = {
-        row["kernel"]: {
-            "source_hash": source_hash(row["kernel"]),
-            "tools": {tool: keep_findings(row["tools"][tool]) for tool in TOOLS},
-        }
-        for row in report["programs"]
-        if source_hash(row["kernel"])
-    }
+    """What was not run again stays."""
+    programs = data.get("programs", {})
+    for row in report["programs"]:
+        name = row["kernel"]
+        tools = {tool: keep_findings(row["tools"][tool], kind_of(name)) for tool in TOOLS}
+        programs[name] = {"source_hash": source_hash(name), "tools": tools}
+        if (row["tools"]["plain"].get("status") or 0) < 0:
+            programs[name]["crashes"] = True
+    data["programs"] = {name: programs[name] for name in sorted(programs) if source_hash(name)}
 
 
 def take_counts(data: dict, report: dict) -> None:
@@ -152,6 +167,8 @@ def show_verdicts(entry: dict) -> str:
     hung = [tool for tool in TOOLS if entry["tools"][tool]["verdict"] == "timeout"]
     if len(hung) == len(TOOLS):
         words.append("the program hangs")
+    if entry.get("crashes"):
+        words = ["the program crashes"]
     return "; ".join(words) or "nothing"
 
 
@@ -219,7 +236,7 @@ def make_document(data: dict) -> str:
     blocks = {
         "sanitizer": data["sanitizer"],
         "machine": data["machine"],
-        "programs": str(len(programs)),
+        "programs": f"{len(programs)} of the {len(list((FOLDER / 'kernels').glob('*.cu')))}",
         "no_synccheck": str(not_run),
         "kinds_table": "\n".join(make_kinds(programs)),
         "programs_table": "\n".join(make_programs(programs)),
