@@ -46,7 +46,7 @@ from grader.journal.prose import make_prose
 from grader.journal.sweep import Sweep
 from grader.journal.units import NONE, plural, show_factor, show_seconds
 
-MOST_OPEN = 60  # lines of a difference that is shown without a click
+MOST_OPEN = 45  # lines of a difference that is shown without a click
 TYPES = {".png": "image/png", ".gif": "image/gif", ".jpg": "image/jpeg", ".svg": "image/svg+xml"}
 
 

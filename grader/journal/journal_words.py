@@ -241,8 +241,8 @@ def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
     if not timeline.place.is_gpu:
         return [(name, value) for name, value in figures if value != NONE]
     if interval := timed.reference_ratio:
-        words = f"{show_factor(interval.median)} ({show_number(interval.low)} to {show_number(interval.high)})"
-        figures.append(("Time over the reference's, 95% interval", words))
+        low, median, high = (show_number(value, 4) for value in (interval.low, interval.median, interval.high))
+        figures.append(("Time over reference's", f"{median} ({low} to {high})"))
     figures.append(("Limited by", timed.limit or NONE))
     return [(name, value) for name, value in figures if value != NONE]
 
@@ -274,7 +274,7 @@ def tell_state(journal: Journal, optimisation: Optimisation, version: Version | 
 
 def tell_way(optimisation: Optimisation) -> str:
     """How many versions did not pass, and why; '' when all did."""
-    failed = [version for version in optimisation.versions if version.verdict in ("failed", "error")]
+    failed = [version for version in optimisation.versions if version.verdict == "failed"]
     if not failed:
         return ""
     causes = Counter(version.cause for version in failed if version.cause)

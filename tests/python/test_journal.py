@@ -246,7 +246,7 @@ def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
     assert len(records.entries) == 2
     assert [int(re.search(r"line (\d+)", message)[1]) for message in records.skipped] == list(range(1, 10))  # type: ignore[index]
     result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
-    assert result.returncode == 1
+    assert result.returncode == 0
     assert "records.jsonl, line 1, is skipped: not valid JSON" in result.stderr
     assert "it is about the lab 'heat', not 'dot'" in (folder / "journal.html").read_text().replace("&#x27;", "'")
 
