@@ -102,27 +102,31 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
     if timeline is None:
         advice = "make device says what this machine's memory allows, make bench times a stage; both need a GPU."
         return tag("section", tag("h2", "Maximum possible speed"), tag("p", f"{NOT_MEASURED} {advice}", class_="note"))
-    cpu = make_sum(tell_cpu(timeline)) if timeline.place.is_gpu else None
-    drift = tell_cpu_drift(timeline) if cpu else ""
     return join(
-        tag(
-            "div",
-            make_bound(journal, timeline),
-            tag("section", tag("h2", "CPU reference"), cpu, tag("p", drift, class_="caption") if drift else None)
-            if cpu
-            else None,
-            class_="two",
-        ),
+        tag("div", make_bound(journal, timeline), make_cpu(timeline), class_="two"),
         tag("section", tag("h2", "Every optimisation"), draw_times(timeline), make_table(timeline, source)),
         make_plots(timeline),
     )
 
 
 def make_bound(journal: Journal, timeline: Timeline) -> Html:
-    """The formula, a line a step."""
-    lines = tell_bound(journal, timeline)
-    words = None if lines else tag("p", without_bound(timeline), class_="note")
-    return tag("section", tag("h2", "Maximum possible speed"), make_sum(lines, ends=True) if lines else words)
+    """The formula, a line a step, or why there is none."""
+    formula = make_sum(tell_bound(journal, timeline), ends=True)
+    return tag(
+        "section",
+        tag("h2", "Maximum possible speed"),
+        formula or tag("p", without_bound(timeline), class_="note"),
+    )
+
+
+def make_cpu(timeline: Timeline) -> Html | None:
+    """What a GPU is compared with."""
+    times = make_sum(tell_cpu(timeline)) if timeline.place.is_gpu else None
+    if times is None:
+        return None
+    drift = tell_cpu_drift(timeline)
+    caption = tag("p", drift, class_="caption") if drift else None
+    return tag("section", tag("h2", "CPU reference"), times, caption)
 
 
 def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | None:
