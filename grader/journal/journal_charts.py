@@ -71,7 +71,7 @@ def draw_speedups(timeline: Timeline) -> Html | None:
         return row.measurement.speedup_sequential
 
     values = [*map(speedup, rows), 1.0]
-    axis = axis_of_bars(min(values) / 1.5, max(values))
+    axis = axis_of_bars(min(values) / 2.5, max(values))
     ticks = round_times(axis)
     drawn = [
         draw_row(

@@ -14,6 +14,7 @@ from grader.journal.journal_words import (
     compared_names,
     compared_values,
     counter_columns,
+    tell_beyond,
     tell_bound,
     tell_change,
     tell_columns,
@@ -70,6 +71,8 @@ def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -
         return
     bound = tell_bound(journal, timeline)
     yield "\n".join(f"- **{value}** {words}" for value, words in bound) if bound else without_bound(timeline)
+    if beyond := tell_beyond(timeline):
+        yield beyond
     if timeline.place.is_gpu:
         yield "## CPU reference"
         yield "\n".join(f"- **{value}** {words}" for value, words in tell_cpu(timeline)) or NOT_MEASURED

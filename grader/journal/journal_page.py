@@ -20,6 +20,7 @@ from grader.journal.journal_words import (
     compared_names,
     compared_values,
     counter_columns,
+    tell_beyond,
     tell_bound,
     tell_change,
     tell_columns,
@@ -111,11 +112,12 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
 
 def make_bound(journal: Journal, timeline: Timeline) -> Html:
     """The formula, a line a step, or why there is none."""
-    formula = make_sum(tell_bound(journal, timeline), ends=True)
+    formula, beyond = make_sum(tell_bound(journal, timeline), ends=True), tell_beyond(timeline)
     return tag(
         "section",
         tag("h2", "Maximum possible speed"),
         formula or tag("p", without_bound(timeline), class_="note"),
+        tag("p", beyond, class_="caption") if beyond else None,
     )
 
 

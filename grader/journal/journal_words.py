@@ -61,8 +61,11 @@ def tell_result(journal: Journal) -> str:
     parts = []
     if best.measurement.speedup_sequential:
         parts.append(f"{show_factor(best.measurement.speedup_sequential)} as fast as one core")
-    if best.measurement.bound_fraction:
-        parts.append(f"{show_share(best.measurement.bound_fraction)} of what memory allows")
+    fraction = best.measurement.bound_fraction
+    if fraction > 1:
+        parts.append(f"{show_factor(fraction)} as fast as the bound of a straightforward kernel")
+    elif fraction:
+        parts.append(f"{show_share(fraction)} of what memory allows")
     return f"{words}: {', '.join(parts)}" if parts else words
 
 
@@ -105,19 +108,32 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
     if not timeline.place.is_gpu or min(timed.bound_s, timed.bound_bytes, timed.bandwidth_bytes_per_s) <= 0:
         return []
     per_call = journal.iterations_per_call
-    one = "iteration" if per_call == 1 else f"call of {per_call:,} iterations"
+    one = "an iteration" if per_call == 1 else f"a call of {per_call:,} iterations"
     calls = timed.iterations / per_call
     least = timed.bound_bytes / timed.bandwidth_bytes_per_s
+    steps = [
+        (f"= {show_short_time(least)}", f"for {one}, at the least"),
+        (f"\N{MULTIPLICATION SIGN} {show_number(calls, 1)}", "of them"),
+    ]
     return [
-        (f"{timed.bound_bytes:,.0f}\N{NO-BREAK SPACE}bytes", f"moved in an {one}: {tell_traffic(journal, timed)}"),
+        (f"{timed.bound_bytes:,.0f}\N{NO-BREAK SPACE}bytes", f"moved in {one}: {tell_traffic(journal, timed)}"),
         (
             f"\N{DIVISION SIGN} {show_bandwidth(timed.bandwidth_bytes_per_s)}",
             "this machine's memory, timed between the samples",
         ),
-        (f"= {show_short_time(least)}", f"for one {one}, at the least"),
-        (f"\N{MULTIPLICATION SIGN} {show_number(calls, 1)}", "of them"),
+        *(steps if calls != 1 else []),
         (f"= {show_seconds(timed.bound_s)}", f"for {timed.iterations:,} iterations on {timeline.dataset}"),
     ]
+
+
+def tell_beyond(timeline: Timeline) -> str:
+    """Why something is faster than the bound; '' when nothing is."""
+    if not timeline.place.is_gpu or all(row.measurement.bound_fraction <= 1 for row in timeline.rows):
+        return ""
+    return (
+        "Faster than this bound: a cache, or several iterations in one pass over memory, saves bytes that a "
+        "straightforward kernel moves."
+    )
 
 
 def without_bound(timeline: Timeline) -> str:

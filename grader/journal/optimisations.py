@@ -304,7 +304,7 @@ def find_versions(records: Sequence[Record]) -> list[Version]:
 def make_timelines(
     optimisations: Sequence[Optimisation], parts: dict[str, tuple[str, float]]
 ) -> dict[Place, list[Timeline]]:
-    """What was timed at each place, the dataset that most optimisations were timed on first."""
+    """What was timed at each place; first the dataset that most were timed on, and of such the one that moves most."""
     found: dict[Place, dict[str, list[Row]]] = {}
     places = {place_of(record): None for one in optimisations for version in one.versions for record in version.records}
     for place in places:
@@ -318,7 +318,7 @@ def make_timelines(
     timelines = {
         place: sorted(
             (make_timeline(place, dataset, rows, optimisations) for dataset, rows in join_parts(by_set, parts).items()),
-            key=lambda timeline: -len(timeline.rows),
+            key=lambda timeline: (-len(timeline.rows), -timeline.latest.bound_bytes),
         )
         for place, by_set in found.items()
     }
