@@ -1,6 +1,7 @@
 # The instructors' verbs: included by the Makefile, and not part of a students' kit.
 
-verbs += demo test new-lab starters docs example-journal results counters peers soak bench-backend kit export
+verbs += demo test new-lab starters docs example-journal results counters peers soak bench-backend kit export \
+    gradescope autolab
 
 LABS :=
 UPTO :=
@@ -69,3 +70,11 @@ export:
 	    echo "Type  make export REPORT=build/report/LAB.json FORMAT=gradescope [OUTPUT=FILE]" >&2; exit 2; }
 	@sh grader/setup.sh python "make export" && $(python) -m grader.course.export "$$REPORT" --format "$$FORMAT" \
 	    $${OUTPUT:+--output "$$OUTPUT"}
+
+# The grader and a lab for a course system; UNSAFE=1: for one without a sandbox, and without hidden datasets.
+gradescope: lab-given
+	@sh grader/setup.sh python "make $@" && $(python) -m grader.course.services $@ "$$LAB" $${UNSAFE:+--unsafe}
+
+autolab: lab-given program
+	@sh grader/setup.sh python "make $@" && \
+	    $(python) -m grader.course.services $@ "$$LAB" $${UNSAFE:+--unsafe} --build "$(BUILD)"

@@ -276,14 +276,21 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes]) -> None:
 # --- the archive ---
 
 
+def mode_of(name: str, content: bytes) -> int:
+    """A file's mode: scripts and programs may be run, a secret is its owner's."""
+    if name.endswith(".secret"):
+        return 0o600
+    return 0o755 if content.startswith((b"#!", b"\x7fELF")) else 0o644
+
+
 def pack_tar(files: Mapping[str, bytes], folder: str, time: int) -> bytes:
-    """A tar of which every byte follows from its contents and the time: sorted, nobody's; scripts may be run."""
+    """A tar of which every byte follows from its contents and the time: sorted, nobody's."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in sorted(files.items()):
             entry = tarfile.TarInfo(posixpath.join(folder, name))
             entry.size, entry.mtime = len(content), time
-            entry.mode = 0o755 if content.startswith(b"#!") else 0o644
+            entry.mode = mode_of(name, content)
             archive.addfile(entry, io.BytesIO(content))
     return packed.getvalue()
 

@@ -1,0 +1,85 @@
+"""Grades one submission on a course system's machine, without a GPU, and writes what that system reads.
+
+python3 -m grader.course.autograde LAB SUBMISSION… --format gradescope|autolab [--output FILE]
+
+SUBMISSION is what was handed in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts
+in services/ call this. What is not the student's fault ends with exit status 2 and without a result, so that the
+course system says that grading failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.course.batch.grading import Settings, grade_submission, read
+from grader.course.batch.submissions import Submission
+from grader.course.formats import ONE_REPORT
+from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically
+from grader.journal.markup import show_text
+
+STUDENTS_FAULT = ("nothing_to_grade", "archive_refused")
+TIME_LIMIT_S = 560  # of the ten minutes that Gradescope gives
+
+
+def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
+    """The result where nothing that was handed in can be graded."""
+    told = show_text(why)
+    if wanted == "gradescope":
+        return json.dumps({"score": 0, "output": told, "output_format": "text", "visibility": "visible"}) + "\n"
+    return f"  {told}\n{json.dumps({'scores': dict.fromkeys(stages, 0)})}\n"
+
+
+def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
+    """The result for the course system. Raises UserError for what is our fault."""
+    graded = grade_submission(Submission("submission", entries=list(submission)), settings)
+    if graded.status in STUDENTS_FAULT:
+        opened = "What was handed in is not opened: " if graded.status == "archive_refused" else ""
+        return refuse(wanted, settings.stages, opened + graded.detail)
+    if not graded.report:
+        raise UserError(f"Not graded, and no fault of the submission's: {graded.detail}")
+    return ONE_REPORT[wanted](read(graded.report))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status 2 when our side broke, and 0 whatever the points are."""
+    parser = argparse.ArgumentParser(prog="python3 -m grader.course.autograde", description=__doc__.partition("\n")[0])
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("submission", nargs="+", type=Path, metavar="SUBMISSION")
+    parser.add_argument("--format", required=True, choices=["gradescope", "autolab"])
+    parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
+    parser.add_argument("--unsafe", action="store_true", help="grade even where there is no sandbox")
+    parser.add_argument("--seconds", type=float, default=TIME_LIMIT_S, help="give up then (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    root = Path.cwd()
+    (lab,) = choose_labs(root, [options.lab])
+    stages = tuple(stage["id"] for stage in read_json(root / "labs" / lab / "lab.json")["stages"])
+    submission = [file.absolute() for file in options.submission]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # graded code runs as another user
+        settings = Settings(
+            lab,
+            stages,
+            root,
+            root / "build",
+            folder,
+            "cpu",
+            nvcc=False,
+            unsafe=options.unsafe,
+            timeout_s=options.seconds,
+        )
+        text = grade(settings, submission, options.format)
+    if options.output:
+        write_atomically(options.output, text)
+    else:
+        print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
