@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from pathlib import PurePath
 
 from grader.journal.markup import show_text
 from grader.journal.report import Check, Failure, Report, Score, StageReport
@@ -34,7 +35,10 @@ def tell_stage(stage: StageReport, hidden: Collection[str]) -> str:
     lines += tell_findings(stage)
     if stage.score:
         lines += tell_score(stage.score)
-    return show_text(hide_names("\n".join(lines), hidden))
+    text = "\n".join(lines)
+    if stage.source:
+        text = text.replace(stage.source, PurePath(stage.source).name)
+    return show_text(hide_names(text, hidden))
 
 
 def hide_names(text: str, names: Collection[str]) -> str:

@@ -249,6 +249,14 @@ def test_hidden_datasets_are_in_no_format(wanted):
         assert "only a hidden dataset passed" in text
 
 
+def test_the_graders_folders_are_not_told():
+    made = make_report(samples.cpu_report())
+    made.stages[1].source = "/tmp/graded/work/add/02_grid_stride.cu"
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message = f"{made.stages[1].source}:17: expected ';'"
+    assert "\n02_grid_stride.cu:17: expected" in tell_report(made) and "/tmp" not in tell_report(made)
+
+
 def test_points_are_the_reports():
     made = make_report(samples.report())
     content = check_gradescope(gradescope(made))

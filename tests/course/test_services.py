@@ -201,7 +201,9 @@ def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
     assert done.returncode == 0, done.stderr
     result = json.loads((autograder / "results/results.json").read_text())
     assert result["score"] == 0
-    told = {"a damaged archive": "is not opened: damaged"}.get(what, f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu")
+    told = {"a damaged archive": "is not opened: damaged"}.get(
+        what, f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu"
+    )
     assert told in result["output"]
 
 
