@@ -56,13 +56,15 @@ find_missing() { # build|demo|test
     need libgmock-dev "C++ tests" has_header gmock/gmock.h
     need g++-aarch64-linux-gnu "tests of the CPU backend for ARM" has aarch64-linux-gnu-g++
     need qemu-user "runs those tests on this machine" has qemu-aarch64
+    need slurm-wlm "tests of grading on a cluster" has sinfo
+    need munge "those tests" has munge
     need python3-venv "keeps the test packages in $VENV" has_venv
 }
 
 has_venv() { [ -x "$VENV/bin/python" ] || python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
 
 # Without these the rest still works; whoever needs them says so.
-optional=" bubblewrap python3 python3-venv g++-aarch64-linux-gnu qemu-user "
+optional=" bubblewrap python3 python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge "
 
 required_missing() {
     for package in $missing; do

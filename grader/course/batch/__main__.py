@@ -21,9 +21,11 @@ from grader.course.batch.database import STATUSES, Database
 from grader.course.batch.grading import Settings, hash_lab, try_judge
 from grader.course.batch.outputs import write_outputs
 from grader.course.batch.policy import parse_time
-from grader.course.batch.run import cores, only_one, run_batch
+from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
+from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import find_submissions, read_roster, show_time
 from grader.journal.console import UserError, choose_labs, run_command, say_error
+from grader.journal.report import Report
 from grader.journal.submit import read_stages
 
 DATABASE = "batch.sqlite"
@@ -51,16 +53,39 @@ def grade(options: argparse.Namespace) -> int:
 def grade_waiting(database: Database, settings: Settings, options: argparse.Namespace) -> int:
     """Grades what waits and says how it stands. Exit status 1 when something is our fault."""
     if database.waiting():
-        trial = try_judge(settings)
+        trial = try_judging(settings, options)
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
-            run_batch(database, settings, hash_lab(settings.root, settings.lab), trial.backend, options.jobs)
+            results = choose_executor(database, settings, trial.backend, options)
+            run_batch(database, settings, hash_lab(settings.root, settings.lab), results, options.jobs)
         except KeyboardInterrupt:
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
     print(describe(database))
     print(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0
+
+
+def try_judging(settings: Settings, options: argparse.Namespace) -> Report:
+    """Whether the judge works where it will run. Raises UserError."""
+    if options.executor == "slurm":
+        return try_by_slurm(settings, slurm_parameters(options))
+    return try_judge(settings)
+
+
+def choose_executor(database: Database, settings: Settings, backend: str, options: argparse.Namespace) -> Results:
+    """Who grades: this machine, or a cluster."""
+    if options.executor == "slurm":
+        return lambda waiting: grade_by_slurm(waiting, settings, database, slurm_parameters(options))
+    return lambda waiting: grade_here(waiting, settings, backend, options.jobs)
+
+
+def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
+    """sbatch's options by name. Raises UserError."""
+    for text in options.slurm:
+        if "=" not in text:
+            raise UserError(f"--slurm {text}: write NAME=VALUE, as in --slurm partition=gpu.")
+    return dict(text.lstrip("-").split("=", 1) for text in options.slurm)
 
 
 def describe(database: Database) -> str:
@@ -291,6 +316,10 @@ def add_students(one: argparse.ArgumentParser) -> None:
 def add_running(one: argparse.ArgumentParser) -> None:
     """How it is run."""
     one.add_argument("--jobs", type=int, default=len(cores()), help="judges at a time without a GPU (all cores)")
+    one.add_argument("--executor", choices=("local", "slurm"), default="local", help="this machine, or a cluster")
+    one.add_argument(
+        "--slurm", action="append", default=[], metavar="NAME=VALUE", help="sbatch's options: gres=gpu:1, partition=…"
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 // Search and sort of the table of submissions; without it the page only lacks these.
 const body = document.querySelector("#submissions tbody");
 const rows = Array.from(body.rows);
-const texts = rows.map((row) => row.textContent.toLowerCase());
+const texts = rows.map((row) => [row.textContent, ...Array.from(row.cells, (cell) => cell.title)].join(" ").toLowerCase());
 const shown = document.querySelector("#shown");
 
 function search(words) {

@@ -24,7 +24,7 @@ from grader.journal.units import NONE, plural, show_points, show_seconds
 HERE = Path(__file__).parent
 BINS = 20
 ROW_HEIGHT = 30
-MOST_REMARKS = 300
+FIRST_REMARKS, MOST_REMARKS = 12, 300
 LEADERS = 20
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
 ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
@@ -87,21 +87,24 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str]) -> Html:
     said = [tag("p", note, class_="note") for note in notes]
     if not remarks:
         return tag("section", tag("h2", "Look at these first"), *said, tag("p", "Nothing stands out."))
-    lines = [
-        tag("tr", tag("td", link(remark.key)), tag("td", remark.stage), tag("td", remark.what),
-            tag("td", remark.detail))
-        for remark in remarks[:MOST_REMARKS]
-    ]  # fmt: skip
+    shown, rest = remarks[:FIRST_REMARKS], remarks[FIRST_REMARKS:MOST_REMARKS]
+    more = None
+    if rest:
+        left_out = len(remarks) - MOST_REMARKS
+        words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
+        more = tag("details", tag("summary", words), make_remarks_table(rest))
+    caption = tag("p", "These are hints, not verdicts; no points depend on them.", class_="caption")
+    return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown), more, caption)
+
+
+def make_remarks_table(remarks: Sequence[Remark]) -> Html:
+    """A line a remark."""
     titles = [tag("th", name, scope="col") for name in ("Submission", "Stage", "What", "")]
-    more = len(remarks) - len(lines)
-    return tag(
-        "section",
-        tag("h2", "Look at these first"),
-        *said,
-        tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide"),
-        tag("p", f"And {more} more." if more > 0 else "", " These are hints, not verdicts; no points depend on them.",
-            class_="caption"),
-    )  # fmt: skip
+    lines = []
+    for remark in remarks:
+        cells = (link(remark.key), remark.stage, remark.what, remark.detail)
+        lines.append(tag("tr", *(tag("td", cell) for cell in cells)))
+    return tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide")
 
 
 def link(key: str) -> Html:
@@ -170,7 +173,7 @@ def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> H
     bound = tag("line", x1=across(1), x2=across(1), y1=2, y2=ROW_HEIGHT - 2, class_="bound")
     times = sorted(one.time_s for one in found if one.time_s)
     label = f"{stage}: {plural(len(times), 'time')} from {show_seconds(times[0])} to {show_seconds(times[-1])}"
-    picture = tag("svg", bound, *dots, width="100%", height=ROW_HEIGHT, role="img", aria_label=label)
+    picture = tag("svg", *dots, bound, width="100%", height=ROW_HEIGHT, role="img", aria_label=label)
     return tag("figure", tag("figcaption", label), picture)
 
 

@@ -287,6 +287,7 @@ class Database:
     def grade_again(self, keys: Sequence[str], reason: str) -> int:
         """Lets submissions wait again; what they had stays among the grades. Returns how many."""
         with self.transaction() as connection:
+            connection.execute("DELETE FROM facts WHERE name = 'slurm_jobs'")  # their results are of before
             return sum(
                 connection.execute(
                     "UPDATE submissions SET status = '', reason = ? WHERE key = ? AND status != 'not_submitted'",

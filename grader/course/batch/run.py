@@ -11,9 +11,9 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -36,6 +36,7 @@ CORES_FOR_TIMING = 2
 THREADS_A_JUDGE = 4  # of the CPU backend, where several judges share the machine
 
 Submit = Callable[[Submission], "Future[Graded]"]
+Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 
 
 @contextmanager
@@ -69,20 +70,29 @@ def count_gpus() -> list[str]:
     return listed.stdout.split() if listed.returncode == 0 else []
 
 
-def run_batch(database: Database, settings: Settings, lab_hash: str, backend: str, jobs: int) -> None:
-    """Grades all that waits. Raises KeyboardInterrupt and DiskFullError when every judge has ended."""
+def run_batch(database: Database, settings: Settings, lab_hash: str, results: Results, workers: int) -> None:
+    """Grades all that waits, and writes each result as it comes. Raises KeyboardInterrupt and DiskFullError when every
+    judge has ended."""
     waiting = database.waiting()
     before = sum(database.counts().values()) - len(waiting)
+    with make_progress(len(waiting), before, workers) as progress, closing(results(waiting)) as graded_ones:
+        for graded in graded_ones:
+            keep(database, graded, lab_hash)
+            progress.add(graded)
+
+
+def grade_here(
+    waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
+) -> Generator[Graded, None, None]:
+    """Grades on this machine, in the order in which it is done."""
     running = Running()
     gpus = count_gpus() if backend == "cuda" else []
     workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
-    with make_progress(len(waiting), before, jobs) as progress, workers as submit:
+    with workers as submit:
         futures = [submit(submission) for submission in waiting]
         try:
             for future in as_completed(futures):
-                graded = future.result()
-                keep(database, graded, lab_hash)
-                progress.add(graded)
+                yield future.result()
         except BaseException:
             running.stop()
             for future in futures:

@@ -1,0 +1,188 @@
+"""Grades a batch on a cluster: job arrays through submitit, one task a submission, GPUs by --gres.
+
+The batch's folder, the project and its build lie on a file system that all nodes see. Each task leaves its result
+beside its log in OUT/slurm; this process gathers them into the database, and a batch that was killed gathers what its
+tasks left meanwhile. Whether a task still lives is asked of squeue, which needs no accounting database; what ended
+without a result (its node was lost, its time was over) is submitted again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.course.batch.database import Database, DiskFullError, Graded
+from grader.course.batch.grading import Settings, grade_submission, try_judge
+from grader.course.batch.submissions import Submission
+from grader.journal.console import UserError
+from grader.journal.report import Report
+
+MOST_TASKS = 1000  # of one array: Slurm's own limit, unless its administrator says otherwise
+ATTEMPTS = 3
+POLL_S = 2.0
+GRACE_S = 10.0  # for a result to appear on a slow file system after its task has ended
+
+
+class Cluster:
+    """Where tasks are submitted. `parameters`: sbatch's options by name."""
+
+    def __init__(self, settings: Settings, parameters: dict[str, str]):
+        try:
+            import submitit
+        except ImportError:
+            raise UserError("--executor slurm needs submitit. Install it: sh grader/setup.sh course") from None
+        self.folder = settings.folder / "slurm"
+        try:
+            self.executor = submitit.SlurmExecutor(self.folder)
+        except RuntimeError as error:
+            raise UserError(f"There is no Slurm here: {error}") from None
+        self.job_class = submitit.SlurmJob
+        minutes = int(settings.timeout_s * ATTEMPTS / 60) + 5
+        own = {name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters}
+        more = {name: value for name, value in parameters.items() if name not in (*own, "time", "cpus-per-task")}
+        self.executor.update_parameters(
+            job_name=f"warplab-{settings.lab}",
+            time=int(parameters.get("time", minutes)),
+            cpus_per_task=int(parameters.get("cpus-per-task", 1)),
+            additional_parameters=more,
+            use_srun=False,
+            **own,
+        )
+        os.environ["PYTHONPATH"] = str(settings.root)  # tasks inherit it
+
+    def submit(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Jobs, as one array. Raises UserError with what sbatch says."""
+        try:
+            with self.executor.batch():
+                return [self.executor.submit(function, *arguments) for arguments in tasks]
+        except Exception as error:
+            raise UserError(f"Slurm takes no jobs: {error}") from None
+
+    def job(self, job_id: str) -> Any:
+        """A job that was submitted before."""
+        return self.job_class(self.folder, job_id)
+
+    def alive(self, jobs: Sequence[Any]) -> set[str]:
+        """Ids of those that wait or run. Raises OSError where the controller does not answer."""
+        if not jobs:
+            return set()
+        arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
+        found: set[str] = set()
+        for array in arrays:
+            listed = subprocess.run(
+                ["squeue", "-h", "-r", "-o", "%i", "-j", array], capture_output=True, text=True, timeout=60
+            )
+            if listed.returncode != 0 and "Invalid job id" not in listed.stderr:
+                raise OSError(listed.stderr.strip())
+            found.update(listed.stdout.split())
+        return found
+
+    def cancel(self, jobs: Sequence[Any]) -> None:
+        """Ends them."""
+        arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
+        if arrays:
+            with contextlib.suppress(OSError):
+                subprocess.run(["scancel", *arrays], capture_output=True, timeout=60, check=False)
+
+
+def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
+    """What a task runs; a text where no submission is to blame and the whole batch must stop."""
+    try:
+        return grade_submission(submission, settings)
+    except DiskFullError as error:
+        return str(error)
+
+
+def try_on_node(settings: Settings) -> Report | str:
+    """The trial that comes before a batch."""
+    try:
+        return try_judge(settings)
+    except UserError as error:
+        return str(error)
+
+
+def try_by_slurm(settings: Settings, parameters: dict[str, str]) -> Report:
+    """Grades an empty folder on a node. Raises UserError."""
+    cluster = Cluster(settings, parameters)
+    (job,) = cluster.submit(try_on_node, [(settings,)])
+    for _, outcome in wait_for(cluster, {"trial": job}):
+        if isinstance(outcome, Report):
+            return outcome
+        raise UserError(outcome or f"The trial ended without a result. Its log is in {cluster.folder}.")
+    raise AssertionError("wait_for yields every job once")
+
+
+def grade_by_slurm(
+    waiting: Sequence[Submission], settings: Settings, database: Database, parameters: dict[str, str]
+) -> Generator[Graded, None, None]:
+    """Grades all that waits, in the order in which it is done; goes on with what an earlier run submitted."""
+    cluster = Cluster(settings, parameters)
+    by_key = {submission.key: submission for submission in waiting}
+    earlier = database.fact("slurm_jobs") or {}
+    jobs = {key: cluster.job(job_id) for key, job_id in earlier.items() if key in by_key}
+    attempts = dict.fromkeys(jobs, 1)
+    again = [key for key in by_key if key not in jobs]
+    try:
+        while again or jobs:
+            submit_all(cluster, database, settings, [by_key[key] for key in again], jobs)
+            for key in again:
+                attempts[key] = attempts.get(key, 0) + 1
+            again = []
+            for key, outcome in wait_for(cluster, dict(jobs)):
+                del jobs[key]
+                if isinstance(outcome, Graded) and outcome.fingerprint == by_key[key].fingerprint:
+                    yield outcome
+                elif isinstance(outcome, str) and outcome:
+                    raise DiskFullError(outcome)
+                elif attempts[key] < ATTEMPTS:
+                    again.append(key)
+                else:
+                    why = f"No result after {ATTEMPTS} tasks: nodes were lost, or the time was over. Logs: slurm/"
+                    yield Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
+        database.set_facts(slurm_jobs={})
+    except BaseException:
+        cluster.cancel(list(jobs.values()))
+        raise
+
+
+def submit_all(
+    cluster: Cluster, database: Database, settings: Settings, submissions: Sequence[Submission], jobs: dict[str, Any]
+) -> None:
+    """Submits arrays, and notes their ids before anything else happens."""
+    for first in range(0, len(submissions), MOST_TASKS):
+        part = submissions[first : first + MOST_TASKS]
+        submitted = cluster.submit(grade_on_node, [(submission, settings) for submission in part])
+        jobs |= {submission.key: job for submission, job in zip(part, submitted, strict=True)}
+        database.set_facts(slurm_jobs={key: job.job_id for key, job in jobs.items()})
+
+
+def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Each job's key and what its task returned; None where it ended without a result."""
+    ended: dict[str, float] = {}  # when a task was first seen to be gone
+    while jobs:
+        for key, job in list(jobs.items()):
+            if Path(job.paths.result_pickle).exists():
+                del jobs[key]
+                yield key, read_result(job)
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # the controller may be away for a while
+            alive = cluster.alive(list(jobs.values()))
+            for key, job in list(jobs.items()):
+                if job.job_id in alive:
+                    ended.pop(key, None)
+                elif time.monotonic() - ended.setdefault(key, time.monotonic()) > GRACE_S:
+                    del jobs[key]
+                    yield key, None
+        time.sleep(POLL_S if jobs else 0)
+
+
+def read_result(job: Any) -> Any:
+    """What a task returned; None where it raised an exception."""
+    try:
+        return job.result()
+    except Exception:
+        return None
