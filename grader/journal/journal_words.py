@@ -131,7 +131,7 @@ def tell_beyond(timeline: Timeline) -> str:
     if not timeline.place.is_gpu or all(row.measurement.bound_fraction <= 1 for row in timeline.rows):
         return ""
     return (
-        "Faster than this bound: a cache, or several iterations in one pass over memory, saves bytes that a "
+        "What is faster than this bound has a cache, or several iterations in one pass over memory, save bytes that a "
         "straightforward kernel moves."
     )
 
