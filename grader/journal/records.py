@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,9 @@ from grader.journal.documents import SCHEMA, from_json
 from grader.journal.inspection import Inspection
 from grader.journal.report import Machine, Measurement, Report, StageReport
 from grader.journal.sweep import Sweep
+
+# Lines of a reference solution that say what its starter has in their place.
+STARTER_MARK = re.compile(r"^[ \t]*//@.*\n", re.MULTILINE)
 
 KINDS = ("source", "report", "sweep", "inspection")
 
@@ -119,7 +123,7 @@ def add_record(records: Records, line: bytes, lab: str) -> None:
     if record.lab != lab:
         raise ValueError(f"it is about the lab {record.lab!r}, not {lab!r}.")
     if record.kind == "source":
-        records.sources[record.hash] = record.text
+        records.sources[record.hash] = STARTER_MARK.sub("", record.text)
         return
     if getattr(record, record.kind) is None or (record.report and len(record.report.stages) != 1):
         raise ValueError(f"its {record.kind} is missing or not of one stage.")
