@@ -36,6 +36,8 @@ const std::vector<Entry>& entries() {
         {"bench", "Check a stage, then time 1000 iterations of it on the GPU.", warplab::bench, true, true, false},
         {"grade", "Verdicts, causes, points and timing of all stages. Without LAB: of all labs.", warplab::grade, true,
          false, false},
+        {"compile", "Compile a lab's stages as grade does, and no more: then grade finds them compiled.",
+         warplab::compile_for_grading, true, true, false},
         {"sweep", "Time a stage over the values of its tunables and say which is best.", warplab::sweep, true, true,
          true},
         {"device", "The GPU's limits, what each stage's launches occupy, and what bounds each lab on it.",

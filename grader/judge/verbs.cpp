@@ -123,6 +123,26 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
     return all;
 }
 
+Task grading_task(const Options& options) {
+    Task task;
+    task.hidden = true;
+    task.measure = true;
+    task.check_mode = !options.no_check_mode;
+    task.forced_timing = options.force;
+    task.sample_s = options.sample_s;
+    task.all_compilers = !options.no_nvcc;
+    task.dataset = options.dataset;
+    task.sandbox = grading_level(options);
+    return task;
+}
+
+std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
+    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    std::vector<const Stage*> all;
+    for (const Stage& stage : lab.stages) all.push_back(&stage);
+    return all;
+}
+
 std::string next_after_check(const Report& report, const Options& options) {
     if (!is_work(options) || report.stages.empty()) return "";
     const StageReport& last = report.stages.back();
@@ -262,15 +282,7 @@ int bench(const Options& options) {
 
 int grade(const Options& options) {
     Judge judge(folders_of(options), choose_backend(options.backend));
-    Task task;
-    task.hidden = true;
-    task.measure = true;
-    task.check_mode = !options.no_check_mode;
-    task.forced_timing = options.force;
-    task.sample_s = options.sample_s;
-    task.all_compilers = !options.no_nvcc;
-    task.dataset = options.dataset;
-    task.sandbox = grading_level(options);
+    const Task task = grading_task(options);
     std::vector<std::string> names = {options.lab};
     if (options.lab.empty()) names = find_labs(options.root);
     std::vector<Report> reports;
@@ -280,16 +292,23 @@ int grade(const Options& options) {
         Lab& lab = judge.lab_for_grading(name);
         check_names(lab, options, judge.backend());
         if (is_work(options)) start_if_needed(lab, judge.folders());
-        std::vector<const Stage*> stages;
-        for (const Stage& stage : lab.stages)
-            if (options.stage.empty() || &stage == &lab.stage(options.stage)) stages.push_back(&stage);
-        reports.push_back(judge_stages(judge, "grade", lab, stages, task, options, true));
+        reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task, options, true));
         write_report(reports.back(), folder / (name + ".json"));
         status = std::max(status, exit_status(reports.back()));
     }
     print("\n" + render_table(reports, text_style(STDOUT_FILENO)));
     fmt::print("Reports: {}\n", names.size() == 1 ? (folder / (names.front() + ".json")).string() : folder.string());
     return status;
+}
+
+int compile_for_grading(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Task task = grading_task(options);
+    const Lab& lab = judge.lab(options.lab);
+    check_names(lab, options, judge.backend());
+    for (const Stage* stage : stages_to_grade(lab, options))
+        judge.compile_ahead(lab, *stage, source_for(judge, lab, *stage, options), task).wait();
+    return 0;
 }
 
 int import(const Options& options) {

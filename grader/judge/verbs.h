@@ -34,6 +34,7 @@ int start(const Options& options);
 int check(const Options& options);
 int bench(const Options& options);
 int grade(const Options& options);
+int compile_for_grading(const Options& options);
 int sweep(const Options& options);
 int show_device(const Options& options);
 int profile(const Options& options);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import random
@@ -81,6 +82,20 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     said = course.verb("regrade", "--student", "nobody")
     assert said.returncode == 2
     assert "Nobody here is called nobody" in said.stderr
+
+
+def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    report = json.loads((course.build / "report.json").read_text())
+    for stage in report["stages"]:
+        stage["score"] |= {"correctness": 1, "hygiene": 2, "speed": 1.5}
+        stage["score"] |= {"hygiene_pending": False, "speed_pending": False, "total": 4.5}
+    (course.build / "report.json").write_text(json.dumps(report))
+    assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
+    grades = course.database().query("SELECT points, pending, reason FROM grades ORDER BY id")
+    assert grades == [(12, 8, ""), (19, 0, "points were pending")]
+    assert "0 to grade again" in course.verb("regrade", "--pending").stdout
 
 
 def snapshot(course: Course) -> list[tuple]:

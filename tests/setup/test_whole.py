@@ -44,7 +44,7 @@ def everyone():
 def real_machine(everyone):
     """Where compilers and headers are the system's own."""
     machine = Machine(everyone / "machine")
-    for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64"):
+    for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
         machine.without(program)
         if real := shutil.which(program):
             (machine.bin / program).symlink_to(real)

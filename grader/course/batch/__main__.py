@@ -13,18 +13,19 @@ import argparse
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.course.batch.database import STATUSES, Database
-from grader.course.batch.grading import Settings, hash_lab, try_judge
-from grader.course.batch.outputs import write_outputs
-from grader.course.batch.policy import parse_time
+from grader.course.batch.database import PENDING, STATUSES, Database
+from grader.course.batch.grading import Settings, hash_lab, read, try_judge
+from grader.course.batch.outputs import all_finals, write_outputs
+from grader.course.batch.policy import Final, parse_time
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import find_submissions, read_roster, show_time
-from grader.journal.console import UserError, choose_labs, run_command, say_error
+from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle
+from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report
 from grader.journal.submit import read_stages
 
@@ -147,6 +148,10 @@ def regrade(options: argparse.Namespace) -> int:
     with only_one(options.folder):
         database = open_batch(options.folder)
         settings = kept_settings(database)
+        if options.backend:
+            settings = replace(settings, backend=options.backend)
+        if options.pending:
+            settings = replace(settings, check_mode=True)
         keys, reason = choose_regraded(database, settings, options)
         count = database.grade_again(keys, f"{reason}: {options.reason}" if options.reason else reason)
         print(f"{count} to grade again ({reason})")
@@ -165,6 +170,8 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
     rows = database.rows()
     if options.all:
         return [row.key for row in rows], "all again"
+    if options.pending:
+        return [row.key for row in rows if row.pending], PENDING
     if options.errors:
         return [row.key for row in rows if row.status == "judge_error"], "our side had broken"
     return [find_key(database, student) for student in options.student], "asked for"
@@ -244,6 +251,34 @@ def report(options: argparse.Namespace) -> int:
     return 0
 
 
+def export(options: argparse.Namespace) -> int:
+    """Writes a gradebook with the final points. Exit status 1 when somebody is not in the course's own."""
+    database = open_batch(options.folder)
+    settings = kept_settings(database)
+    entries = [
+        Entry(final.student, report_of(database, final)) for final in all_finals(database, settings) if final.row.grade
+    ]
+    gradebook = read_text(options.gradebook) if options.gradebook else ""
+    if options.format == "canvas":
+        text, unknown = canvas(entries, gradebook, options.title)
+    else:
+        text, unknown = moodle(entries, gradebook)
+    if options.output:
+        write_atomically(options.output, text)
+    else:
+        print(text, end="")
+    if unknown:
+        say_error(f"Not in the gradebook: {', '.join(unknown)}")
+    return 1 if unknown else 0
+
+
+def report_of(database: Database, final: Final) -> Report:
+    """A report with the final points in its total."""
+    found = read(database.report(final.row.grade or 0))
+    found.total.points, found.total.max, found.total.pending = final.points or 0, final.most, final.pending
+    return found
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -272,6 +307,8 @@ def make_parser() -> argparse.ArgumentParser:
     which.add_argument("--all", action="store_true")
     which.add_argument("--changed", action="store_true", help="what another version of the grader or lab graded")
     which.add_argument("--errors", action="store_true", help="where our side broke")
+    which.add_argument("--pending", action="store_true", help="where points are pending, which are then added")
+    one.add_argument("--backend", default="", help="another one than before: cuda, for points that take a GPU")
     one.add_argument("--reason", default="")
     add_running(one)
 
@@ -293,6 +330,12 @@ def make_parser() -> argparse.ArgumentParser:
     one = add_verb(verbs, "override", override, "replace students' points")
     add_students(one)
     one.add_argument("--points", type=float, required=True)
+
+    one = add_verb(verbs, "export", export, "a gradebook for Canvas or Moodle")
+    one.add_argument("--format", choices=GRADEBOOKS, required=True)
+    one.add_argument("--gradebook", type=Path, help="a file exported there, whose rows say who is who")
+    one.add_argument("--title", default="", help="the assignment's column in Canvas: 'Dot product (1234)'")
+    one.add_argument("--output", type=Path, help="the file to write (the terminal)")
 
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html anew")
     add_verb(verbs, "status", status, "how it stands, our own faults first")

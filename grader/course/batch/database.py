@@ -38,6 +38,7 @@ STATUSES = {
     "not_submitted": "on the roster, and nothing was handed in",
 }
 OURS = ("judge_error",)
+PENDING = "points were pending"  # why a submission is graded again
 HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
 
 TABLES = """
@@ -326,6 +327,15 @@ class Database:
         """report.json of a grade, as the judge wrote it."""
         ((packed,),) = self.query("SELECT report FROM grades WHERE id = ?", [grade])
         return zlib.decompress(packed).decode()
+
+    def report_to_complete(self, key: str) -> str:
+        """The report whose pending points are being graded; empty where everything is graded anew."""
+        rows = self.query(
+            "SELECT g.id FROM submissions s JOIN grades g ON g.key = s.key AND g.fingerprint = s.fingerprint"
+            " WHERE s.key = ? AND s.reason LIKE ? ORDER BY g.id DESC LIMIT 1",
+            [key, f"{PENDING}%"],
+        )
+        return self.report(rows[0][0]) if rows else ""
 
     def counts(self) -> dict[str, int]:
         """Submissions of each status, in their order; '' is waiting."""

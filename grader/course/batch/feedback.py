@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any
@@ -17,15 +16,14 @@ from typing import Any
 from grader.course.batch.database import STATUSES, Database, Row
 from grader.course.batch.grading import safe_name
 from grader.course.batch.policy import Final
+from grader.course.feedback import tell_report
 from grader.journal import page
 from grader.journal.console import write_atomically
 from grader.journal.documents import from_json
 from grader.journal.markup import join, tag
 from grader.journal.page import make_document, make_page
-from grader.journal.report import Check, Failure, Report, StageReport
+from grader.journal.report import Report
 from grader.journal.units import plural, show_points
-
-WIDTH = 100
 
 
 def redact(report: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +94,7 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
     redacted = redact(json.loads(database.report(row.grade)))
     report: Report = from_json(Report, redacted, "")
     write_atomically(target / "report.json", json.dumps(redacted, indent=1, ensure_ascii=False) + "\n")
-    write_atomically(target / "feedback.txt", render_text(report, remarks))
+    write_atomically(target / "feedback.txt", "\n".join([*remarks, "", tell_report(report)]))
     write_atomically(target / "index.html", make_page([report], remarks))
 
 
@@ -118,44 +116,3 @@ def describe(final: Final) -> list[str]:
     if words and final.points is not None:
         words.append(f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}.")
     return words
-
-
-def render_text(report: Report, remarks: list[str]) -> str:
-    """The report for a mail or a terminal."""
-    total = report.total
-    pending = f", {show_points(total.pending)} pending" if total.pending else ""
-    lines = [f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points{pending}", *remarks, ""]
-    for stage in report.stages:
-        lines += render_stage(stage)
-    return "\n".join(lines) + "\n"
-
-
-def render_stage(stage: StageReport) -> list[str]:
-    """A stage's verdict, and each cause once."""
-    score = stage.score
-    points = f" ({show_points(score.total)} of {show_points(score.max)})" if score else ""
-    lines = [f"{stage.stage}: {stage.verdict}{points}"]
-    shown = set()
-    named: list[tuple[str, Failure | None]] = [("", stage.error), ("", stage.compilation.failure)]
-    named += [(f"{check.dataset}: ", check.failure) for check in stage.checks]
-    for where, failure in named:
-        if failure and failure.cause not in shown:
-            shown.add(failure.cause)
-            lines += fill(f"{where}{failure.message} {failure.hint}")
-    for finding in stage.check_mode.findings if stage.check_mode else []:
-        if not finding.note:
-            lines += fill(f"line {finding.line}: {finding.message} {finding.hint}")
-    if measured := stage.main_measurement:
-        lines.append(f"    {measured.median_s:.4g} s for {measured.iterations} iterations on {measured.dataset}")
-    return [*lines, f"    {count_datasets(stage.checks)}", ""]
-
-
-def fill(text: str) -> list[str]:
-    """Indented lines of a paragraph."""
-    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent="    ", subsequent_indent="    ")
-
-
-def count_datasets(checks: list[Check]) -> str:
-    """How many passed."""
-    ran = [check for check in checks if not check.skipped]
-    return f"{sum(check.verdict == 'passed' for check in ran)} of {plural(len(ran), 'dataset')} passed"

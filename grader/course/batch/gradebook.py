@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 from grader.course.batch.policy import Final
+from grader.course.formats import write_csv
 from grader.journal.units import show_points
-
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-
-
-def defuse(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    text = text.encode("utf-8", "replace").decode().replace("\0", "")
-    return f"'{text}" if text.lstrip(" \n").startswith(FORMULAS) else text
 
 
 def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequence[str]) -> str:
     """CSV. A blank cell is: nothing is known; points are plain numbers."""
     columns = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\r\n")
-    table.writerow(map(defuse, [*columns, *items, *stages, "override", "handed_in", "remarks"]))
+    rows = [[*columns, *items, *stages, "override", "handed_in", "remarks"]]
     for final in finals:
         row = final.row
         by_stage = {stage.stage: stage.points for stage in row.stages}
@@ -33,10 +22,9 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
         numbers += [number(final.given.get(item)) for item in items]
         numbers += [number(by_stage.get(stage)) for stage in stages]
         remarks = "; ".join([row.detail, *row.notes] if row.detail else row.notes)
-        words = [final.override, row.handed_in, remarks]
-        texts = [defuse(text) for text in (final.student, row.name, row.status or "waiting")]
-        table.writerow([*texts, *numbers, *map(defuse, words)])
-    return written.getvalue()
+        words = [final.student, row.name, row.status or "waiting"]
+        rows.append([*words, *numbers, final.override, row.handed_in, remarks])
+    return write_csv(rows)
 
 
 def number(value: float | None) -> str:

@@ -11,7 +11,7 @@ from grader.course.batch.database import Database, Row
 from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
 from grader.course.batch.grading import Settings, safe_name
-from grader.course.batch.policy import finals, read_policy
+from grader.course.batch.policy import Final, finals, read_policy
 from grader.course.batch.suspicious import find_remarks
 from grader.journal.console import read_json, write_atomically
 
@@ -36,6 +36,13 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     facts = describe(database)
     write_atomically(file, make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes))
     return file
+
+
+def all_finals(database: Database, settings: Settings) -> list[Final]:
+    """Everybody's points, by student."""
+    policy, lab_points = read_policy(database), points_of(settings)
+    everyone = [final for row in database.rows() for final in finals(row, policy, lab_points)]
+    return sorted(everyone, key=lambda final: final.student)
 
 
 def points_of(settings: Settings) -> float:

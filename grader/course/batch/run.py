@@ -8,6 +8,7 @@ and what comes next is compiled ahead on all cores but two, so that nothing dist
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -30,6 +31,7 @@ from grader.course.batch.grading import (
 )
 from grader.course.batch.progress import make_progress
 from grader.course.batch.submissions import Submission, pick_stages
+from grader.course.merge import merge_reports
 from grader.journal.console import UserError
 
 CORES_FOR_TIMING = 2
@@ -101,7 +103,11 @@ def grade_here(
 
 
 def keep(database: Database, graded: Graded, lab_hash: str) -> None:
-    """Writes one result."""
+    """Writes one result; where only pending points were asked for, it completes the report of before."""
+    earlier = database.report_to_complete(graded.key)
+    if earlier and graded.report:
+        merged = merge_reports(json.loads(earlier), json.loads(graded.report))
+        graded.report = json.dumps(merged, ensure_ascii=False)
     summary, stages = summary_of(graded, lab_hash)
     database.keep(graded, summary, stages)
 
