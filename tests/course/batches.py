@@ -28,6 +28,9 @@ here = Path(__file__).parent
 key = "/".join(tree.parts[-2:])
 log = open(here / "log", "a", buffering=1)
 log.write(f"begin {arguments[0]} {key}\\n")
+gpu = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+if gpu and arguments[0] == "grade":
+    os.mkdir(here / f"gpu {gpu}")  # fails where another one is timed on it
 report = json.loads((here / "report.json").read_text())
 report["warplab"] = (here / "version").read_text().strip()
 verdicts = []
@@ -57,6 +60,9 @@ report["total"]["points"] = sum(score["total"] for score in scores)
 file = reports / "lab.json"
 file.with_suffix(".new").write_text(json.dumps(report))
 file.with_suffix(".new").rename(file)
+if gpu and arguments[0] == "grade":
+    os.rmdir(here / f"gpu {gpu}")
+    log.write(f"timed {gpu} {key}\\n")
 log.write(f"end {arguments[0]} {key}\\n")
 sys.exit(1 if "failed" in verdicts else 2 if "error" in verdicts else 0)
 """
