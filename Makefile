@@ -30,6 +30,8 @@ verbs := help start check bench grade sweep show device profile sanitize inspect
 # The instructors' verbs; a students' kit has none of them.
 include $(wildcard grader/course/course.mk)
 
+$(foreach name,lab stage dataset backend work tree source force unsafe json image set gpu new pdf report,\
+    $(if $(findstring command,$(origin $(name))),$(error Write $(name)= in capitals)))
 $(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
 export BUILD VENV $(typed)
 

@@ -56,6 +56,14 @@ def test_a_clusters_own_variables_mean_nothing(checkout, make):
     assert said.has("judge: [check] [sample]\n")
 
 
+def test_a_lower_case_variable_is_refused(checkout, make):
+    folder = checkout()
+    said = make(folder, "check", "lab=sample")
+    assert said.status == 2
+    assert said.has("Write lab= in capitals")
+    assert not (folder / "build").exists()
+
+
 def test_verbs_run_in_the_order_typed(checkout, make):
     said = make(checkout(), "start", "check", "LAB=sample", "BACKEND=cpu")
     assert said.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
