@@ -2,7 +2,8 @@
 
 For SECONDS_EACH (60) the rewriter is fuzzed under sanitizers, with a new seed each round; as long, every solution
 is checked again and again, with 1, 2 and 7 threads on the CPU backend. Then check mode is tried on every program and
-every earlier stage, on aarch64 too where its tools are, of which `make test` takes some (WARPLAB_THOROUGH=1).
+every earlier stage, on aarch64 too where its tools are, of which `make test` takes some (WARPLAB_THOROUGH=1). Last,
+batches of submissions: tests/course/soak_batch.py.
 """
 
 from __future__ import annotations
@@ -100,6 +101,11 @@ def main() -> int:
     ran.append(check_solutions(seconds))
     print("Trying check mode on every program", flush=True)
     ran.append(try_check_mode())
+    print("Grading batches", flush=True)
+    sys.path.insert(0, str(ROOT))
+    from tests.course.soak_batch import soak
+
+    ran += soak()
     failures = sum(len(one["found"]) for one in ran)
     for one in ran:
         one["found"] = one["found"][:MOST_SHOWN]

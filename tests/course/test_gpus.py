@@ -33,6 +33,7 @@ def test_every_gpu_is_used_and_times_one_at_a_time(course: Course, monkeypatch: 
     lines = (course.build / "log").read_text().splitlines()
     gpus = [line.split()[1] for line in lines if line.startswith("timed")]
     assert set(gpus) == {"0", "1"} and len(gpus) == 8
+    assert not [line for line in lines if line.startswith("clash")]
     assert not [line for line in lines if line.startswith("begin compile")]  # two cores: both are timing's
 
 
