@@ -30,6 +30,7 @@ if [ -e grader/course/course.mk ]; then # no students' kit
 For instructors; more in CONTRIBUTING.md:
   make demo                          grade every reference solution: shows that all works here (builds first)
   make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions
+  make batch LAB=… SUBMISSIONS=…     grade a folder of submissions; OUT=… is where gradebook and feedback go
   make test                          all tests of this project
 END
 fi

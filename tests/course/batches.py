@@ -98,7 +98,7 @@ class Course:
         folder = self.handed_in / student
         folder.mkdir(parents=True, exist_ok=True)
         for stage, text in zip(STAGES, texts, strict=False):
-            (folder / f"{stage}.cu").write_text(f"// {student}\n{text}\n")
+            (folder / f"{stage}.cu").write_text(f"// {student}\n{text}\n", errors="surrogateescape")
         return folder
 
     def command(self, *words: str | Path) -> list[str]:

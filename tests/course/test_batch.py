@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from grader.course.batch.database import STATUSES
-from tests.course.batches import ROOT, Course, environment
-from tests.course.test_archive import make_tar
+from tests.course.batches import ROOT, STAGES, Course, environment
+from tests.course.test_archive import make_tar, make_zip
 
 
 def test_each_submission_gets_one_status(course: Course) -> None:
@@ -254,6 +254,21 @@ def test_on_a_terminal_one_line_tells_how_far_it_is(course: Course) -> None:
     assert process.wait() == 0
     assert b"4 done, " in said
     assert b"\x1b[" in said
+
+
+def test_names_that_are_no_text_and_reports_with_half_characters(course: Course) -> None:
+    folder = os.fsencode(course.handed_in)
+    for name in (b"gr\xf6\xdfe", b"\xf6_1_2_a.zip", b"\xf6_1_3_a.zip", b"a\nb\x1b[2J", "\u202eabc".encode(), b"=1+1"):
+        if name.endswith(b".zip"):
+            Path(os.fsdecode(folder + b"/" + name)).write_bytes(make_zip((f"{STAGES[0]}.cu", b"fine")))
+        else:
+            course.hand_in(os.fsdecode(name), "fine", "fine")
+    report = (course.build / "report.json").read_text()
+    (course.build / "report.json").write_text(report.replace('"log": ""', '"log": "half: \\ud800"'))
+    done = course.grade()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(course.statuses().values()) == ["graded"] * 4 + ["missing_stages"]
+    assert len(list((course.out / "feedback").iterdir())) == 5
 
 
 def test_misuse_is_one_clear_message(course: Course) -> None:

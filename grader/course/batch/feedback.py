@@ -93,7 +93,7 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
         return
     redacted = redact(json.loads(database.report(row.grade)))
     report: Report = from_json(Report, redacted, "")
-    write_atomically(target / "report.json", json.dumps(redacted, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     write_atomically(target / "feedback.txt", "\n".join([*remarks, "", tell_report(report)]))
     write_atomically(target / "index.html", make_page([report], remarks))
 

@@ -17,7 +17,7 @@ from grader.journal.console import read_json, write_atomically
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
-    """Writes all of it; returns the page's path. Feedback is written only where it changed."""
+    """Writes all of it; returns the page's path."""
     rows, policy = database.rows(), read_policy(database)
     lab_points = points_of(settings)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}

@@ -106,8 +106,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
     """Writes one result; where only pending points were asked for, it completes the report of before."""
     earlier = database.report_to_complete(graded.key)
     if earlier and graded.report:
-        merged = merge_reports(json.loads(earlier), json.loads(graded.report))
-        graded.report = json.dumps(merged, ensure_ascii=False)
+        graded.report = json.dumps(merge_reports(json.loads(earlier), json.loads(graded.report)))
     summary, stages = summary_of(graded, lab_hash)
     database.keep(graded, summary, stages)
 

@@ -93,8 +93,9 @@ def find_submissions(folder: Path, lab: str, roster: Sequence[Student]) -> tuple
 
 def understand(path: Path, lab: str) -> Entry | str:
     """What an entry's name says, or why it is no submission of this lab."""
-    name = path.name.encode("utf-8", "replace").decode()
-    entry = Entry(path, path.name)
+    name = show_name(path)
+    entry = Entry(path, name)
+    whole_name = name
     if match := MOODLE.fullmatch(name) or CANVAS.fullmatch(name):
         groups = match.groupdict()
         entry.key, entry.name, name = groups["id"], groups["name"], groups["file"]
@@ -103,15 +104,20 @@ def understand(path: Path, lab: str) -> Entry | str:
             entry.attempt = int(groups["attempt"])
     if match := SUBMITTED.fullmatch(name):
         if match["lab"] != lab:
-            return f"{path.name}: of the lab {match['lab']}, not {lab}."
+            return f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time = read_time(match["time"])
-        if entry.key == path.name:
+        if entry.key == whole_name:
             entry.key = match["ids"]
-    elif entry.key == path.name:
+    elif entry.key == whole_name:
         if not entry.is_whole():
-            return f"{path.name}: neither an archive nor a folder, and its name does not say whose it is."
+            return f"{name}: neither an archive nor a folder, and its name does not say whose it is."
         entry.key = name if path.is_dir() else strip_archive(name)
     return entry
+
+
+def show_name(path: Path) -> str:
+    """A file's name as text, also where it is no UTF-8."""
+    return path.name.encode("utf-8", "backslashreplace").decode()
 
 
 def strip_archive(name: str) -> str:
@@ -132,7 +138,7 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     whole = sorted((entry for entry in entries if entry.is_whole()), key=Entry.order)
     used = whole[-1:] or sorted(entries, key=Entry.order)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key])
-    earlier = [entry.path.name for entry in entries if entry not in used]
+    earlier = [show_name(entry.path) for entry in entries if entry not in used]
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
     if any(entry.late for entry in used):
@@ -196,7 +202,7 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
     by_key: dict[str, Submission] = {}
     for submission in sorted(found, key=lambda one: one.handed_in):
         if earlier := by_key.get(submission.key):
-            names = ", ".join(entry.name for entry in earlier.entries)
+            names = ", ".join(map(show_name, earlier.entries))
             submission.notes.append(f"Not used, because a later one is there: {names}")
         by_key[submission.key] = submission
     return list(by_key.values())
