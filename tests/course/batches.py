@@ -43,6 +43,8 @@ for stage in report["stages"]:
     stage["source_hash"] = hashlib.sha256(text.encode()).hexdigest()
     if "sleep" in text:
         time.sleep(float(text.partition("sleep ")[2].split()[0]))
+    if "fill the disk" in text and not (here / "mended").exists():
+        (reports / "filler").write_bytes(bytes(10_000_000))
     if "break the judge" in text and not (here / "mended").exists():
         (here / "broken").touch()
         sys.exit("The judge broke.")
