@@ -62,7 +62,7 @@ def grade_waiting(database: Database, settings: Settings, options: argparse.Name
         except KeyboardInterrupt:
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
-    print(describe(database))
+    print(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     print(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0
 

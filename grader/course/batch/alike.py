@@ -19,7 +19,7 @@ NOISE, WINDOW = 25, 4  # characters of a fingerprint, and how many are thinned o
 LEAST_FINGERPRINTS = 8  # what a student wrote must be more than a line or two
 ALIKE = 0.9
 COMMON = 20  # a fingerprint that more files than this share says nothing about a pair
-MOST_CHARACTERS = 60_000
+MOST_CHARACTERS = 30_000
 MOST_PAIRS = 200
 
 

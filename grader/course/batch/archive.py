@@ -64,7 +64,7 @@ def is_archive(name: str) -> bool:
 def read_files(entry: Path) -> dict[str, bytes]:
     """All files of an archive, a folder or a single file, by their names below it. Raises RefusedError, OSError."""
     if entry.is_dir():
-        return open_inner(dict(read_folder(entry)))
+        return open_inner(dict(check_names(read_folder(entry))))
     if is_archive(entry.name):
         return open_inner(read_archive(read_bounded(entry, MOST_ARCHIVE_BYTES)))
     return {entry.name: read_bounded(entry, MOST_FILE_BYTES)}
