@@ -90,6 +90,12 @@ def test_the_roster_names_students_and_teams(folder: Path) -> None:
     assert found["nobody"].notes == ["Not on the roster."]
 
 
+def test_the_roster_may_say_when_it_was_handed_in(folder: Path) -> None:
+    (folder / "lab-al1-2026-11-19-120000.tar.gz").write_text("")
+    found, _ = find(folder, "id,submitted\nal1,2026-11-20T12:00+01:00\n")
+    assert (found["al1"].handed_in, found["al1"].known_by) == ("2026-11-20T11:00:00Z", "the roster")
+
+
 def test_two_names_of_one_student_are_one_submission(folder: Path) -> None:
     (folder / "al1").mkdir()
     os.utime(folder / "al1", (10**9, 10**9))

@@ -20,10 +20,10 @@ from pathlib import Path
 from grader.course.batch.database import PENDING, STATUSES, Database
 from grader.course.batch.grading import Settings, hash_lab, read, try_judge
 from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.policy import Final, parse_time
+from grader.course.batch.policy import Final
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
-from grader.course.batch.submissions import find_submissions, read_roster, show_time
+from grader.course.batch.submissions import find_submissions, parse_time, read_roster, show_time
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report
@@ -200,7 +200,10 @@ def due(options: argparse.Namespace) -> int:
     """Sets the due date and what lateness costs."""
     database = open_batch(options.folder)
     database.set_facts(
-        due=parse_time(options.at).isoformat(), percent_per_day=options.percent_per_day, most_days=options.most_days
+        due=parse_time(options.at).isoformat(),
+        percent_per_day=options.percent_per_day,
+        most_days=options.most_days,
+        trust_dates=options.trust_file_dates,
     )
     return 0
 
@@ -316,6 +319,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--at", required=True, help="2026-11-21T23:59+01:00")
     one.add_argument("--percent-per-day", type=float, default=0, help="of what was earned, for each day begun")
     one.add_argument("--most-days", type=int, help="later than that: no points")
+    one.add_argument("--trust-file-dates", action="store_true", help="where nothing else says when it was handed in")
 
     one = add_verb(verbs, "extend", extend, "give students more time")
     add_students(one)

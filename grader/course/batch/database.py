@@ -225,7 +225,12 @@ class Database:
                         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                         [*values, one.key],
                     )
-                elif one.fingerprint != old[one.key]:
+                elif one.fingerprint == old[one.key]:
+                    connection.execute(
+                        "UPDATE submissions SET name = ?, handed_in = ?, known_by = ? WHERE key = ?",
+                        [one.name, one.handed_in, one.known_by, one.key],
+                    )
+                else:
                     connection.execute(
                         "UPDATE submissions SET name = ?, members = ?, entries = ?, handed_in = ?, known_by = ?,"
                         " fingerprint = ?, notes = ?, status = '', reason = 'handed in again' WHERE key = ?",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from grader.course.batch.database import HAS_POINTS, Database, Row
-from grader.journal.console import UserError
+from grader.course.batch.submissions import FILE_DATE, parse_time
 
 DAY_S = 86400
 
@@ -22,6 +22,7 @@ class Policy:
     due: datetime | None = None
     percent_per_day: float = 0  # of what was earned, for each day begun
     most_days: int | None = None  # later than that: nothing
+    trust_dates: bool = False  # of files: they may be a download's
     extensions: dict[str, datetime] = field(default_factory=dict)
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # item: points, at most
     overrides: dict[str, tuple[float, str]] = field(default_factory=dict)  # points, reason
@@ -46,19 +47,15 @@ class Final:
     override: str = ""
 
 
-def parse_time(text: str) -> datetime:
-    """ISO 8601; without a zone it is UTC. Raises UserError."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise UserError(f"{text!r} is no time. Write it like 2026-11-21T23:59+01:00.") from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
 def read_policy(database: Database) -> Policy:
     """All that the instructor decided."""
     due = database.fact("due")
-    policy = Policy(parse_time(due) if due else None, database.fact("percent_per_day") or 0, database.fact("most_days"))
+    policy = Policy(
+        parse_time(due) if due else None,
+        database.fact("percent_per_day") or 0,
+        database.fact("most_days"),
+        bool(database.fact("trust_dates")),
+    )
     for student, until in database.query("SELECT student, until FROM extensions ORDER BY id"):
         policy.extensions[student] = parse_time(until)
     for student, item, points, most in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
@@ -93,7 +90,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
 def days_late(student: str, row: Row, policy: Policy) -> int:
     """Days begun after the due date or the student's extension."""
     due = policy.extensions.get(student, policy.due)
-    if not due or not row.handed_in:
+    if not due or not row.handed_in or (row.known_by == FILE_DATE and not policy.trust_dates):
         return 0
     return max(0, math.ceil((parse_time(row.handed_in) - due).total_seconds() / DAY_S))
 

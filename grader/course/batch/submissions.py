@@ -27,6 +27,8 @@ UPLOADED_AGAIN = re.compile(r"-\d+(?=\.cu$)")
 IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
+TIMES = ("handedin", "submitted", "submittedat")
+FILE_DATE = "the file's date"
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Student:
     id: str
     name: str = ""
     aliases: set[str] = field(default_factory=set)
+    handed_in: str = ""
 
 
 @dataclass
@@ -149,9 +152,18 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     else:
         newest = max(path.lstat().st_mtime for path in submission.entries)
         submission.handed_in = show_time(datetime.fromtimestamp(newest, UTC))
-        submission.known_by = "the file's date"
+        submission.known_by = FILE_DATE
     submission.fingerprint = fingerprint(submission.entries)
     return submission
+
+
+def parse_time(text: str) -> datetime:
+    """ISO 8601; without a zone it is UTC. Raises UserError."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise UserError(f"{text!r} is no time. Write it like 2026-11-21T23:59+01:00.") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def show_time(time: datetime) -> str:
@@ -181,6 +193,8 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
             submission.members = [student.id for student in team]
             submission.key = "+".join(submission.members)
             submission.name = ", ".join(student.name or student.id for student in team)
+            if times := [student.handed_in for student in team if student.handed_in]:
+                submission.handed_in, submission.known_by = max(times), "the roster"
         elif roster:
             submission.notes.append("Not on the roster.")
 
@@ -260,4 +274,5 @@ def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
         return None
     names = [cells[column] for column in NAMES if column in cells]
     names.append(" ".join(cells[part] for part in ("firstname", "lastname", "surname") if part in cells))
-    return Student(ids[0], names[0], set(ids))
+    times = [show_time(parse_time(cells[column])) for column in TIMES if column in cells]
+    return Student(ids[0], names[0], set(ids), max(times, default=""))
