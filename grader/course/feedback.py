@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from grader.journal.markup import show_text
 from grader.journal.report import Check, Failure, Report, Score, StageReport
-from grader.journal.units import plural, show_points
+from grader.journal.units import plural, show_factor, show_points, show_seconds
 
 MOST_LINES = 40  # of a compiler's log
 MOST_COLUMNS = 400
@@ -33,6 +33,7 @@ def tell_stage(stage: StageReport, hidden: Collection[str]) -> str:
     lines += tell_checks([check for check in stage.checks if not check.hidden])
     lines += tell_hidden([check for check in stage.checks if check.hidden])
     lines += tell_findings(stage)
+    lines += tell_time(stage)
     if stage.score:
         lines += tell_score(stage.score)
     text = "\n".join(lines)
@@ -102,6 +103,15 @@ def tell_findings(stage: StageReport) -> list[str]:
         lines += [f"Hint: {finding.hint}"] if finding.hint else []
     more = len(findings) - MOST_FINDINGS
     return lines + ([f"... and {plural(more, 'more finding')}: make inspect shows all"] if more > 0 else [])
+
+
+def tell_time(stage: StageReport) -> list[str]:
+    """What was timed, in a line: of the dataset that stands for the stage."""
+    timed = stage.main_measurement
+    if not timed or not timed.median_s:
+        return []
+    beside = f", {show_factor(timed.over_reference)} the reference's time" if timed.over_reference else ""
+    return [f"{timed.dataset}: {show_seconds(timed.median_s)} for {timed.iterations} iterations{beside}"]
 
 
 def tell_score(score: Score) -> list[str]:

@@ -257,6 +257,12 @@ def test_the_graders_folders_are_not_told():
     assert "\n02_grid_stride.cu:17: expected" in tell_report(made) and "/tmp" not in tell_report(made)
 
 
+def test_times_are_told():
+    assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in tell_report(
+        make_report(samples.report())
+    )
+
+
 def test_points_are_the_reports():
     made = make_report(samples.report())
     content = check_gradescope(gradescope(made))

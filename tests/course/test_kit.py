@@ -20,7 +20,6 @@ from tests.python.support import ROOT, run_module
 
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
 LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
-LAST = max(int(file.name[:2]) for file in ROOT.glob("solutions/*/*.cu"))
 needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
 
 
@@ -190,7 +189,7 @@ def anchors(text: str) -> str:
     return squeeze(text.lower().replace(" ", "-"))
 
 
-@pytest.mark.parametrize("upto", ["", *map(str, range(1, LAST))])
+@pytest.mark.parametrize("upto", ["", "1", "2", "5"])
 def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, upto):
     kit = make_kit(tmp_path / "kit.tar.gz", "--upto", upto)
     assert find_broken_links(kit) == []
@@ -299,6 +298,10 @@ def test_a_kit_works_by_itself(tmp_path):
     assert "hidden" not in said and not (folder / "datasets/.secret").exists()
     assert json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]["pending"] > 0
     status, said = make("inspect", f"LAB={lab}", "STAGE=1")
+    assert status == 0, said
+    status, said = make("note", f"LAB={lab}", "STAGE=01")
+    assert status == 0 and "Your note: " in said, said
+    status, said = make("journal", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
     assert status == 0, said
     status, said = make("submit", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")
     assert status == 0 and "Hand in this file" in said
