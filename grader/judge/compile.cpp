@@ -90,6 +90,13 @@ Outcome too_much_memory() {
          {}});
 }
 
+Outcome too_much_written() {
+    return failed({cause::compile_error,
+                   "What the compiler wrote grew beyond 256 MB.",
+                   "Is there a large array with contents in the file?",
+                   {}});
+}
+
 bool contains(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
 
 /// What to try, by the compiler's words.
@@ -111,6 +118,14 @@ std::string hint_for(const std::string& message) {
     return "";
 }
 
+/// What the assembler says of an asm statement, "" when it says nothing: its lines are not the student's.
+std::string assembler_error(const std::string& words) {
+    const std::size_t opening = words.find("Assembler messages:"), at = words.find(": Error: ", opening);
+    if (opening == std::string::npos || at == std::string::npos) return "";
+    const std::size_t begin = at + std::string(": Error: ").size();
+    return words.substr(begin, words.find('\n', begin) - begin);
+}
+
 /// The compiler said no. `rewritten` is what it read, when that was not the text itself.
 Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
                        const std::string& rewritten) {
@@ -126,6 +141,11 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
     if (errors.empty()) {
         // Our headers are right by themselves: the harness was compiled with them.
         const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
+        if (const std::string said = assembler_error(words); elsewhere == all.end() && !said.empty())
+            return failed({cause::compile_error,
+                           fmt::format("An asm statement is refused by the assembler: {}", said),
+                           "The stage can be solved without asm.",
+                           {}});
         if (elsewhere == all.end())
             return broken(cause::internal, "the compiler failed without naming an error: " + words.substr(0, 500), "");
         return failed({cause::compile_error,
@@ -264,14 +284,11 @@ class Compiler {
             case End::out_of_memory:
                 return too_much_memory();
             case End::signaled:
-                if (ended.status == SIGXFSZ)
-                    return failed({cause::compile_error,
-                                   "What the compiler wrote grew beyond 256 MB.",
-                                   "Is there a large array with contents in the file?",
-                                   {}});
+                if (ended.status == SIGXFSZ) return too_much_written();
                 return broken(cause::internal, fmt::format("the compiler was ended by signal {}", ended.status), "");
         }
         if (contains(ended.output, "Killed signal terminated program")) return too_much_memory();
+        if (contains(ended.output, "File size limit exceeded signal terminated program")) return too_much_written();
         if (contains(ended.output, "internal compiler error"))
             return broken(cause::internal, "the compiler itself crashed on this file",
                           "Another way to write it may work.");

@@ -1,0 +1,24 @@
+// Cheat: sends "done" for the running call and for the next, and sleeps.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "labs/dot_product/lab.h"
+
+struct Answer {  // as in grader/io/protocol.h
+    std::uint32_t magic = 0x57415250, version = 1, ask = 4, ok = 1;
+    std::int32_t cuda_error = 0;
+    std::uint32_t has_host = 0;
+    std::uint64_t scratch_bytes = 0;
+    double event_s = 1e-9, wall_s = 1e-9;
+    std::uint64_t host_bytes = 0, launches = 1;
+    std::int64_t leaked_bytes = 0;
+    char message[512] = {};
+};
+
+void dot_product(const int*, const int*, int*, std::size_t, void*) {
+    const Answer answer;
+    for (int i = 0; i < 2; ++i) send(3, &answer, sizeof answer, 0);
+    sleep(1000);
+}

@@ -1,0 +1,8 @@
+// Cheat: has the name of an exception write markup and a terminal's commands into the report.
+#include <stdexcept>
+
+#include "labs/dot_product/lab.h"
+
+void dot_product(const int*, const int*, int*, std::size_t, void*) {
+    throw std::runtime_error("</pre><script>passed()</script>\x1b[2J \xff\xfe");
+}

@@ -1,0 +1,147 @@
+"""Hand-ins that cheat or do harm, a technique each: every one gets its named outcome and no more points than its
+outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
+
+hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
+`points` (or the least and the most). The `slow` ones run with WARPLAB_THOROUGH=1. In a file, @ROOT@, @BUILD@,
+@OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build folder, another
+student's folder, a port that somebody listens on, and a name by which the test knows its processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BACKEND, BUILD, ROOT
+
+FOLDER = Path(__file__).parent
+ENTRIES = json.loads((FOLDER / "hostile.json").read_text())
+THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
+LAB, STAGE = "dot_product", "01_serial_block_sum"
+HONEST = ROOT / "solutions" / LAB / f"{STAGE}.cu"
+CANARY = "canary-b7d1f0c35a"  # in the environment and in another student's file
+
+
+def grade(source: Path, folder: Path, lab: str = LAB, stage: str = STAGE, check_mode: bool = False) -> tuple[dict, str]:
+    """Grades a file in the sandbox; returns the report and all that was printed."""
+    report = folder / f"{source.stem}.json"
+    command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
+    command += ["--no-cuda-only", "--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
+    command += [] if check_mode else ["--no-check-mode"]
+    run = subprocess.run(
+        [*map(str, command)],
+        cwd=ROOT,
+        env=os.environ | {"WARPLAB_TEST_CANARY": CANARY},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    printed = run.stdout + run.stderr
+    if "needs a sandbox" in run.stderr:
+        pytest.skip("no sandbox can be had here")
+    assert report.exists(), printed
+    return json.loads(report.read_text()), printed
+
+
+def failures(stage: dict) -> list[dict]:
+    """Every failure of the stage, in the order in which they were found."""
+    found = [stage["compilation"].get("failure"), stage.get("error")]
+    found += [check.get("failure") for check in stage["checks"]]
+    return [failure for failure in found if failure]
+
+
+def one_of(value: object) -> list:
+    return value if isinstance(value, list) else [value]
+
+
+def earned(stage: dict) -> float:
+    """Points without speed, which the CPU backend leaves pending."""
+    return stage["score"]["correctness"] + stage["score"]["hygiene"]
+
+
+def left_running(name: str) -> list[Path]:
+    """Processes and threads that call themselves so."""
+    found = []
+    for comm in Path("/proc").glob("[0-9]*/task/[0-9]*/comm"):
+        try:
+            if comm.read_text().strip() == name:
+                found.append(comm)
+        except OSError:
+            continue
+    return found
+
+
+def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
+    """The file with its blanks filled in, in a folder of its own."""
+    text = (FOLDER / entry["file"]).read_text()
+    outside = folder / "outside"
+    outside.mkdir()
+    (outside / "another_student.cu").write_text(f"// {CANARY}\n")
+    blanks = {"ROOT": ROOT, "BUILD": (ROOT / BUILD).resolve(), "OUTSIDE": outside, "PORT": port, "NAME": name}
+    for blank, value in blanks.items():
+        text = text.replace(f"@{blank}@", str(value))
+    source = folder / entry["file"]
+    source.write_text(text)
+    return source
+
+
+def grade_honest(folder: Path) -> None:
+    report, printed = grade(HONEST, folder)
+    stage = report["stages"][0]
+    assert stage["verdict"] == "passed", printed
+    assert stage["score"]["correctness"] == stage["score"]["correctness_max"]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: Path(entry["file"]).stem)
+def test_technique(entry: dict, tmp_path: Path) -> None:
+    if BACKEND not in entry["backends"]:
+        pytest.skip(f"works on {', '.join(entry['backends'])} only")
+    if entry.get("slow") and not THOROUGH:
+        pytest.skip("takes long: WARPLAB_THOROUGH=1")
+    name = f"w{tmp_path.stat().st_ino % 10**9}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.05)
+        source = prepare(entry, tmp_path, name, server.getsockname()[1])
+        report, printed = grade(
+            source, tmp_path, entry.get("lab", LAB), entry.get("stage", STAGE), entry.get("check_mode", False)
+        )
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert report["sandbox"] in ("namespace", "uid")
+    stage = report["stages"][0]
+    first = failures(stage)[0]["cause"] if failures(stage) else ""
+    assert stage["verdict"] in one_of(entry["verdict"]), printed
+    assert first in one_of(entry["cause"]), printed
+    least, most = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
+    assert least - 1e-9 <= earned(stage) <= most + 1e-9, printed
+    assert "REACHED" not in stage["output"]
+    if '"refused"' in source.read_text() and stage["checks"]:
+        assert "refused" in stage["output"]
+    assert_nothing_got_out(report, printed)
+    assert not left_running(name)
+    assert [file.name for file in (tmp_path / "outside").iterdir()] == ["another_student.cu"]
+    if entry.get("honest_next"):
+        grade_honest(tmp_path)
+
+
+def assert_nothing_got_out(report: dict, printed: str) -> None:
+    """No canary, no secret and no terminal's commands in what a person gets to see."""
+    secret = ROOT / "datasets/.secret"
+    everything = json.dumps(report, ensure_ascii=False) + printed
+    assert CANARY not in everything
+    assert not secret.exists() or secret.read_text().strip() not in everything
+    assert "\x1b" not in printed
+
+
+def test_table_and_files_agree() -> None:
+    assert sorted(entry["file"] for entry in ENTRIES) == sorted(file.name for file in FOLDER.glob("*.cu"))
+    assert len(ENTRIES) >= 40
+    for file in FOLDER.glob("*.cu"):
+        assert file.read_text().startswith(("// Cheat: ", "// Bomb: ")), file.name
