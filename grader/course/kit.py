@@ -255,7 +255,8 @@ def find_leaks(root: Path, files: Mapping[str, bytes]) -> Iterator[str]:
     secrets = find_secrets(root)
     for name, content in sorted(files.items()):
         for secret, what in secrets.items():
-            if re.search(rb"(?<!\w)" + re.escape(secret.encode()) + rb"(?!\w)", content):
+            word = secret.encode()
+            if word in content and re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", content):
                 yield f"{name} has {what}."
         text = squeeze(content.decode(errors="replace")) if b"\0" not in content else ""
         for line, place in answers.items():

@@ -86,7 +86,11 @@ def test_nothing_of_the_instructors_is_in_it(kit):
     for file in ROOT.glob("datasets/*/hidden.json"):
         for dataset in json.loads(file.read_text())["datasets"]:
             name = dataset["name"].encode()
-            assert not [place for place, content in kit.items() if re.search(rb"\b" + name + rb"\b", content)]
+            assert not [
+                place
+                for place, content in kit.items()
+                if name in content and re.search(rb"\b" + name + rb"\b", content)
+            ]
 
 
 def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
@@ -156,11 +160,11 @@ def clone(folder: Path) -> None:
 def test_what_git_does_not_track_stays_out(tmp_path):
     folder = tmp_path / "project"
     clone(folder)
-    (folder / "labs/vector_add/notes.h").write_text("// how to solve it\n")
+    (folder / "labs/vector_add/planted.h").write_text("// how to solve it\n")
     (folder / "datasets/.secret").write_text("cd" * 32)
     assert run_module("grader.course.kit", "--root", folder).returncode == 0
     (archive,) = (folder / "dist").glob("warplab-*.tar.gz")
-    assert not [name for name in read_kit(archive.read_bytes()) if "notes" in name or "secret" in name]
+    assert not [name for name in read_kit(archive.read_bytes()) if "planted" in name or "secret" in name]
     shutil.copytree(folder / "labs/vector_add", folder / "labs/blur")
     said = run_module("grader.course.kit", "--root", folder, "--labs", "blur")
     assert said.returncode == 2
