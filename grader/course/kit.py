@@ -147,7 +147,19 @@ def make_readme(sources: CutSources) -> str:
     if lab != example[0]:
         text = text.replace("DATASET=one", "DATASET=NAME")
     text = text.replace(example[1], stage_ids(sources.manifest(lab))[0]).replace(example[0], lab)
-    return renew(sources, text, README_TEMPLATE)
+    text = re.sub(r"\s\[[^\]]*example-journal[^\]]*\]\([^)]*\)[^.]*\.", "", text)  # it has our solutions' lines
+    return renew(sources, align_comments(text), README_TEMPLATE)
+
+
+def align_comments(text: str) -> str:
+    """The text with the comments of each paragraph of commands below each other: names have other lengths now."""
+
+    def align(paragraph: re.Match[str]) -> str:
+        lines = [re.split(r"  +(?=# )", line, maxsplit=1) for line in paragraph[0].splitlines()]
+        width = max((len(line[0]) for line in lines if len(line) > 1), default=0)
+        return "".join(f"{'  '.join([line[0].ljust(width), *line[1:]]).rstrip()}\n" for line in lines)
+
+    return re.sub(r"(?:^    make.*\n)+", align, text, flags=re.MULTILINE)
 
 
 def find_section(text: str, title: str) -> str:

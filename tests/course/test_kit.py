@@ -239,7 +239,10 @@ def test_labs_left_out_leave_no_trace(tmp_path):
     others = [other for other in LABS if other != lab]
     assert not [name for name in kit if any(other in name for other in others)]
     assert not [other for other in others if other in kit["README.md"].decode()]
-    assert f"make check LAB={lab} STAGE=01" in kit["README.md"].decode()
+    readme = kit["README.md"].decode()
+    assert f"make check LAB={lab} STAGE=01" in readme and "example-journal" not in readme
+    commands = re.search(r"(?:^    make.*# .*\n){3,}", readme, re.MULTILINE)
+    assert commands and len({line.index(" # ") for line in commands[0].splitlines()}) == 1
 
 
 def test_dangling_links_become_text():
