@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,12 @@ class Version:
     def verdict(self) -> str:
         """Of the last report on all datasets; '' when there is none."""
         return next((found.verdict for found in self.reports(whole=True)), "")
+
+    @property
+    def begun(self) -> datetime:
+        """When the student first had it: what was imported counts only where nothing else is there."""
+        own = [record for record in self.records if not record.imported_from]
+        return (own or self.records)[0].when
 
     @property
     def cause(self) -> str:
@@ -271,7 +278,7 @@ def read_parts(root: Path, lab: str) -> dict[str, tuple[str, float]]:
 
 
 def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note]) -> list[Optimisation]:
-    """A stage's optimisations, each with the versions whose first record is younger than its note.
+    """A stage's optimisations, each with the versions that were begun after its note.
 
     What is older than the first note belongs to it as well; without notes, all is one optimisation.
     """
@@ -281,24 +288,27 @@ def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note
     if versions and not optimisations:
         optimisations = [Optimisation(stage, 1, title)]
     for version in versions:
-        when = version.records[0].when
+        when = version.begun
         begun = [one for one in optimisations[1:] if one.note and one.note.begun is not None and one.note.begun <= when]
         (begun[-1] if begun else optimisations[0]).versions.append(version)
     return optimisations
 
 
 def find_versions(records: Sequence[Record]) -> list[Version]:
-    """Runs of records with one hash. What was imported joins the last version with its text, if there is one."""
+    """Runs of records with one hash. What was imported joins the first version with its text, if there is one."""
     versions: list[Version] = []
-    last_with: dict[str, Version] = {}
-    for record in records:
-        known = last_with.get(record.source_hash)
-        if known and (record.imported_from or known is versions[-1]):
-            known.records.append(record)
-            continue
-        versions.append(Version(record.source_hash, [record]))
-        last_with[record.source_hash] = versions[-1]
-    return versions
+    first_with: dict[str, Version] = {}
+    for record in sorted(records, key=lambda record: bool(record.imported_from)):  # the student's own ones first
+        version = first_with.get(record.source_hash) if record.imported_from else versions[-1] if versions else None
+        if version is None or version.source_hash != record.source_hash:
+            version = Version(record.source_hash)
+            versions.append(version)
+            first_with.setdefault(record.source_hash, version)
+        version.records.append(record)
+    order = {id(record): index for index, record in enumerate(records)}
+    for version in versions:
+        version.records.sort(key=lambda record: order[id(record)])
+    return sorted(versions, key=lambda version: order[id(version.records[0])])
 
 
 def make_timelines(

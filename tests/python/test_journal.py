@@ -194,6 +194,32 @@ def test_an_imported_report_joins_the_version_it_is_about(tmp_path: Path) -> Non
     assert "From r.json." not in text_of(tmp_path)  # the only place is the main one
 
 
+def test_an_imported_report_belongs_where_its_text_was_first_seen(tmp_path: Path) -> None:
+    def friend(minute: int, text: str) -> dict[str, Any]:
+        return elsewhere(report(minute, "01_serial", text, 0.1), host="friend") | {"imported_from": "t4.json"}
+
+    records = [
+        report(20, "01_serial", "a"),
+        report(40, "01_serial", "b"),
+        report(45, "01_serial", "a"),  # tried again in the second step
+        friend(50, "a"),
+        friend(51, "new"),
+        report(52, "01_serial", "b"),
+    ]
+    write_course(
+        tmp_path,
+        records,
+        **{
+            "01_serial": f"<!-- begun {journals.time(10)} -->\n## Goal\nOne.",
+            "01_serial-2": f"<!-- begun {journals.time(30)} -->\n## Goal\nTwo.",
+        },
+    )
+    first, second = read(tmp_path).optimisations
+    a, b, new = (journals.sha(text) for text in ("a", "b", "new"))
+    assert [(version.source_hash, len(version.records)) for version in first.versions] == [(a, 2)]
+    assert [version.source_hash for version in second.versions] == [b, a, new, b]
+
+
 def row(median_s: float, noise: float, seed: int, count: int = 10) -> Row:
     draw = random.Random(seed)
     samples_s = [median_s * draw.gauss(1, noise) for _ in range(count)]
