@@ -31,7 +31,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
 BY_SLURM = ("--executor", "slurm", "--slurm", "gres=gpu:1")
 
 
-def wait_until(done, seconds: float = 60) -> None:
+def wait_until(done, seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end
