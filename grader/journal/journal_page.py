@@ -302,14 +302,14 @@ def make_sweep(sweep: Sweep | None) -> Html | None:
 
 
 def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
-    """What was timed and given up, and what did not pass on the way."""
+    """What passed and was given up, and what did not pass on the way."""
     chosen = optimisation.chosen(timeline.place if timeline else None)
     tries, way = tell_tries(optimisation, chosen, timeline), tell_way(optimisation)
     table = None
     if tries:
         shown, left_out = tries[-MOST_TRIES:], len(tries) - MOST_TRIES
         caption = f"{plural(left_out, 'older one')} left out." if left_out > 0 else ""
-        summary = tag("summary", f"{plural(len(tries), 'version')} timed and given up")
+        summary = tag("summary", f"{plural(len(tries), 'version')} tried and given up")
         names = ["When (UTC)", "Version", "Time", "vs the one kept"]
         table = tag("details", summary, make_small_table(names, shown, caption), open="" if len(tries) <= 6 else None)
     return join(table, tag("p", way, class_="caption") if way else None) if table or way else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.journal.inspection import COUNTERS, Counted, Inspection
 from grader.journal.optimisations import Journal, Optimisation, Row, Timeline, Version
+from grader.journal.records import Record
 from grader.journal.report import Measurement
 from grader.journal.units import NONE, plural, show_bandwidth, show_factor, show_number, show_seconds, show_share
 
@@ -299,18 +300,24 @@ def tell_way(optimisation: Optimisation) -> str:
 
 
 def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None) -> list[list[str]]:
-    """Versions that were timed and given up: when, which text, time, and against the one that stands."""
-    if timeline is None:
-        return []
-    final = chosen.measured(timeline.place).get(timeline.dataset) if chosen else None
+    """Versions that passed and were given up: when, which text, time, and against the one that stands."""
+
+    def measured(version: Version) -> tuple[Record, Measurement] | None:
+        return version.measured(timeline.place).get(timeline.dataset) if timeline else None
+
+    final = measured(chosen) if chosen else None
+    told = {version.source_hash for version in optimisation.versions if version is chosen or measured(version)}
     rows = []
     for version in optimisation.versions:
-        found = version.measured(timeline.place).get(timeline.dataset)
-        if version is chosen or not found:
-            continue
-        record, timed = found
-        ratio = show_factor(final[1].median_s / timed.median_s) if final else NONE
-        rows.append([record.time[:16].replace("T", " "), version.source_hash[:8], show_seconds(timed.median_s), ratio])
+        record, time, ratio = version.records[-1], "passed, not timed", NONE
+        if version is not chosen and (found := measured(version)):
+            record, timed = found
+            time = show_seconds(timed.median_s)
+            ratio = show_factor(final[1].median_s / timed.median_s) if final else NONE
+        elif version.verdict != "passed" or version.source_hash in told or version is optimisation.versions[-1]:
+            continue  # the last one is not given up: it may be timed yet
+        told.add(version.source_hash)
+        rows.append([record.time[:16].replace("T", " "), version.source_hash[:8], time, ratio])
     return rows
 
 
