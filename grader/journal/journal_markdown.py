@@ -48,10 +48,9 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     for number, optimisation in enumerate(journal.shown, 1):
         blocks += list(one_optimisation(journal, number, optimisation, before))
         before = optimisation
-    unfinished = [one for one in journal.optimisations if not one.begun]
-    if unfinished:
-        blocks += ["## Begun, not passed yet"]
-        blocks += ["\n".join(f"- `{one.id}`: {one.versions[-1].verdict or 'not checked'}" for one in unfinished)]
+    if journal.unfinished:
+        items = [f"- `{one.id}`: {one.versions[-1].verdict or 'not checked'}" for one in journal.unfinished]
+        blocks += ["## Begun, not passed yet", "\n".join(items)]
     for timelines in list(journal.timelines.values())[1:]:
         blocks += [
             f"## Also measured: {timelines[0].place.name}",

@@ -323,11 +323,10 @@ def make_code(journal: Journal, chosen: Version | None) -> Html | None:
 
 def make_unfinished(journal: Journal) -> Html | None:
     """Stages that were checked, and neither passed nor are written about."""
-    unfinished = [one for one in journal.optimisations if not one.begun]
-    if not unfinished:
+    if not journal.unfinished:
         return None
     items = []
-    for one in unfinished:
+    for one in journal.unfinished:
         version = one.versions[-1]
         cause = f" ({version.cause})" if version.cause else ""
         items.append(tag("li", tag("code", one.id), f" {version.verdict or 'not checked as a whole'}{cause}"))

@@ -3,7 +3,8 @@
 python3 -m grader.journal.notes LAB STAGE [--new]    (make note LAB=… STAGE=… [NEW=1])
 
 An optimisation is a stage, or with NEW=1 a further step within one. The note's first line says when it was begun:
-what is recorded from then on belongs to it. A note that exists is never written over.
+what is recorded from then on belongs to it. A note that exists is never written over, and no further one is made while
+the last one is empty and nothing belongs to it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.journal.console import UserError, choose_labs, explain_os_error, read_stages, run_command
-from grader.journal.records import parse_time
+from grader.journal.records import parse_time, read_records
 
 PROMPTS = {
     "Goal": "What is to become right, or faster, and by which idea?",
@@ -96,18 +97,19 @@ def name_note(stage: str, number: int) -> str:
 
 def read_notes(folder: Path, stages: Sequence[str]) -> list[Note]:
     """All notes on the stages, in their order. Raises UserError when one cannot be read."""
-    notes = []
-    for stage in stages:
-        for number, file in find_notes(folder, stage):
-            try:
-                with file.open("rb") as stream:
-                    content = stream.read(MOST_BYTES + 1)
-            except OSError as error:
-                raise UserError(explain_os_error(error)) from None
-            text = content[:MOST_BYTES].decode("utf-8", "replace")
-            notes.append(parse_note(file.name, stage, number, text))
-            notes[-1].shortened = len(content) > MOST_BYTES
-    return notes
+    return [read_note(file, stage, number) for stage in stages for number, file in find_notes(folder, stage)]
+
+
+def read_note(file: Path, stage: str, number: int) -> Note:
+    """One note. Raises UserError when it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UserError(explain_os_error(error)) from None
+    note = parse_note(file.name, stage, number, content[:MOST_BYTES].decode("utf-8", "replace"))
+    note.shortened = len(content) > MOST_BYTES
+    return note
 
 
 def find_notes(folder: Path, stage: str) -> list[tuple[int, Path]]:
@@ -134,6 +136,19 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
     except OSError as error:
         raise UserError(explain_os_error(error)) from None
     return file
+
+
+def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
+    """The stage's last note where nothing is written in it and nothing recorded belongs to it. Raises UserError."""
+    notes = find_notes(folder, stage)
+    if not notes:
+        return None
+    number, file = notes[-1]
+    note = read_note(file, stage, number)
+    records = [record for record in read_records(folder / "records.jsonl", lab).entries if record.stage == stage]
+    if number > 1:  # what is older belongs to the first one
+        records = [record for record in records if note.begun and record.when >= note.begun]
+    return None if note.written or records else file
 
 
 def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
@@ -170,7 +185,10 @@ def main(arguments: Sequence[str]) -> int:
     stages = read_stages(options.root, lab)
     stage = choose_stage(stages, options.stage, lab)
     folder = options.work / lab / "journal"
-    file = create_note(folder, stage, stages[stage], options.new, datetime.now(UTC))
+    unused = find_unused(folder, lab, stage) if options.new else None
+    if unused:
+        print(f"No further note: {unused} is still empty, and nothing was recorded since it was begun. Use that one.")
+    file = unused or create_note(folder, stage, stages[stage], options.new, datetime.now(UTC))
     if not open_editor(file):
         print(f"Your note: {file}")
     print(f"The journal with it: make journal LAB={lab}")

@@ -107,8 +107,9 @@ class Optimisation:
 
     @property
     def begun(self) -> bool:
-        """Whether there is more to tell than failed checks: a note, or a version that passed."""
-        return self.note is not None or any(version.verdict == "passed" for version in self.versions)
+        """Whether there is more to tell than failed checks: words, a note on what was tried, a version that passed."""
+        noted = self.note is not None and bool(self.note.written or self.versions)
+        return noted or any(version.verdict == "passed" for version in self.versions)
 
     def chosen(self, place: Place | None) -> Version | None:
         """The version that stands for it: the last that passed and was timed at a place, else passed, else the last."""
@@ -224,6 +225,11 @@ class Journal:
     def shown(self) -> list[Optimisation]:
         """Those with something to tell."""
         return [optimisation for optimisation in self.optimisations if optimisation.begun]
+
+    @property
+    def unfinished(self) -> list[Optimisation]:
+        """Those that were tried, neither passed nor are written about."""
+        return [one for one in self.optimisations if one.versions and not one.begun]
 
 
 def place_of(record: Record) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.journal.journal import render
 from grader.journal.notes import PROMPTS, create_note, name_note, parse_note, read_notes
 from grader.journal.prose import make_prose
-from tests.python.journals import LAB, STAGES, write_course
+from tests.python.journals import LAB, STAGES, report, write_course
 from tests.python.support import ROOT, run_module
 
 MODULE = "grader.journal.notes"
@@ -43,10 +45,35 @@ def test_a_note_is_never_written_over(tmp_path: Path) -> None:
     file.write_text("mine")
     assert note(tmp_path, "02_tree").stdout == first.stdout
     assert file.read_text() == "mine"
-    second = note(tmp_path, "02", "--new")
+    second = note(tmp_path, "02", "--new")  # the first one has words in it
     assert f"Your note: {file.with_name('02_tree-2.md')}" in second.stdout
     assert note(tmp_path, "02").stdout == second.stdout  # the one that is being worked on
     assert file.read_text() == "mine"
+
+
+def test_no_further_note_while_the_last_one_is_unused(tmp_path: Path) -> None:
+    folder = write_course(tmp_path, [report(1, "02_tree", "old"), report(1, "01_serial", "other")])
+    old = "<!-- begun 2026-11-02T00:00:00Z -->\n## Goal\n"
+    (folder / "02_tree.md").write_text(old)
+    assert "02_tree-2.md" in note(tmp_path, "02", "--new").stdout  # what was recorded belongs to the first
+    again = note(tmp_path, "02", "--new")
+    second = folder / "02_tree-2.md"
+    assert f"No further note: {second} is still empty" in again.stdout
+    assert f"Your note: {second}" in again.stdout
+    assert "2 optimisations, none" in render(tmp_path, LAB, folder).result  # the two that passed
+    later = (folder / "records.jsonl").read_text() + json.dumps(report(60 * 24 * 20, "02_tree", "new")) + "\n"
+    second.write_text(old)
+    (folder / "records.jsonl").write_text(later)
+    assert "02_tree-3.md" in note(tmp_path, "02", "--new").stdout
+    note(tmp_path, "03", "--new")
+    assert "No further note" in note(tmp_path, "03", "--new").stdout
+
+
+def test_an_empty_optimisation_is_neither_counted_nor_shown(tmp_path: Path) -> None:
+    folder = write_course(tmp_path, [report(1, "01_serial", "a")], **{"02_tree": "<!-- begun 2026-11-02 -->\n# Goal\n"})
+    rendered = render(tmp_path, LAB, folder)
+    assert rendered.result == "1 optimisation, none measured yet"
+    assert "02_tree" not in rendered.page + rendered.markdown
 
 
 @pytest.mark.parametrize("stage", ["", "0", "9", "02_tre\u00e9", "../x"])
