@@ -548,6 +548,7 @@ const Stage& Lab::stage(std::string_view wanted) const {
         ids.push_back(stage.id);
         words.insert(words.end(), {stage.id, std::string(stage_slug(stage.id))});
     }
+    if (wanted.empty()) throw UsageError(fmt::format("Which STAGE of {}? {}.", name, fmt::join(ids, ", ")));
     throw UsageError(fmt::format("{} has no stage \"{}\".{} Stages: {}.", name, wanted,
                                  is_number ? "" : did_you_mean(wanted, words), fmt::join(ids, ", ")));
 }

@@ -98,6 +98,11 @@ Discovery out_of_bounds(const StageRun& run, const Finding& f) {
 /// A hint for a line whose threads race with each other.
 std::string race_with_itself(const Finding& f) {
     if (f.now.writes && f.before.writes) return "Many threads write one place: use an atomic, or let one thread do it.";
+    const auto space = static_cast<FindingSpace>(f.space);
+    if (space != FindingSpace::shared && space != FindingSpace::dynamic_shared)
+        return "Many threads update one place: that takes an atomic, such as atomicAdd. (In a loop in which each has "
+               "its "
+               "own, a __syncthreads() belongs between two turns.)";
     return "In a loop, a __syncthreads() belongs between two turns. Where many threads update one place, it takes an "
            "atomic.";
 }

@@ -48,7 +48,7 @@ struct Source {
     std::string whole_line(int number, std::size_t most) const {
         std::string whole = compilation::source_line(text, number);
         for (std::size_t tab; (tab = whole.find('\t')) != std::string::npos;) whole.replace(tab, 1, "    ");
-        return to_printable(whole.substr(0, most));
+        return whole.size() <= most ? to_printable(whole) : to_printable(whole.substr(0, most - 1)) + "…";
     }
     int line_count() const { return static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1; }
     std::vector<std::string> lines() const {

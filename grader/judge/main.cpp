@@ -86,11 +86,10 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
     if (entry.takes_lab) {
         auto* lab = command.add_option("LAB", options.lab, "the lab's name");
         if (entry.needs_lab) lab->required();
-        command
-            .add_option("STAGE", options.stage,
-                        fmt::format("a number (2), a slug or a whole id; without it, {}",
-                                    entry.shows ? "the last one you started" : "all"))
-            ->required(entry.needs_stage);
+        const char* without = entry.needs_stage ? ""
+                              : entry.shows     ? "; without it, the last one you started"
+                                                : "; without it, all";
+        command.add_option("STAGE", options.stage, std::string("a number (2), a slug or a whole id") + without);
     }
     if (entry.shows) {
         command.add_option("--image", options.image, "the picture to work on; without it, the lab's own");

@@ -60,10 +60,13 @@ class Records {
     std::string text_;  // as it was when the lock was taken
 };
 
+bool has_text(const Records& records, const std::string& hash) {
+    return records.has(fmt::format(R"({{"schema":1,"kind":"source","hash":"{}")", hash));
+}
+
 /// The line that keeps the file's text; empty when it is there already or the file has changed since.
 std::string source_line(const Records& records, const RecordedFile& file, const std::string& time) {
-    const std::string begin = fmt::format(R"({{"schema":1,"kind":"source","hash":"{}")", file.hash);
-    if (file.hash.empty() || records.has(begin)) return "";
+    if (file.hash.empty() || has_text(records, file.hash)) return "";
     std::ifstream stream(file.source, std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(stream), {});
     if (!stream || sha256(text) != file.hash) return "";
@@ -108,16 +111,19 @@ void record_report(const fs::path& work, const Report& report, const StageReport
     append_record(work, {report.lab, stage.stage, stage.source_hash, stage.source}, "report", report.time, entry);
 }
 
-bool record_imported(const fs::path& work, const Report& report, const StageReport& stage, const std::string& from) {
+Imported record_imported(const fs::path& work, const Report& report, const StageReport& stage,
+                         const std::string& from) {
     Records records(records_file(work, report.lab));
     const Json one = of_one_stage(report, stage);
     std::string body = as_line({{"report", one}});  // {"report":…}
     body = body.substr(1, body.size() - 3);
-    if (records.has(body)) return false;
+    if (records.has(body)) return Imported::there_already;
     const fs::path mine = work / report.lab / (stage.stage + ".cu");
+    const bool is_mine = fs::is_regular_file(mine) && sha256_file(mine) == stage.source_hash;
+    if (!is_mine && !has_text(records, stage.source_hash)) return Imported::not_yours;
     append_to(records, {report.lab, stage.stage, stage.source_hash, mine}, "report", report.time,
               {{"verb", report.verb}, {"imported_from", from}, {"report", one}});
-    return true;
+    return Imported::added;
 }
 
 }  // namespace warplab

@@ -29,8 +29,10 @@ void append_record(const std::filesystem::path& work, const RecordedFile& file, 
 void record_report(const std::filesystem::path& work, const Report& report, const StageReport& stage,
                    const std::string& dataset);
 
-/// The same of a report that was made elsewhere, from the file of that name. False: it is there already.
-bool record_imported(const std::filesystem::path& work, const Report& report, const StageReport& stage,
-                     const std::string& from);
+/// The same of a report that was made elsewhere, from the file of that name: only of a text that is the student's, now
+/// or in an earlier record, and only once.
+enum class Imported { added, there_already, not_yours };
+Imported record_imported(const std::filesystem::path& work, const Report& report, const StageReport& stage,
+                         const std::string& from);
 
 }  // namespace warplab

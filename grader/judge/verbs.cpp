@@ -1,9 +1,12 @@
 #include "grader/judge/verbs.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <ctime>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -157,13 +160,43 @@ std::string next_after_check(const Report& report, const Options& options) {
 /// One report.json, of any verb and machine.
 Report read_report(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
+    if (!stream || fs::is_directory(file))
+        throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
     const std::string text(std::istreambuf_iterator<char>(stream), {});
-    if (!stream || fs::is_directory(file)) throw UsageError(fmt::format("{} cannot be read.", file.string()));
     try {
         return parse_report(text);
     } catch (const std::exception& error) {
         throw UsageError(fmt::format("{} is not a report.json: {}", file.string(), error.what()));
     }
+}
+
+/// What no judge would have written was written by somebody else.
+void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
+    const auto refuse = [&](const std::string& why) {
+        throw UsageError(fmt::format("{} is not taken: {}.", file.string(), why));
+    };
+    const std::string tomorrow = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) + 86400));
+    if (report.time.size() != tomorrow.size() || report.time > tomorrow)
+        refuse(fmt::format("its time, \"{}\", is none, or is still to come", report.time));
+    for (const StageReport& stage : report.stages) {
+        lab.stage(stage.stage);  // throws with the names there are
+        for (const Measurement& m : stage.measurements) {
+            const auto known = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
+            if (std::none_of(lab.datasets.begin(), lab.datasets.end(), known))
+                refuse(fmt::format("{} has no dataset \"{}\"", lab.name, m.dataset));
+            const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
+            if (m.samples_s.empty() || !positive(m.median_s) ||
+                !std::all_of(m.samples_s.begin(), m.samples_s.end(), positive))
+                refuse(fmt::format("{} on {} has no time, or one that is not above 0 s", stage.stage, m.dataset));
+        }
+    }
+}
+
+std::string import_words(const Report& report, const StageReport& stage, Imported outcome) {
+    if (outcome == Imported::there_already) return "is in the journal already";
+    if (outcome == Imported::not_yours) return "not taken: it is about a text that is none of yours";
+    if (stage.measurements.empty()) return std::string(verdict_name(stage.verdict)) + ", not timed";
+    return "measured on " + (report.backend == "cuda" ? report.machine.gpu : "the CPU backend");
 }
 
 }  // namespace
@@ -209,20 +242,26 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
 int list_labs(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
     if (!options.lab.empty()) judge.lab(options.lab);  // throws with the names there are
-    std::string next;
+    std::string next, first;                           // in a lab that is begun, and in the first one
     for (const std::string& name : find_labs(options.root)) {
         if (!options.lab.empty() && name != options.lab) continue;
         const Lab& lab = judge.lab(name);
         fmt::print("{}  {}\n", lab.name, lab.title);
+        std::string here;
+        bool begun = false;
         for (const Stage& stage : lab.stages) {
             const Standing standing = standing_of(lab, stage, judge.folders());
             fmt::print("  {:<28} {:<12} {}\n", stage.id, standing.words, stage.title);
-            if (next.empty() && standing.words != "passing" && standing.words != "measured")
-                next = fmt::format("make check LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
-            if (next.empty() && standing.words == "passing" && why_no_gpu().empty())
-                next = fmt::format("make bench LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
+            begun |= standing.words != "not started";
+            if (here.empty() && standing.words != "passing" && standing.words != "measured")
+                here = fmt::format("make check LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
+            if (here.empty() && standing.words == "passing" && why_no_gpu().empty())
+                here = fmt::format("make bench LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
         }
+        if (next.empty() && begun) next = here;
+        if (first.empty()) first = here;
     }
+    if (next.empty()) next = first;
     if (!next.empty()) fmt::print("\nNext: {}\n", next);
     return 0;
 }
@@ -315,20 +354,23 @@ int import(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
     const Report report = read_report(options.report);
     const Lab& lab = judge.lab(report.lab);
-    for (const StageReport& stage : report.stages) lab.stage(stage.stage);  // throws with the names there are
-    const std::string where = report.backend == "cuda" ? report.machine.gpu : "the CPU backend";
-    int added = 0;
+    require_plausible(report, lab, options.report);
+    int added = 0, foreign = 0;
     for (const StageReport& stage : report.stages) {
-        const bool fresh = record_imported(options.work, report, stage, options.report.filename().string());
-        added += fresh;
-        fmt::print("  {:<28} {}\n", stage.stage,
-                   !fresh                       ? "is in the journal already"
-                   : stage.measurements.empty() ? std::string(verdict_name(stage.verdict)) + ", not timed"
-                                                : "measured on " + where);
+        const Imported outcome = record_imported(options.work, report, stage, options.report.filename().string());
+        added += outcome == Imported::added;
+        foreign += outcome == Imported::not_yours;
+        fmt::print("  {:<28} {}\n", stage.stage, import_words(report, stage, outcome));
     }
-    fmt::print("{} of {} added to {}. Next: make journal LAB={}\n", added, format_plural(report.stages.size(), "stage"),
-               records_file(options.work, lab.name).string(), lab.name);
-    return 0;
+    fmt::print("{} of {} added to {}.\n", added, format_plural(report.stages.size(), "stage"),
+               records_file(options.work, lab.name).string());
+    if (foreign > 0)
+        print(wrap(fmt::format("A journal is about your own texts: check the file that was measured (put it into {}) "
+                               "before you import what was found about it.",
+                               (options.work / lab.name).string()),
+                   0, text_style(STDOUT_FILENO).width));
+    if (added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);
+    return foreign > 0 ? 1 : 0;
 }
 
 int prepare_harness(const Options& options) {

@@ -99,7 +99,8 @@ Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders)
     if (last.source_hash != sha256_file(work_file(lab, stage, folders))) return {"changed since", last};
     if (last.verdict == Verdict::failed) return {"failing", last};
     if (last.verdict == Verdict::error) return {"not checked", last};
-    return {last.measurements.empty() ? "passing" : "measured", last};
+    const bool on_gpu = report->backend == "cuda";  // a CPU's time is no measurement
+    return {last.measurements.empty() || !on_gpu ? "passing" : "measured", last};
 }
 
 }  // namespace warplab

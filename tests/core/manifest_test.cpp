@@ -124,7 +124,7 @@ TEST(Manifest, WrongWordsNameTheChoices) {
     EXPECT_EQ(usage_error([&] { lab.stage("strided_"); }),
               "scale has no stage \"strided_\". Did you mean \"strided\"? Stages: 01_plain, 02_strided.");
     EXPECT_EQ(usage_error([&] { lab.stage("3"); }), "scale has no stage \"3\". Stages: 01_plain, 02_strided.");
-    EXPECT_EQ(usage_error([&] { lab.stage(""); }), "scale has no stage \"\". Stages: 01_plain, 02_strided.");
+    EXPECT_EQ(usage_error([&] { lab.stage(""); }), "Which STAGE of scale? 01_plain, 02_strided.");
     EXPECT_EQ(usage_error([&] { lab.stage("99999999999999999999"); }),
               "scale has no stage \"99999999999999999999\". Stages: 01_plain, 02_strided.");
     EXPECT_EQ(usage_error([&] { lab.dataset("tinny"); }),

@@ -40,7 +40,7 @@ class Records : public testing::Test {
         for (std::string line; std::getline(stream, line);) all.push_back(Json::parse(line));
         return all;
     }
-    static Report report(const std::string& host) {
+    static Report report(const std::string& host, const std::string& source_hash = "") {
         Report report;
         report.verb = "grade";
         report.lab = "dot_product";
@@ -49,6 +49,7 @@ class Records : public testing::Test {
         report.machine.host = host;
         StageReport stage;
         stage.stage = "01_atomic";
+        stage.source_hash = source_hash;
         stage.verdict = Verdict::passed;
         report.stages = {stage};
         return report;
@@ -135,13 +136,22 @@ TEST_F(Records, SayWhyTheyCannotBeWritten) {
 }
 
 TEST_F(Records, AnImportedReportIsAddedOnce) {
-    const Report first = report("box"), second = report("other");
-    EXPECT_TRUE(record_imported(work_, first, first.stages[0], "back.json"));
-    EXPECT_FALSE(record_imported(work_, first, first.stages[0], "back.json"));
-    EXPECT_TRUE(record_imported(work_, second, second.stages[0], "back.json"));
-    ASSERT_EQ(lines().size(), 2u);
-    EXPECT_EQ(lines()[0]["imported_from"], "back.json");
-    EXPECT_EQ(lines()[1]["report"]["machine"]["host"], "other");
+    const RecordedFile mine = write_source("mine\n");
+    const Report first = report("box", mine.hash), second = report("other", mine.hash);
+    EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::added);
+    EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::there_already);
+    write_source("mine, and changed since\n");  // the text is in the records
+    EXPECT_EQ(record_imported(work_, second, second.stages[0], "back.json"), Imported::added);
+    ASSERT_EQ(lines().size(), 3u);
+    EXPECT_EQ(lines()[1]["imported_from"], "back.json");
+    EXPECT_EQ(lines()[2]["report"]["machine"]["host"], "other");
+}
+
+TEST_F(Records, AReportOfAnotherTextIsNotImported) {
+    write_source("mine\n");
+    const Report other = report("box", sha256("somebody else's\n"));
+    EXPECT_EQ(record_imported(work_, other, other.stages[0], "back.json"), Imported::not_yours);
+    EXPECT_TRUE(lines().empty());
 }
 
 TEST_F(Records, SayWhichDatasetAlone) {
