@@ -112,7 +112,7 @@ class Course:
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+            command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
         )
         assert "Traceback" not in done.stderr, done.stderr
         return done
