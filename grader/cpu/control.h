@@ -18,6 +18,10 @@ inline constexpr int fault_status = 80;
 /// Where faults and the current kernel are recorded; also installs the handlers for SIGSEGV, SIGBUS, SIGFPE, SIGABRT.
 void use_status_page(StatusPage* page);
 
+/// Check mode: `to` gets each new finding as it happens. The status page has them too, but can be written later. The
+/// first to call this stays: a student's code cannot take its place.
+void tell_findings(void (*to)(const Finding&));
+
 /// In check mode: which bytes of that memory a call was given, whether they hold something, and as which of the
 /// judge's buffers. Without check mode nothing happens.
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,

@@ -1,6 +1,7 @@
 #pragma once
 // The language between judge and runner: fixed-size packets on a SOCK_SEQPACKET pair, file descriptors as ancillary
-// data. The judge asks, the runner answers once. Nothing the runner answers is believed; every field is bounded.
+// data. The judge asks, the runner answers once. Nothing the runner answers is believed; every field is bounded. Before
+// its answer it sends what check mode finds (status_page.h), a packet each, at once.
 
 #include <cstdint>
 

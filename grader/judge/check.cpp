@@ -345,8 +345,8 @@ void StageRun::end_session() {
     if (!session) return;
     if (tool.empty()) session->kill();  // tools write their words at the end
     const StatusPage page = session->status();
-    const std::uint32_t found = std::min(page.finding_count, most_findings);
-    findings.insert(findings.end(), page.findings, page.findings + found);
+    const std::vector<Finding> found = session->findings();
+    findings.insert(findings.end(), found.begin(), found.end());
     guards.insert(page.guards, page.guards + std::min(page.guard_count, most_guards));
     counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
     launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, most_shapes));

@@ -1,6 +1,7 @@
 #pragma once
-// Check mode as part of the verdict: small datasets run once more with every access watched. What it sees is written
-// down in the student's own process, where code bent on it can erase its findings: it is there to find mistakes.
+// Check mode as part of the verdict: small datasets run once more with every access watched. The judge is told of each
+// finding as it happens, so none can be taken back. But what watches lives in the student's own process, where code bent
+// on it can put it out of action first, or behave while it is watched: check mode is there to find mistakes.
 
 #include <filesystem>
 #include <functional>

@@ -50,6 +50,8 @@ class Session {
 
     bool alive() const { return alive_; }
     StatusPage status() const;
+    /// What check mode found so far: each as it was told when it happened, whatever became of the status page since.
+    std::vector<Finding> findings();
     std::string output() const { return process_.output(); }
     /// Ends the runner at once: it may have work queued that nobody wants any more.
     void kill();
@@ -58,6 +60,7 @@ class Session {
 
   private:
     bool has_unasked_answer() const;
+    bool take_findings();
     Reply lied(const std::string& what);
     Reply died(double limit_s);
     Failure explain_end(const Ended& ended, double limit_s) const;
@@ -69,6 +72,7 @@ class Session {
     Policy policy_;
     Descriptor channel_, page_file_;
     StatusPage* page_ = nullptr;
+    std::vector<Finding> findings_ = {};
     std::uint64_t buffer_bytes_ = 0;  // of the judge's, as opened last
     Process process_;
     bool alive_ = true;

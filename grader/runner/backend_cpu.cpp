@@ -3,12 +3,15 @@
 #include <sys/mman.h>
 
 #include "grader/cpu/control.h"
+#include "grader/io/channel.h"
+#include "grader/io/protocol.h"
 #include "grader/runner/backend.h"
 
 namespace warplab::runner {
 
 void start(StatusPage* page) {
     cpu::use_status_page(page);
+    cpu::tell_findings([](const Finding& finding) { protocol::send_packet(protocol::channel_fd, finding); });
     cpu::hide_device_memory(true);  // host code that uses a device pointer fails here as on a GPU
 }
 

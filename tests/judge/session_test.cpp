@@ -1,7 +1,10 @@
 #include "grader/judge/session.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include <cstddef>
 
 #include "grader/core/cause.h"
 
@@ -42,6 +45,47 @@ TEST(Session, ReportsTheRunnersCudaError) {
     ASSERT_TRUE(reply.failure);
     EXPECT_EQ(reply.failure->cause, cause::cuda_error);
     EXPECT_NE(reply.failure->message.find("in the call: bad [31m"), std::string::npos) << reply.failure->message;
+}
+
+// What a runner tells of one finding: its kind and a line, the rest is 0.
+constexpr auto finding = R"(
+def finding(kind=1, line=7):
+    words = bytearray(SIZE)
+    words[0:4] = struct.pack('<I', kind)
+    words[LINE:LINE + 4] = struct.pack('<i', line)
+    return bytes(words)
+)";
+
+std::string telling_findings(const std::string& program) {
+    return fmt::format("SIZE = {}\nLINE = {}\n", sizeof(Finding), offsetof(Finding, line)) + answer + finding + program;
+}
+
+TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
+    Session session = child(telling_findings(
+        "channel.recv(99999); channel.send(finding()); channel.send(finding(line=9)); channel.send(answer())\n"
+        "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
+    ASSERT_FALSE(ask_run(session).failure);
+    const std::vector<Finding> found = session.findings();
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].line, 7);
+    EXPECT_EQ(found[1].line, 9);
+}
+
+TEST(Session, KeepsWhatCheckModeToldBeforeACrash) {
+    Session session = child(telling_findings("channel.recv(99999); channel.send(finding()); os.abort()"));
+    EXPECT_TRUE(ask_run(session).failure);
+    EXPECT_EQ(session.findings().size(), 1u);
+}
+
+TEST(Session, MoreFindingsThanCheckModeMakesAreALie) {
+    Session session = child(telling_findings(
+        fmt::format("channel.recv(99999)\nfor _ in range({}): channel.send(finding())\nchannel.send(answer()); "
+                    "time.sleep(5)",
+                    most_findings + 1)));
+    const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::protocol);
+    EXPECT_FALSE(session.alive());
 }
 
 class Liar : public testing::TestWithParam<const char*> {};

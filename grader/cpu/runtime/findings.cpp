@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "grader/cpu/control.h"
 #include "grader/cpu/runtime/fault.h"
 
 namespace warplab_cpu {
@@ -61,6 +62,8 @@ void print(const Finding& f) {
                  f.object, f.kernel, f.detail);
 }
 
+void (*listener)(const Finding&);
+
 }  // namespace
 
 void record_finding(const Finding& finding, std::uint64_t times) {
@@ -77,10 +80,11 @@ void record_finding(const Finding& finding, std::uint64_t times) {
         place->second = warplab::most_findings;
         return;
     }
-    page.findings[page.finding_count] = finding;
-    page.findings[page.finding_count].count = times;
-    if (!page_is_read()) print(finding);
-    ++page.finding_count;
+    Finding counted = finding;
+    counted.count = times;
+    page.findings[page.finding_count++] = counted;
+    if (!page_is_read()) print(counted);
+    if (listener) listener(counted);
 }
 
 void record_guard(std::uint64_t program_counter) {
@@ -92,3 +96,7 @@ void record_guard(std::uint64_t program_counter) {
 }
 
 }  // namespace warplab_cpu
+
+void warplab::cpu::tell_findings(void (*to)(const Finding&)) {
+    if (!warplab_cpu::listener) warplab_cpu::listener = to;
+}

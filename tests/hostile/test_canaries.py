@@ -1,0 +1,90 @@
+"""Words planted in every secret place of a course are found neither by a hand-in that searches all that it can read nor
+in what its student gets back."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader.course.batch.feedback import redact
+from grader.course.feedback import tell_report
+from grader.journal.page import make_page
+from grader.journal.report import read_report
+from tests.hostile.test_hostile import HONEST, LAB, STAGE
+from tests.labs.conftest import BUILD, ROOT
+
+SEARCHER = Path(__file__).parent / "canaries/searches_everywhere.cu"
+SECRET = "ca" * 32
+FINDABLE = "canary_that_may_be_found"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course with a word in its hidden datasets' names, a solution, an oracle's source and another hand-in."""
+    root = tmp_path_factory.mktemp("course")
+    for part in ("labs", "datasets", "solutions", "grader"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", ".secret"))
+    hidden = root / "datasets" / LAB / "hidden.json"
+    recipes = json.loads(hidden.read_text())
+    for number, recipe in enumerate(recipes["datasets"]):
+        recipe["name"] = f"hidden_canary_dataset_{number}"
+        recipe["about"] = "canary_about_a_dataset"
+    hidden.write_text(json.dumps(recipes))
+    secret = root / "datasets/.secret"
+    secret.write_text(SECRET + "\n")
+    secret.chmod(0o600)
+    with (root / "solutions" / LAB / f"{STAGE}.cu").open("a") as solution:
+        solution.write("// canary_in_a_solution\n")
+    (root / "work" / LAB).mkdir(parents=True)
+    (root / "work" / LAB / f"{STAGE}.cu").write_text("// canary_of_another_student\n" + HONEST.read_text())
+    return root
+
+
+def grade(course: Path, source: Path, folder: Path) -> tuple[Path, str]:
+    """Grades a file with a word in the environment; gives the report and all that was printed."""
+    report = folder / "report.json"
+    build = (ROOT / BUILD).resolve()
+    command = [build / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--build", build]
+    command += ["--no-nvcc", "--no-check-mode", "--json", report, "--report-dir", folder]
+    run = subprocess.run(
+        [*map(str, command)],
+        cwd=course,
+        env=os.environ | {"CANARY": "canary_in_the_environment"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "needs a sandbox" in run.stderr:
+        pytest.skip("no sandbox can be had here")
+    assert report.exists(), run.stdout + run.stderr
+    return report, run.stdout + run.stderr
+
+
+def test_nothing_planted_is_found(course: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    grade(course, course / "work" / LAB / f"{STAGE}.cu", other)  # so that what was made of it lies in the cache
+    source = tmp_path / "handed in" / f"{STAGE}.cu"
+    source.parent.mkdir()
+    source.write_text(SEARCHER.read_text().replace("@FINDABLE@", FINDABLE))
+    report, printed = grade(course, source, tmp_path)
+    stage = json.loads(report.read_text())["stages"][0]
+    assert stage["verdict"] == "passed", printed
+    assert "searched " in stage["output"]
+    found = {line for line in stage["output"].splitlines() if line.startswith("FOUND")}
+    assert any(FINDABLE in line for line in found)
+    assert not [line for line in found if FINDABLE not in line]
+
+    redacted = tmp_path / "redacted.json"
+    redacted.write_text(json.dumps(redact(json.loads(report.read_text()))))
+    page = make_page([read_report(redacted)])
+    for told in (redacted.read_text(), tell_report(read_report(report)), str(page)):
+        assert "canary" not in told
+        assert SECRET not in told
+    assert SECRET not in report.read_text() + printed
+    assert "canary_dataset" in report.read_text()  # the instructor's own, so the words were planted where they count
