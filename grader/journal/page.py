@@ -31,11 +31,11 @@ MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def make_page(reports: Sequence[Report], unreadable: Sequence[str] = ()) -> str:
-    """The whole page. `unreadable` holds a message for each file that could not be shown."""
+def make_page(reports: Sequence[Report], unreadable: Sequence[str] = (), more: Html | None = None) -> str:
+    """The whole page. `unreadable` holds a message for each file that could not be shown; `more` stands below them."""
     title = f"{' and '.join(sorted({report.lab for report in reports})) or 'No lab'}: report"
     problems = [tag("p", message, class_="note bad") for message in unreadable]
-    content = join(make_header(reports), *problems, tag("main", *map(make_lab, reports)))
+    content = join(make_header(reports), *problems, more, tag("main", *map(make_lab, reports)))
     return make_document(title, Path(__file__).with_suffix(".css").read_text(encoding="utf-8"), content)
 
 

@@ -7,6 +7,7 @@ names and bytes, of which only a stage's own file is written anywhere.
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -19,6 +20,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+from grader.course.batch.journals import is_journal
 
 MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # unpacked, all files together
@@ -223,7 +226,7 @@ def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Code and descriptions in a folder that a course system or a person unpacked. Raises RefusedError."""
+    """Code, descriptions and the journal in a folder that a course system or a person unpacked. Raises RefusedError."""
     seen = 0
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
@@ -231,10 +234,13 @@ def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
             seen += 1
             if seen > MOST_FILES:
                 raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-            if name.startswith(".") or not (name.lower().endswith((".cu", ".json")) or is_archive(name)):
-                continue
             file = Path(where) / name
-            yield plain_name(file.relative_to(folder).as_posix()), read_bounded(file, MOST_FILE_BYTES)
+            path = file.relative_to(folder).as_posix()
+            if not name.startswith(".") and (name.lower().endswith((".cu", ".json")) or is_archive(name)):
+                yield plain_name(path), read_bounded(file, MOST_FILE_BYTES)
+            elif is_journal(path):
+                with contextlib.suppress(RefusedError, OSError):  # nobody loses points over a journal
+                    yield plain_name(path), read_bounded(file, MOST_FILE_BYTES)
 
 
 def read_bounded(file: Path, most_bytes: int) -> bytes:

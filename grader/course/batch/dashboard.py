@@ -10,11 +10,12 @@ import hashlib
 import hmac
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from grader.course.batch.database import OURS, STATUSES, Row, Stage
 from grader.course.batch.grading import safe_name
+from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final
 from grader.course.batch.suspicious import SLOW, Remark
 from grader.journal import page
@@ -35,9 +36,9 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 
 def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
-    stages: Sequence[str], secret: str, notes: Sequence[str] = (),
+    stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
 ) -> str:  # fmt: skip
-    """The page. `notes`: what could not be looked at, and why."""
+    """The page. `notes`: what could not be looked at, and why; `journals`: keys of those with a journal's page."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
@@ -59,7 +60,7 @@ def make_dashboard(
         make_remarks(remarks, notes),
         make_distribution(finals),
         make_times(rows, stages),
-        make_table(finals, stages),
+        make_table(finals, stages, journals),
         make_leaderboard(rows, stages, secret),
         tag("script", Html(script)),
     )
@@ -177,7 +178,7 @@ def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> H
     return tag("figure", tag("figcaption", label), picture)
 
 
-def make_table(finals: Sequence[Final], stages: Sequence[str]) -> Html:
+def make_table(finals: Sequence[Final], stages: Sequence[str], journals: Collection[str]) -> Html:
     """A line a student; the script searches and sorts it."""
     columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
                ("Late", "number"), *((stage[:2], "number") for stage in stages), ("Remarks", "")]  # fmt: skip
@@ -186,7 +187,7 @@ def make_table(finals: Sequence[Final], stages: Sequence[str]) -> Html:
         tag("th", tag("button", name, type="button", title=titles.get(name)), scope="col", class_=kind or None)
         for name, kind in columns
     ]
-    body = [make_line(final, stages) for final in finals]
+    body = [make_line(final, stages, final.row.key in journals) for final in finals]
     tools = tag(
         "div",
         tag("label", tag("input", type="search", id="search", placeholder="id, name, status, cause …",
@@ -197,22 +198,25 @@ def make_table(finals: Sequence[Final], stages: Sequence[str]) -> Html:
     return tag("section", tag("h2", "Submissions"), tools, tag("div", table, class_="wide"))
 
 
-def make_line(final: Final, stages: Sequence[str]) -> Html:
+def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
     """One student's."""
     row = final.row
     by_stage = {stage.stage: stage for stage in row.stages}
     points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.most)}"
     remarks = [row.detail, *row.notes, f"Set by hand: {final.override}" if final.override else ""]
+    folder = f"feedback/{safe_name(row.key)}"
+    journal = tag("a", "journal", href=f"{folder}/{JOURNAL}") if has_journal else None
+    words = " \N{MIDDLE DOT} ".join(remark for remark in remarks if remark)[:300]
     return tag(
         "tr",
-        tag("th", tag("a", final.student, href=f"feedback/{safe_name(row.key)}/index.html"), scope="row"),
+        tag("th", tag("a", final.student, href=f"{folder}/index.html"), scope="row"),
         tag("td", row.name),
         tag("td", row.status or "waiting", class_=row.status or None),
         value_cell(points, -1 if final.points is None else final.points),
         value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
         value_cell(plural(final.days_late, "day") if final.days_late else NONE, final.days_late),
         *(stage_cell(by_stage.get(stage)) for stage in stages),
-        tag("td", " \N{MIDDLE DOT} ".join(remark for remark in remarks if remark)[:300]),
+        tag("td", words or None, " \N{MIDDLE DOT} " if words and journal else None, journal),
     )
 
 

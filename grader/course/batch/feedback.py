@@ -15,12 +15,13 @@ from typing import Any
 
 from grader.course.batch.database import STATUSES, Database, Row
 from grader.course.batch.grading import safe_name
+from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final
 from grader.course.feedback import tell_report
 from grader.journal import page
 from grader.journal.console import write_atomically
 from grader.journal.documents import from_json
-from grader.journal.markup import join, tag
+from grader.journal.markup import Html, join, tag
 from grader.journal.page import make_document, make_page
 from grader.journal.report import Report
 from grader.journal.units import plural, show_points
@@ -87,22 +88,31 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
     remarks += row.notes
     for final in finals:
         remarks += describe(final)
+    journal = link_journal(target)
     if row.grade is None:
         write_atomically(target / "feedback.txt", "\n".join([*remarks, ""]))
-        write_atomically(target / "index.html", make_remarks_page(remarks))
+        write_atomically(target / "index.html", make_remarks_page(remarks, journal))
         return
     redacted = redact(json.loads(database.report(row.grade)))
     report: Report = from_json(Report, redacted, "")
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     write_atomically(target / "feedback.txt", "\n".join([*remarks, "", tell_report(report)]))
-    write_atomically(target / "index.html", make_page([report], remarks))
+    write_atomically(target / "index.html", make_page([report], remarks, journal))
 
 
-def make_remarks_page(remarks: list[str]) -> str:
+def link_journal(target: Path) -> Html | None:
+    """To the journal in a feedback's folder, where there is one."""
+    if not (target / JOURNAL).is_file():
+        return None
+    return tag("p", tag("a", "The journal", href=JOURNAL), ", made anew of the records and notes handed in.")
+
+
+def make_remarks_page(remarks: list[str], journal: Html | None) -> str:
     """The page of what has no report."""
     style = Path(page.__file__).with_suffix(".css").read_text(encoding="utf-8")
     heading = tag("header", tag("h1", "Lab report"), tag("p", "Not graded", class_="lead"))
-    return make_document("Not graded", style, join(heading, *(tag("p", remark, class_="note") for remark in remarks)))
+    notes = [tag("p", remark, class_="note") for remark in remarks]
+    return make_document("Not graded", style, join(heading, *notes, journal))
 
 
 def describe(final: Final) -> list[str]:

@@ -16,12 +16,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from grader.course.batch.archive import RefusedError, read_files
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
+from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.course.batch.submissions import Submission, pick_stages
 from grader.journal.console import UserError
 from grader.journal.documents import from_json
@@ -103,6 +104,7 @@ def grade_submission(
         for entry in submission.entries:
             files |= read_files(entry)
         picked, graded.notes = pick_stages(files, settings.lab, settings.wanted())
+        graded.notes += add_journal(files, submission.key, settings, running or Running())
         if picked:
             judge(picked, submission, settings, running or Running(), graded, environment or {})
         else:
@@ -118,6 +120,23 @@ def grade_submission(
         graded.status, graded.detail = "judge_error", f"{type(error).__name__}: {error}"[:MOST_WORDS]
     graded.wall_s = time.monotonic() - begin
     return graded
+
+
+def add_journal(files: dict[str, bytes], key: str, settings: Settings, running: Running) -> list[str]:
+    """Keeps a submission's journal and renders it beside the feedback; returns remarks: it decides about no points.
+
+    Raises DiskFullError and StoppedError."""
+    kept = settings.folder / "journals" / safe_name(key)
+    page = settings.folder / "feedback" / safe_name(key) / JOURNAL
+    bounded = replace(settings, timeout_s=2 * RENDERING_S)
+    try:
+        remarks = keep_journal(files, settings.lab, settings.stages, kept)
+        return remarks + render_journal(
+            kept, page, settings.root, settings.lab, lambda command, more: run_judge(command, bounded, running, more)
+        )
+    except OSError as error:
+        raise_if_full(settings.folder, error)
+        return [f"The journal could not be kept: {error.strerror}."]
 
 
 def raise_if_full(folder: Path, error: OSError | None = None) -> None:

@@ -11,6 +11,7 @@ from grader.course.batch.database import Database, Row
 from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
 from grader.course.batch.grading import Settings, safe_name
+from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final, finals, read_policy
 from grader.course.batch.suspicious import find_remarks
 from grader.journal.console import read_json, write_atomically
@@ -34,7 +35,9 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     remarks = find_remarks(rows, alike)
     secret = database.fact("secret") or ""
     facts = describe(database)
-    write_atomically(file, make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes))
+    journals = {row.key for row in rows if (settings.folder / "feedback" / safe_name(row.key) / JOURNAL).is_file()}
+    page = make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals)
+    write_atomically(file, page)
     return file
 
 
