@@ -102,6 +102,9 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError("Which lab? Type  make journal LAB=NAME")
     (lab,) = choose_labs(options.root, [options.lab or find_lab(options.folder / "records.jsonl")])
     folder: Path = options.folder or options.work / lab / "journal"
+    if not options.folder and not folder.is_dir():
+        print(f"Nothing is recorded yet, so there is no journal. Begin with: make check LAB={lab} STAGE=01")
+        return 0
     pictures = ([], "") if options.folder else find_pictures(options.build, options.work, lab)
     rendered = render(options.root, lab, folder, pictures, options.beside_source)
     page = folder / "journal.html"

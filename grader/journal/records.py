@@ -81,7 +81,20 @@ class Records:
 def parse_time(text: str) -> datetime:
     """A time in UTC. Raises ValueError."""
     time = datetime.fromisoformat(text)
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    try:
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError(f"{text} lies outside of the calendar in UTC.") from None
+
+
+def check_time(text: str) -> None:
+    """Raises ValueError saying what is wrong with a record's time."""
+    if not text:
+        raise ValueError("its time is missing.")
+    try:
+        parse_time(text)
+    except ValueError:
+        raise ValueError(f"its time, {text[:40]!r}, is none like 2026-11-21T09:30:00Z.") from None
 
 
 def read_records(file: Path, lab: str) -> Records:
@@ -119,7 +132,7 @@ def add_record(records: Records, line: bytes, lab: str) -> None:
     if content.get("kind") not in KINDS:
         return
     record: Record = from_json(Record, content, "")
-    parse_time(record.time)
+    check_time(record.time)
     if record.lab != lab:
         raise ValueError(f"it is about the lab {record.lab!r}, not {lab!r}.")
     if record.kind == "source":

@@ -286,15 +286,20 @@ def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
         json.dumps(report(1, "01_serial", "a") | {"report": {"stages": 3}}),
         "[" * 100_000,
         "\ufffd\x00",
+        json.dumps({key: value for key, value in report(1, "01_serial", "a").items() if key != "time"}),
+        json.dumps(report(1, "01_serial", "a") | {"time": "0001-01-01T00:00:00+23:00"}),
     ]
     fine = [report(2, "01_serial", "a", 0.1), {"schema": 1, "kind": "hologram"}, report(3, "02_tree", "b") | {"new": 1}]
     folder = write_course(tmp_path, [*bad, *fine])
     records = read_records(folder / "records.jsonl", LAB)
     assert len(records.entries) == 2
-    assert [int(re.search(r"line (\d+)", message)[1]) for message in records.skipped] == list(range(1, 10))  # type: ignore[index]
+    assert [int(re.search(r"line (\d+)", message)[1]) for message in records.skipped] == list(range(1, 12))  # type: ignore[index]
     result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
     assert result.returncode == 0
     assert "records.jsonl, line 1, is skipped: not valid JSON" in result.stderr
+    assert "line 4, is skipped: its time, 'yesterday', is none like" in result.stderr
+    assert "line 10, is skipped: its time is missing." in result.stderr
+    assert "isoformat" not in result.stderr
     assert "it is about the lab 'heat', not 'dot'" in (folder / "journal.html").read_text().replace("&#x27;", "'")
 
 
@@ -499,8 +504,10 @@ def test_command_without_a_lab_or_a_work_folder(tmp_path: Path) -> None:
     assert (result.returncode, "No lab is called 'nolab'" in result.stderr) == (2, True)
     result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "elsewhere")
     assert result.returncode == 0
-    assert "Nothing is recorded yet." in result.stdout
-    assert (tmp_path / "elsewhere" / LAB / "journal" / "journal.html").exists()
+    assert result.stdout.startswith("Nothing is recorded yet, so there is no journal. Begin with: make check LAB=dot")
+    assert not (tmp_path / "elsewhere").exists()
+    result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
+    assert "Nothing is recorded yet.\nJournal: " in result.stdout  # there is a folder for notes
 
 
 def test_the_lab_may_be_left_out_where_records_name_it(tmp_path: Path) -> None:
