@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.journal.markup import Html, tag
+from grader.journal.markup import Html, tag, wrap_name
 from grader.journal.report import Measurement, StageReport
 from grader.journal.units import show_number, show_seconds
 
@@ -88,7 +88,7 @@ def draw_ladder(stages: Sequence[StageReport]) -> Html | None:
     axis = Axis(min(times) / 1.3, max(times) * 1.3, logarithmic=True)
     ticks = round_times(axis)
     rows = [
-        tag("div", tag("div", stage.stage, class_="label"), draw_row(measurement, axis, ticks), class_="row")
+        tag("div", tag("div", wrap_name(stage.stage), class_="label"), draw_row(measurement, axis, ticks), class_="row")
         for stage, measurement in timed
     ]
     numbers = [tag("span", f"{show_number(time, 1)} s", style=f"left:{axis.position(time)}") for time in ticks]

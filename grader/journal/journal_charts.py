@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.journal.charts import ROW_HEIGHT, Axis, round_times
 from grader.journal.journal_words import show_speedup
-from grader.journal.markup import Html, join, tag
+from grader.journal.markup import Html, join, tag, wrap_name
 from grader.journal.optimisations import Row, Timeline
 from grader.journal.units import show_bandwidth, show_number, show_seconds, show_share
 
@@ -101,7 +101,7 @@ def draw_bandwidths(timeline: Timeline) -> Html | None:
         drawn.append(draw_row(row, draw_bar(axis, axis.low, value), value, text, axis, ticks, lines))
     what = "Bytes that have to move, per second, logarithmic."
     label = f"{what} {list_values(rows, lambda row: show_bandwidth(reached_bytes_per_s(row)))}"
-    legend = [("bound-line", f"this machine's memory: {show_bandwidth(roof)}")]
+    legend = [("bound-line", f"the GPU's memory: {show_bandwidth(roof)}")]
     return draw_rows(drawn, axis, ticks, show_rate, legend, what, label)
 
 
@@ -137,7 +137,7 @@ def draw_row(
     words = tag("text", text, dx=-12 if left else 12, dy="0.35em", text_anchor="end" if left else None, class_="value")
     value = tag("svg", words, x=at, y=ROW_HEIGHT / 2, overflow="visible")
     picture = tag("svg", *grid, *through, shapes, value, width="100%", height=ROW_HEIGHT)
-    link = tag("a", row.optimisation.id, href=f"#{row.optimisation.id}")
+    link = tag("a", wrap_name(row.optimisation.id), href=f"#{row.optimisation.id}")
     return tag("div", tag("div", link, class_="label"), picture, class_="row")
 
 

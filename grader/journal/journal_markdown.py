@@ -14,6 +14,7 @@ from grader.journal.journal_words import (
     compared_names,
     compared_values,
     counter_columns,
+    name_place,
     tell_beyond,
     tell_bound,
     tell_change,
@@ -53,7 +54,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
         blocks += ["## Begun, not passed yet", "\n".join(items)]
     for timelines in list(journal.timelines.values())[1:]:
         blocks += [
-            f"## Also measured: {timelines[0].place.name}",
+            f"## Also measured: {name_place(timelines)}",
             "Another machine's times: compared among themselves, not with those above.",
         ]
         blocks += [block for timeline in timelines for block in summary(journal, timeline, None)]

@@ -20,6 +20,7 @@ from grader.journal.journal_words import (
     compared_names,
     compared_values,
     counter_columns,
+    name_place,
     tell_beyond,
     tell_bound,
     tell_change,
@@ -39,7 +40,7 @@ from grader.journal.journal_words import (
     tell_way,
     without_bound,
 )
-from grader.journal.markup import Html, join, tag
+from grader.journal.markup import Html, join, tag, wrap_name
 from grader.journal.notes import Note
 from grader.journal.optimisations import Journal, Optimisation, Row, Timeline, Version
 from grader.journal.page import badge, make_document, make_text
@@ -159,7 +160,7 @@ def make_table(timeline: Timeline, source: Source | None) -> Html:
     rows = []
     for row in timeline.rows:
         values = [show_seconds(row.time_s), *compared_values(timeline, row, source)]
-        link = tag("a", row.optimisation.id, href=f"#{row.optimisation.id}")
+        link = tag("a", wrap_name(row.optimisation.id), href=f"#{row.optimisation.id}")
         cells = [
             tag("td", tag("span", value), data_label=name, class_="number" + (" none" if value == NONE else ""))
             for name, value in zip(names, values, strict=True)
@@ -352,13 +353,11 @@ def make_pictures(pictures: Sequence[Picture], remark: str) -> Html | None:
 def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
     """What another machine, or the CPU backend, measured: by itself."""
     timeline = timelines[0]
-    imported = sorted({row.record.imported_from for row in timeline.rows if row.record.imported_from})
-    origin = f" From {', '.join(imported)}." if imported else ""
     cpu = tell_cpu(timeline) if timeline.place.is_gpu else []
     return tag(
         "section",
-        tag("h2", f"Also measured: {timeline.place.name}"),
-        tag("p", f"Another machine's times: compared among themselves, not with those above.{origin}", class_="note"),
+        tag("h2", f"Also measured: {name_place(timelines)}"),
+        tag("p", "Another machine's times: compared among themselves, not with those above.", class_="note"),
         make_sum(tell_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
         make_sum(cpu),
         draw_times(timeline),

@@ -6,6 +6,7 @@ Every number is a report's, or a ratio of two that one machine measured on one d
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,9 +86,20 @@ def tell_facts(journal: Journal) -> list[tuple[str, str]]:
         ("Recorded", when),
         ("Entries", f"{journal.records:,}" if journal.records else ""),
         ("Hours noted", show_number(sum(hours), 2) if hours else ""),
-        ("Measured on", ", ".join(place.name for place in journal.places)),
+        ("Measured on", ", ".join(name_place(timelines) for timelines in journal.timelines.values())),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def name_place(timelines: Sequence[Timeline]) -> str:
+    """Where something was timed, with the imported reports that say so."""
+    rows = [row for timeline in timelines for row in timeline.rows]
+    imported = sorted({row.record.imported_from for row in rows if row.record.imported_from})
+    name = timelines[0].place.name
+    if not imported:
+        return name
+    part = "" if all(row.record.imported_from for row in rows) else "in part "
+    return f"{name}, {part}from {' and '.join(imported)}"
 
 
 def show_speedup(value: float) -> str:
@@ -120,7 +132,7 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
         (f"{timed.bound_bytes:,.0f}\N{NO-BREAK SPACE}bytes", f"moved in {one}: {tell_traffic(journal, timed)}"),
         (
             f"\N{DIVISION SIGN} {show_bandwidth(timed.bandwidth_bytes_per_s)}",
-            "this machine's memory, timed between the samples",
+            "the GPU's memory, timed between the samples",
         ),
         *(steps if calls != 1 else []),
         (f"= {show_seconds(timed.bound_s)}", f"for {timed.iterations:,} iterations on {timeline.dataset}"),

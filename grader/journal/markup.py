@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 ANSI = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")
-EMPTY = {"meta", "br", "img"}
+EMPTY = {"meta", "br", "img", "wbr"}
 
 
 class Html(str):
@@ -35,6 +35,11 @@ def join(*children: Child) -> Html:
     return Html(
         "".join(child if isinstance(child, Html) else clean(str(child)) for child in children if child is not None)
     )
+
+
+def wrap_name(name: str) -> Html:
+    """A name that a narrow column breaks after underscores rather than anywhere."""
+    return Html(clean(name).replace("_", f"_{tag('wbr')}"))
 
 
 def clean(text: str) -> str:

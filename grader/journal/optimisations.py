@@ -36,7 +36,7 @@ class Place:
     @property
     def name(self) -> str:
         """As a heading."""
-        where = f" in {self.host}" if self.host else ""
+        where = f" ({self.host})" if self.host else ""
         return f"{self.gpu or 'GPU'}{where}" if self.is_gpu else f"CPU backend{where or ' of ' + self.cpu}"
 
     @property

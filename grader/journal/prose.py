@@ -1,4 +1,7 @@
-"""A student's Markdown as HTML: paragraphs, lists, code, emphasis. All else, HTML and links included, stays text."""
+"""A student's Markdown as HTML: paragraphs, lists, code, emphasis. All else, HTML and links included, stays text.
+
+Tables keep their lines.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from grader.journal.markup import Html, clean, join, tag
 
 INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\s][^*\n]*)\*")
 ITEM = re.compile(r"^\s*(?:[-*+]|(\d+)[.)])\s+(.*)$")
+RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")  # below a table's head
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
 def make_prose(text: str) -> Html:
     """Blocks of a text, in their order."""
-    return join(*(make_block(block) for block in split_blocks(text)))
+    return join(*(make_block(part) for block in split_blocks(text) for part in split_tables(block)))
 
 
 def split_blocks(text: str) -> Iterator[list[str]]:
@@ -37,11 +41,35 @@ def split_blocks(text: str) -> Iterator[list[str]]:
         yield block
 
 
+def split_tables(lines: list[str]) -> Iterator[list[str]]:
+    """A block's tables, and what is before, between and after them; a fenced block stays whole."""
+    if FENCE.match(lines[0]):
+        yield lines
+        return
+    part: list[str] = []
+    within = False
+    for number, line in enumerate(lines):
+        begins = not within and begins_table(lines[number : number + 2])
+        if begins or (within and "|" not in line):
+            if part:
+                yield part
+            part, within = [], begins
+        part.append(line)
+    yield part
+
+
+def begins_table(lines: list[str]) -> bool:
+    """Whether the first line is a table's head, with a rule below it."""
+    return len(lines) > 1 and "|" in lines[0] and "|" in lines[1] and bool(RULE.fullmatch(lines[1].strip()))
+
+
 def make_block(lines: list[str]) -> Html:
-    """A code block, a list or a paragraph."""
+    """A code block, a list, a table or a paragraph."""
     if FENCE.match(lines[0]):
         body = lines[1:-1] if len(lines) > 1 and FENCE.match(lines[-1]) else lines[1:]
         return tag("pre", "\n".join(body), tabindex=0)
+    if begins_table(lines[:2]):
+        return tag("pre", "\n".join(lines), tabindex=0)
     if ITEM.match(lines[0]):
         return make_list(lines)
     for number, line in enumerate(lines):

@@ -62,9 +62,8 @@ def test_everything_that_a_course_asks_for_is_there(tmp_path: Path) -> None:
         "1 version tried and given up",  # what was abandoned, with its time
         "0.08830 s",
         "1 version did not pass: tail_lost.",
-        "Also measured: NVIDIA T4 in batch-1",  # apart
-        "From report.json.",
-        "Also measured: CPU backend in laptop",
+        "Also measured: NVIDIA T4 (batch-1), from report.json",  # apart
+        "Also measured: CPU backend (laptop)",
         "7.500 s",
         "Begun, not passed yet03_shuffle failed (tail_lost)",
     ):
@@ -212,7 +211,9 @@ def test_an_imported_report_joins_the_version_it_is_about(tmp_path: Path) -> Non
     write_course(tmp_path, [report(1, "01_serial", "a"), report(2, "01_serial", "b"), late])
     (optimisation,) = read(tmp_path).optimisations
     assert [len(version.records) for version in optimisation.versions] == [2, 1]
-    assert "From r.json." not in text_of(tmp_path)  # the only place is the main one
+    text = text_of(tmp_path)
+    assert "NVIDIA H200 (batch), from r.json" in text
+    assert "Also measured" not in text  # the only place is the main one
 
 
 def test_an_imported_report_belongs_where_its_text_was_first_seen(tmp_path: Path) -> None:
@@ -315,7 +316,7 @@ def test_names_and_notes_in_any_script(tmp_path: Path) -> None:
     record = elsewhere(report(1, "01_serial", "// Größe 素\n", 0.1), host="机房-7", cpu="Intel® Core™")
     write_course(tmp_path, [source(1, "01_serial", "// Größe 素\n"), record], **{"01_serial": "## Goal\nÜber 素数 😀"})
     text = text_of(tmp_path)
-    assert "NVIDIA H200 in 机房-7" in text
+    assert "NVIDIA H200 (机房-7)" in text
     assert "Über 素数 😀" in text
     assert "// Größe 素" in text
 

@@ -156,6 +156,13 @@ def test_only_notes_of_stages_are_read_in_their_order(tmp_path: Path) -> None:
         ("```\nnever closed", '<pre tabindex="0">never closed</pre>'),
         ("[x](https://a.test) <img src=x>", "<p>[x](https://a.test) &lt;img src=x&gt;</p>"),
         ("<b>`<i>`<u>", "<p>&lt;b&gt;<code>&lt;i&gt;</code>&lt;u&gt;</p>"),
+        (
+            "Times:\n| n | s |\n|--:|:-:|\n| 1 | *2* |\nSo.",
+            '<p>Times:</p><pre tabindex="0">| n | s |\n|--:|:-:|\n| 1 | *2* |</pre><p>So.</p>',
+        ),
+        ("n | s\n--|--\n<b> | 2", '<pre tabindex="0">n | s\n--|--\n&lt;b&gt; | 2</pre>'),
+        ("a | b\nc | d", "<p>a | b\nc | d</p>"),
+        ("a | b\n" + "-|" * 20_000 + "x", "<p>a | b\n" + "-|" * 20_000 + "x</p>"),
         ("", ""),
     ],
 )

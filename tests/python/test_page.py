@@ -17,7 +17,7 @@ from tests.python import samples
 from tests.python.support import ROOT, run_module
 
 MODULE = "grader.journal.page"
-VOID = {"meta", "br", "img"}
+VOID = {"meta", "br", "img", "wbr"}
 HOSTILE = (
     '</pre></style><script>alert(1)</script><img src=//evil.test/x onerror="alert(2)">'
     "' onload='x' &lt; \x00\x1b[31mred\x1b[0m \u202etxt.exe \ud800 <!-- ]]>"
