@@ -54,8 +54,8 @@ peers: program
 	@$(warplab) peers $(stage) --json "$(BUILD)/peers.json" $(folders)
 
 # What takes too long for make test; SECONDS_EACH=600 runs each of its parts for ten minutes.
-soak: program
-	@sh grader/setup.sh python "make soak" && $(python) tests/soak.py
+soak: program $(VENV)/course
+	@"$(VENV)/bin/python" tests/soak.py
 
 bench-backend: program
 	@$(MAKE) $(jobs) -f grader/cpu/bench/bench.mk
