@@ -85,6 +85,12 @@ def test_markdown_has_the_same_figures(tmp_path: Path) -> None:
         assert words in markdown.replace("\N{NO-BREAK SPACE}", " "), words
 
 
+def test_names_break_after_underscores_in_narrow_columns(tmp_path: Path) -> None:
+    write_course(tmp_path, whole())
+    page = page_of(tmp_path)
+    assert page.count('<a href="#01_serial">01_<wbr>serial</a>') == page.count('<a href="#01_serial">') >= 3
+
+
 def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
     folder = write_course(tmp_path, whole())
     assert render(tmp_path, LAB, folder) == render(tmp_path, LAB, folder)
