@@ -6,6 +6,7 @@ a speedup over the CPU and a fraction of the bound are as the reports have them.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections.abc import Sequence
@@ -243,6 +244,8 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     manifest = read_json(root / "labs" / lab / "lab.json")
     stages = read_stages(root, lab)
     records = read_records(folder / "records.jsonl", lab)
+    starters = {hashlib.sha256(file.read_bytes()).hexdigest() for file in (root / "starter" / lab).glob("*.cu")}
+    records.entries = [record for record in records.entries if record.source_hash not in starters]
     notes = read_notes(folder, list(stages))
     for stage in sorted({record.stage for record in records.entries} - set(stages)):
         stages[stage] = stage  # the lab may have lost it since

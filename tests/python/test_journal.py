@@ -156,6 +156,14 @@ def test_what_failed_has_no_time(tmp_path: Path) -> None:
     assert read(tmp_path / "after").main is None
 
 
+def test_a_starter_that_was_checked_is_nobodys_version(tmp_path: Path) -> None:
+    write_course(tmp_path, [report(1, "01_serial", "starter", verdict="failed"), report(2, "01_serial", "mine", 0.1)])
+    assert "1 version did not pass" in text_of(tmp_path)
+    (tmp_path / "starter" / LAB).mkdir(parents=True)
+    (tmp_path / "starter" / LAB / "01_serial.cu").write_text("starter")
+    assert "did not pass" not in text_of(tmp_path)
+
+
 def test_a_check_of_one_dataset_makes_nothing_pass(tmp_path: Path) -> None:
     write_course(tmp_path, [report(1, "01_serial", "a", 0.10, dataset="bench_2_24")])
     journal = read(tmp_path)
