@@ -60,7 +60,7 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
     assert "at2/journal.html" not in dashboard
     assert 'href="journal.html"' in (course.out / "feedback/al1/index.html").read_text()
     assert "journal.html" not in (course.out / "feedback/at2/index.html").read_text()
-    course.hand_in("al1", "fine", "fine")  # again, later, and without a journal
+    (course.handed_in / "al1.zip").write_bytes(b"PK")  # again, and damaged
     (course.handed_in / f"{LAB}-al1-2026-11-21-040506.tar.gz").unlink()
     course.grade()
     assert not (course.out / "feedback/al1/journal.html").exists()

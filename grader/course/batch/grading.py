@@ -112,6 +112,7 @@ def grade_submission(
             graded.detail = f"No file is called as a stage of {settings.lab}, such as {settings.wanted()[0]}.cu."
     except RefusedError as refused:
         graded.status, graded.detail = "archive_refused", str(refused)
+        add_journal({}, submission.key, settings, running or Running())  # an earlier one is not this one's
     except (DiskFullError, StoppedError):
         raise
     except Exception as error:
