@@ -173,7 +173,9 @@ void expect_fault(const Case& expected, const Reported& reported, const std::str
     EXPECT_STREQ(page.kernel, expected.kernel);
     EXPECT_EQ(page.launch_line > 0, *expected.kernel != 0);
     EXPECT_EQ(page.in_kernel != 0, expected.in_kernel);
-    if (expected.thread >= 0) EXPECT_EQ(page.thread[0], static_cast<std::uint32_t>(expected.thread));
+    if (expected.thread >= 0) {
+        EXPECT_EQ(page.thread[0], static_cast<std::uint32_t>(expected.thread));
+    }
     EXPECT_NE(std::string(page.detail).find(expected.detail), std::string::npos) << page.detail;
     if (*expected.place && installed("addr2line")) {
         const std::string line = line_of(program, page.program_counter);
