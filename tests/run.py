@@ -19,8 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("BUILD") or "build")
 VENV = Path(os.environ.get("VENV") or ".venv")
-WORKERS = max(1, min(4, os.cpu_count() or 1))
-SHARDS = max(1, WORKERS // 2)  # of the C++ tests, beside as many Python tests as there are workers: many wait a lot
+CORES = max(1, min(4, os.cpu_count() or 1))
+SHARDS = max(1, CORES // 2)  # of the C++ tests
+WORKERS = CORES + 1  # of the Python tests beside them: some wait a lot, for a cluster or a time-out
 SILENCE_LIMIT_S = 300
 
 

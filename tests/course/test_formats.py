@@ -227,8 +227,8 @@ def test_nasty_names_break_no_format(wanted, text):
 @pytest.mark.parametrize("wanted", ONE_REPORT)
 def test_a_lab_of_many_stages_fits(wanted):
     made = nasty_report("😀" * 20_000)
-    made.stages *= 40
-    made.total.points, made.total.max = made.total.points * 40, made.total.max * 40
+    made.stages *= 12
+    made.total.points, made.total.max = made.total.points * 12, made.total.max * 12
     written = ONE_REPORT[wanted](made)
     if wanted != "gradescope":
         VALIDATORS[wanted](written)

@@ -78,7 +78,8 @@ def test_nothing_planted_is_found(course: Path, tmp_path: Path) -> None:
     assert "searched " in stage["output"]
     found = {line for line in stage["output"].splitlines() if line.startswith("FOUND")}
     assert any(FINDABLE in line for line in found)
-    assert not [line for line in found if FINDABLE not in line]
+    cut_off = f"FOUND {FINDABLE}".startswith  # where the output was shortened
+    assert not [line for line in found if FINDABLE not in line and not cut_off(line)]
 
     redacted = tmp_path / "redacted.json"
     redacted.write_text(json.dumps(redact(json.loads(report.read_text()))))
