@@ -81,7 +81,13 @@ def check_solutions(seconds: float) -> dict:
 
 
 def test_thoroughly() -> dict:
-    tests = ["tests/cpu/check/test_check_mode.py", "tests/labs/test_inspect.py", "tests/hostile", "tests/cuda12"]
+    tests = [
+        "tests/cpu/check/test_check_mode.py",
+        "tests/labs/test_inspect.py",
+        "tests/hostile",
+        "tests/cuda12",
+        "tests/layout",
+    ]
     status, said = run([sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count()), *tests], WARPLAB_THOROUGH="1")
     passed = re.search(r"(\d+) passed", said)
     found = [] if status == 0 else [{"status": status, "said": said}]

@@ -8,6 +8,7 @@ The same holds on aarch64, as far as qemu-user shows; WARPLAB_THOROUGH=1 tries e
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -60,10 +61,24 @@ def compile_runtime(folder: Path, compiler: str) -> list[Path]:
     return objects
 
 
+def compile_once(tmp_path_factory, compiler: str) -> list[Path]:
+    """For all of xdist's workers together."""
+    folder = tmp_path_factory.getbasetemp().parent / f"runtime-{compiler}"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "ready").exists():
+            compile_runtime(folder, compiler)
+            (folder / "ready").touch()
+    return sorted(folder.glob("*.o"))
+
+
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory) -> list[Path]:
+def runtime(tmp_path_factory, worker_id) -> list[Path]:
     """The runtime's objects."""
-    return compile_runtime(tmp_path_factory.mktemp("runtime"), "g++")
+    if worker_id == "master":
+        return compile_runtime(tmp_path_factory.mktemp("runtime"), "g++")
+    return compile_once(tmp_path_factory, "g++")
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +91,11 @@ def precompiled(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="module")
-def cross_runtime(tmp_path_factory) -> list[Path]:
+def cross_runtime(tmp_path_factory, worker_id) -> list[Path]:
     """Those for aarch64."""
-    return compile_runtime(tmp_path_factory.mktemp("cross_runtime"), CROSS_COMPILER)
+    if worker_id == "master":
+        return compile_runtime(tmp_path_factory.mktemp("cross_runtime"), CROSS_COMPILER)
+    return compile_once(tmp_path_factory, CROSS_COMPILER)
 
 
 def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str, compiler: str = "g++") -> Path:
