@@ -130,7 +130,8 @@ bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::st
         if (silent && check.verdict == Verdict::passed) continue;
         clean = false;
         words += fmt::format("  on {}:\n{}", dataset->name, findings(output));
-        if (check.failure) words += wrap(check.failure->message, 4, text_style(STDOUT_FILENO).width);
+        if (check.failure)
+            words += wrap("The check failed: " + check.failure->message, 4, text_style(STDOUT_FILENO).width);
         if (!silent && findings(output).empty())
             words += wrap("The tool gave no summary: " + output.substr(0, 400), 4, 100);
         break;
