@@ -194,7 +194,9 @@ def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
         named = re.findall(rf"{re.escape(entry['source'].name)}:(\d+)", words)
         of_the_tool = words.split("    The check failed: ")[0].partition(":\n")[2].strip()
         tools[tool] = {"verdict": "clean", "lines": []}
-        if verdict != "clean" and of_the_tool:
+        if "The tool gave no summary" in words:
+            tools[tool] = {"verdict": "error", "output": words[:2000]}
+        elif verdict != "clean" and of_the_tool:
             tools[tool] = {"verdict": "findings", "lines": sorted(set(map(int, named))), "output": of_the_tool[:2000]}
     return row | {"tools": tools}
 

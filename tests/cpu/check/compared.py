@@ -3,7 +3,8 @@
     python3 tests/cpu/check/compared.py                                      writes COMPARED.md anew
     python3 tests/cpu/check/compared.py --sanitizer A.json --counts B.json   takes in new measurements first
 
-A.json is from compare_with_sanitizer.py, B.json from compare_with_ncu.py. Standard library only.
+A.json is from compare_with_sanitizer.py (with --submissions or without), B.json from compare_with_ncu.py. Standard
+library only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 DATA, DOCUMENT = FOLDER / "compared.json", FOLDER / "COMPARED.md"
+SUBMISSIONS = FOLDER.parents[1] / "labs"
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 
 # Programs end without freeing, which memcheck calls a leak, and after an error a later call fails.
@@ -23,6 +25,8 @@ FOLLOWS = ("Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAd
 
 # Mistakes of host code: the tool names the line of the call, innermost first. What kernels then read follows from it.
 ON_HOST = {"device_memory", "copy_direction", "copy_size", "leak", "failed_launch"}
+
+NO_ANSWER = {"not run", "timeout", "error"}
 
 # Where nvcc gives a load the line that uses the value.
 NEXT_LINE = {"misaligned_float4", "out_of_bounds_vector"}
@@ -119,8 +123,8 @@ def keep_findings(result: dict, kind: str) -> dict:
 
 
 def take_sanitizer(data: dict, report: dict) -> None:
-    data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
     """What was not run again stays."""
+    data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
     programs = data.get("programs", {})
     for row in report["programs"]:
         name = row["kernel"]
@@ -129,6 +133,49 @@ def take_sanitizer(data: dict, report: dict) -> None:
         if (row["tools"]["plain"].get("status") or 0) < 0:
             programs[name]["crashes"] = True
     data["programs"] = {name: programs[name] for name in sorted(programs) if source_hash(name)}
+
+
+def submission_hash(submission: str) -> str:
+    """Of its source, `submission` being LAB/FILE without the ending; empty when it is no longer there."""
+    file = SUBMISSIONS / f"{submission}.cu"
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else ""
+
+
+def why_unknown(row: dict) -> str:
+    """What of a row of `submissions` is not as compare_with_sanitizer.py writes it; empty: all is."""
+    if missing := {"submission", "planted", "dataset", "tools"} - row.keys():
+        return f"has no {', '.join(sorted(missing))}"
+    planted = row["planted"]
+    if not isinstance(planted, list) or [type(part) for part in planted] != [str, int]:
+        return f"plants {planted}, which is not a cause and a line"
+    if set(row["tools"]) != set(TOOLS):
+        return f"was run under {', '.join(sorted(row['tools']))}, not under {', '.join(sorted(TOOLS))}"
+    for tool, result in row["tools"].items():
+        verdict = result.get("verdict")
+        if verdict not in {"clean", "findings"} | NO_ANSWER:
+            return f"has the verdict {verdict!r} of {tool}"
+        if verdict == "findings" and "lines" not in result:
+            return f"has findings of {tool} without lines"
+    return ""
+
+
+def take_submissions(data: dict, report: dict) -> None:
+    """A tool's answer stays until the tool has answered again, or the submission was changed."""
+    submissions = data.setdefault("submissions", {})
+    for number, row in enumerate(report.get("submissions", []), 1):
+        if unknown := why_unknown(row):
+            sys.exit(
+                f"Submission {number} ({row.get('submission', 'without a name')}) {unknown}. Is the file from "
+                "compare_with_sanitizer.py --submissions, of this version?"
+            )
+        name = row["submission"]
+        before, now = submissions.get(name, {}), submission_hash(name)
+        known = before["tools"] if before.get("source_hash") == now else {}
+        answers = {tool: {k: v for k, v in row["tools"][tool].items() if k != "output"} for tool in TOOLS}
+        tools = {tool: known.get(tool, new) if new["verdict"] in NO_ANSWER else new for tool, new in answers.items()}
+        dataset = row["dataset"] or (before.get("dataset", "") if known else "")
+        submissions[name] = {"source_hash": now, "planted": row["planted"], "dataset": dataset, "tools": tools}
+    data["submissions"] = {name: submissions[name] for name in sorted(submissions) if submission_hash(name)}
 
 
 def take_counts(data: dict, report: dict) -> None:
@@ -209,6 +256,39 @@ def make_correct(programs: dict[str, dict]) -> list[str]:
     return table(["Correct program", "Tool", "What it says"], rows)
 
 
+def show_answer(result: dict, line: int) -> str:
+    if result["verdict"] != "findings":
+        return result["verdict"]
+    others = [str(other) for other in result["lines"] if other != line]
+    words = [f"**line {line}**"] if line in result["lines"] else []
+    words += [f"other line{'s' * (len(others) > 1)} {', '.join(others)}"] if others else []
+    return "; ".join(words) or "no line"
+
+
+def make_submissions(submissions: dict[str, dict]) -> list[str]:
+    rows = []
+    for name, entry in submissions.items():
+        cause, line = entry["planted"]
+        ours = f"line {line}, on `{entry['dataset']}`" if entry["dataset"] else "not run"
+        rows.append([f"`{name}`", f"`{cause}`", ours, *(show_answer(entry["tools"][t], line) for t in TOOLS)])
+    return table(["Submission", "Planted", "Check mode names", *TOOLS], rows)
+
+
+def count_submissions(submissions: dict[str, dict]) -> str:
+    """One sentence on who finds how many of those that were run."""
+    run = [one for one in submissions.values() if any(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
+    if not run:
+        return "That has not been measured yet."
+    said = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
+    same = sum(any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, said, strict=True))
+    silent = sum(not tools for tools in said)
+    ours = sum(bool(one["dataset"]) for one in run)
+    return (
+        f"Of {len(run)} submissions check mode names the line of {ours}; compute-sanitizer names it of {same}, says "
+        f"something else of {len(run) - same - silent} and nothing of {silent}."
+    )
+
+
 def make_counts(counts: list[dict]) -> list[str]:
     reasons: list[str] = []
     rows = []
@@ -231,6 +311,7 @@ def make_counts(counts: list[dict]) -> list[str]:
 
 def make_document(data: dict) -> str:
     programs = {name: one for name, one in data["programs"].items() if source_hash(name) == one["source_hash"]}
+    submissions = {n: one for n, one in data.get("submissions", {}).items() if submission_hash(n) == one["source_hash"]}
     not_run = sum(one["tools"]["synccheck"]["verdict"] in ("not run", "timeout") for one in programs.values())
     template = (FOLDER / "COMPARED.template.md").read_text()
     blocks = {
@@ -241,6 +322,8 @@ def make_document(data: dict) -> str:
         "kinds_table": "\n".join(make_kinds(programs)),
         "programs_table": "\n".join(make_programs(programs)),
         "correct_table": "\n".join(make_correct(programs)),
+        "submissions_count": count_submissions(submissions),
+        "submissions_table": "\n".join(make_submissions(submissions)) if submissions else "",
         "counts_table": "\n".join(make_counts(data["counts"])),
     }
     for name, text in blocks.items():
@@ -256,7 +339,9 @@ def main() -> int:
     options = parser.parse_args()
     data = json.loads(DATA.read_text()) if DATA.exists() else {"schema": 1}
     if options.sanitizer:
-        take_sanitizer(data, json.loads(options.sanitizer.read_text()))
+        report = json.loads(options.sanitizer.read_text())
+        take_sanitizer(data, report)
+        take_submissions(data, report)
     if options.counts:
         take_counts(data, json.loads(options.counts.read_text()))
     if options.machine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -38,6 +39,93 @@ def test_every_difference_of_a_count_is_explained():
     for row in DATA["counts"]:
         for request, (ours, theirs) in row["per_request"].items():
             assert ours == theirs or compared.why(row, request), (row["stage"], request)
+
+
+RACE, NO_GUARD = "dot_product/01_plain_assignment", "dot_product/01_no_bounds_guard"
+CLEAN, NOT_RUN, TIMEOUT = (
+    {"verdict": "clean", "lines": []},
+    {"verdict": "not run"},
+    {"verdict": "timeout"},
+)
+
+
+def findings(*lines: int) -> dict:
+    return {"verdict": "findings", "lines": list(lines), "output": "Error: Race reported between Write access"}
+
+
+def row(submission: str, planted: list, *answers: dict, dataset: str = "small") -> dict:
+    tools = dict(zip(compared.TOOLS, answers, strict=True))
+    return {"submission": submission, "planted": planted, "dataset": dataset, "tools": tools}
+
+
+def verdicts(data: dict, submission: str) -> list[str]:
+    return [data["submissions"][submission]["tools"][tool]["verdict"] for tool in compared.TOOLS]
+
+
+def take(data: dict, *rows: dict) -> dict:
+    compared.take_submissions(data, {"submissions": list(rows)})
+    return data
+
+
+def test_a_tool_that_answered_later_takes_the_place_of_not_run():
+    data = take({}, row(RACE, ["race", 12], CLEAN, findings(12), TIMEOUT, NOT_RUN))
+    take(data, row(RACE, ["race", 12], TIMEOUT, NOT_RUN, CLEAN, NOT_RUN, dataset=""))
+    assert verdicts(data, RACE) == ["clean", "findings", "clean", "not run"]
+    assert data["submissions"][RACE]["dataset"] == "small"
+    take(data, row(RACE, ["race", 12], CLEAN, CLEAN, CLEAN, findings(12)))
+    assert verdicts(data, RACE) == ["clean", "clean", "clean", "findings"]
+
+
+def test_answers_on_a_submission_that_changed_are_forgotten():
+    data = take({}, row(RACE, ["race", 12], CLEAN, findings(12), CLEAN, CLEAN))
+    data["submissions"][RACE]["source_hash"] = "another"
+    assert compared.count_submissions({}) in compared.make_document(DATA | data)
+    take(data, row(RACE, ["race", 12], NOT_RUN, TIMEOUT, NOT_RUN, NOT_RUN, dataset=""))
+    assert verdicts(data, RACE) == ["not run", "timeout", "not run", "not run"]
+    assert take(data, row("dot_product/nobodys", ["race", 1], CLEAN, CLEAN, CLEAN, CLEAN))["submissions"].keys() == {
+        RACE
+    }
+
+
+def test_the_table_of_submissions_says_who_names_the_line():
+    data = take(
+        {},
+        row(RACE, ["race", 12], CLEAN, findings(10, 12), NOT_RUN, findings(7, 9)),
+        row(NO_GUARD, ["out_of_bounds", 7], CLEAN, CLEAN, findings(), TIMEOUT),
+    )
+    document = compared.make_document(DATA | data)
+    cells = "clean | **line 12**; other line 10 | not run | other lines 7, 9"
+    assert f"| `{RACE}` | `race` | line 12, on `small` | {cells} |" in document
+    assert f"| `{NO_GUARD}` | `out_of_bounds` | line 7, on `small` | clean | clean | no line | timeout |" in document
+    assert (
+        "Of 2 submissions check mode names the line of 2; compute-sanitizer names it of 1, says something else of 1 "
+        in (document)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"tools": {"memcheck": CLEAN}}, "was run under memcheck, not under initcheck, memcheck, racecheck, synccheck"),
+        ({"planted": ["race"]}, "plants ['race'], which is not a cause and a line"),
+        ({"tools": {tool: {"verdict": "fine"} for tool in compared.TOOLS}}, "has the verdict 'fine' of memcheck"),
+        (
+            {"tools": {tool: {"verdict": "findings"} for tool in compared.TOOLS}},
+            "has findings of memcheck without lines",
+        ),
+    ],
+)
+def test_a_row_of_another_shape_is_refused(change, why):
+    with pytest.raises(SystemExit, match=re.escape(why)):
+        take({}, row(RACE, ["race", 12], CLEAN, CLEAN, CLEAN, CLEAN) | change)
+    with pytest.raises(SystemExit, match=r"Submission 1 \(without a name\) has no dataset, planted, submission, tools"):
+        take({}, {})
+
+
+def test_of_every_submission_that_a_tool_finds_check_mode_names_the_line():
+    for name, entry in DATA.get("submissions", {}).items():
+        if any(entry["tools"][tool]["verdict"] == "findings" for tool in compared.TOOLS):
+            assert entry["dataset"], name
 
 
 @built
