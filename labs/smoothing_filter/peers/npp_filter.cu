@@ -1,7 +1,6 @@
 // NPP's general filter of floats. It keeps its weights in device memory, takes them in reverse order, and counts its
-// anchor from that end: for the middle of the filter both come to the same place. Its output is ours to within
-// rounding, but for the two outermost rows and columns: NPP 13 repeats the picture's own edge there, where our contract
-// reads the two pixels of padding. The work and the bytes are the same.
+// anchor from that end: for the middle of the filter both come to the same place. Nothing compares its output with
+// ours: what it makes of the padding around the picture is its own affair. The work and the bytes are the same.
 
 #include <nppdefs.h>
 #include <nppi_filtering_functions.h>
