@@ -113,6 +113,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
         not options.no_nvcc,
         options.unsafe,
         options.timeout_s,
+        options.sample_seconds,
     )
 
 
@@ -299,6 +300,8 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--no-nvcc", action="store_true", help="quicker; whether it compiles for a GPU is not asked")
     one.add_argument("--unsafe", action="store_true", help="grade without a sandbox where none can be had")
     one.add_argument("--timeout-s", type=float, default=1800, help="for all stages of a submission (1800)")
+    help_text = "the longest a timing sample takes, 0.05 to 1 (1); shorter is quicker and less sure"
+    one.add_argument("--sample-seconds", type=float, default=1.0, help=help_text)
     one.add_argument("--root", type=Path, default=Path(), help="the project's folder (this one)")
     one.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (build)")
     one.set_defaults(run=grade)

@@ -48,6 +48,7 @@ class Settings:
     nvcc: bool = True
     unsafe: bool = False
     timeout_s: float = 1800
+    sample_s: float = 1.0  # the longest a timing sample takes
 
     def wanted(self) -> tuple[str, ...]:
         """Ids of the stages to grade."""
@@ -59,6 +60,7 @@ class Settings:
         words += [str(self.build / "warplab"), verb, self.lab, *([self.stage] if self.stage else [])]
         words += ["--tree", str(tree), "--report-dir", str(reports), "--build", str(self.build)]
         words += ["--backend", self.backend] if self.backend else []
+        words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" else []
         flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc, "--unsafe": self.unsafe}
         return words + [flag for flag, given in flags.items() if given]
 
