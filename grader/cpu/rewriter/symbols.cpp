@@ -36,7 +36,7 @@ void rewrite_noinline(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         const auto before = stream[i - 1];
         if (stream[i] != "__noinline__" || before == "(" || before == "," || before == "::") continue;
-        context.edits.replace(stream.tokens[i], "__attribute__((noinline))");
+        context.edits.replace(stream.tokens[i], "WARPLAB_CPU_NOINLINE");
     }
 }
 

@@ -230,7 +230,7 @@ const Case untouched[] = {
     {"OperatorsLikeLaunches", "int f() { return a << b < c >> d; } B<C<D<1>>>(x);",
      "int f() { return a << b < c >> d; } B<C<D<1>>>(x);"},
     {"Noinline", "__noinline__ __device__ int f(); __attribute__((__noinline__)) [[gnu::__noinline__]] int g();",
-     "__attribute__((noinline)) __device__ int f(); __attribute__((__noinline__)) [[gnu::__noinline__]] int g();"},
+     "WARPLAB_CPU_NOINLINE __device__ int f(); __attribute__((__noinline__)) [[gnu::__noinline__]] int g();"},
     {"ByteOrderMarkAndWindowsLines", "\xEF\xBB\xBFint a; // x\r\n#define A \\\r\n 1\r\n\r b",
      "int a; // x\n#define A \\\n 1\n\r b"},
     {"Unbalanced", "} ) ] k( [ { ", "} ) ] k( [ { "},

@@ -20,6 +20,14 @@
 #define WARPLAB_CPU_COLD __attribute__((noinline, cold))
 #define WARPLAB_CPU_THREAD_LOCAL __thread
 
+// What __noinline__ becomes. Check mode inlines all the same: GCC's hooks do not see a struct that a call takes or
+// returns by value.
+#ifdef WARPLAB_CPU_CHECK
+#define WARPLAB_CPU_NOINLINE
+#else
+#define WARPLAB_CPU_NOINLINE __attribute__((noinline))
+#endif
+
 #define WARPLAB_CPU_VECTOR_TYPES(type, name, align2, align4)                       \
     struct name##1 {                                                               \
         type x;                                                                    \
