@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -60,3 +61,23 @@ def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None
     assert "steps" in (out / "feedback/2/feedback.txt").read_text()
     assert "hidden_" not in told and "n is " not in told and str(tmp_path) not in told
     assert '"sandbox": "none"' not in told
+
+
+def test_two_judges_at_a_time_find_nothing_in_right_ones(tmp_path: Path) -> None:
+    """Check mode runs its blocks one after the other, whatever number of threads a batch gives its judges."""
+    lab, stage = "dot_product", "02_dyadic_interleaved"
+    for student in ("al1", "al2"):
+        (tmp_path / "handed in" / student).mkdir(parents=True)
+        (tmp_path / "handed in" / student / f"{stage}.cu").write_text((ROOT / f"solutions/{lab}/{stage}.cu").read_text())
+    command = [sys.executable, "-m", "grader.course.batch", "grade", tmp_path / "handed in", "--lab", lab]
+    command += ["--stage", "02", "--out", tmp_path / "out", "--backend", "cpu", "--build", BUILD]
+    command += ["--no-nvcc", "--jobs", "2"]
+    environment = os.environ | {"WARPLAB_THREADS": "4"}
+    done = subprocess.run(
+        list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False, env=environment
+    )
+    if "needs a sandbox" in done.stderr:
+        pytest.skip("no sandbox can be had here")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with (tmp_path / "out/gradebook.csv").open(newline="") as file:
+        assert [(line["id"], line["points"]) for line in csv.DictReader(file)] == [("al1", "8"), ("al2", "8")]

@@ -300,6 +300,14 @@ TEST_P(EveryLevel, EnvironmentIsCleared) {
     EXPECT_EQ(run_to_end(command, policy, {"COLOUR=blue"}).output, "blue\n");
 }
 
+TEST_P(EveryLevel, WhatTheJudgeAsksForStandsAgainstTheCallersThreads) {
+    setenv("WARPLAB_THREADS", "2", 1);  // as a batch sets it; check mode asks for one
+    const auto command = std::vector<std::string>{mischief().string(), "environment", "WARPLAB_THREADS"};
+    EXPECT_EQ(run_to_end(command, policy, {"WARPLAB_THREADS=1"}).output, "1\n");
+    EXPECT_EQ(run_to_end(command, policy).output, "2\n");
+    unsetenv("WARPLAB_THREADS");
+}
+
 TEST_P(EveryLevel, WorkingDirectoryIsSet) {
     const auto command = std::vector<std::string>{mischief().string(), "where"};
     EXPECT_EQ(run_to_end(command, policy, {}, mischief().parent_path()).output,

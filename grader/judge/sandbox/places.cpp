@@ -105,7 +105,8 @@ std::vector<fs::path> driver_folders() {
 }
 
 std::vector<std::string> clean_environment(bool gpu, const std::vector<std::string>& more) {
-    std::vector<std::string> environment = {std::string("PATH=") + search_path(), "HOME=/tmp", "LANG=C.UTF-8"};
+    std::vector<std::string> environment = more;  // first, since of two with one name the first counts
+    environment.insert(environment.end(), {std::string("PATH=") + search_path(), "HOME=/tmp", "LANG=C.UTF-8"});
     std::string libraries;
     if (const char* ours = std::getenv("LD_LIBRARY_PATH")) libraries = ours;  // a cluster's compiler needs its own
     if (gpu)
@@ -113,7 +114,6 @@ std::vector<std::string> clean_environment(bool gpu, const std::vector<std::stri
     if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
     if (const char* threads = std::getenv("WARPLAB_THREADS"))  // of the CPU backend, on a machine shared with others
         environment.push_back(std::string("WARPLAB_THREADS=") + threads);
-    environment.insert(environment.end(), more.begin(), more.end());
     return environment;
 }
 
