@@ -87,6 +87,13 @@ def test_answers_on_a_submission_that_changed_are_forgotten():
     }
 
 
+def test_that_a_program_failed_is_no_finding():
+    failed = {"verdict": "findings", "lines": [], "output": f"{compared.NOTHING_FOUND}\n    "}
+    host = failed | {"output": f"Host API memory access error\n    {compared.NOTHING_FOUND}\n"}
+    data = take({}, row(RACE, ["race", 12], failed, host, failed | {"lines": [7]}, CLEAN))
+    assert verdicts(data, RACE) == ["clean", "findings", "findings", "clean"]
+
+
 def test_the_table_of_submissions_says_who_names_the_line():
     data = take(
         {},
@@ -96,11 +103,17 @@ def test_the_table_of_submissions_says_who_names_the_line():
     document = compared.make_document(DATA | data)
     cells = "clean | **line 12**; other line 10 | not run | other lines 7, 9"
     assert f"| `{RACE}` | `race` | line 12, on `small` | {cells} |" in document
+    assert compared.explain_submissions(data["submissions"]) == []
     assert f"| `{NO_GUARD}` | `out_of_bounds` | line 7, on `small` | clean | clean | no line | timeout |" in document
     assert (
         "Of 2 submissions check mode names the line of 2; compute-sanitizer names it of 1, says something else of 1 "
         in (document)
     )
+
+
+def test_that_a_tool_names_other_lines_alone_needs_an_explanation():
+    data = take({}, row(NO_GUARD, ["out_of_bounds", 7], CLEAN, findings(9), CLEAN, CLEAN))
+    assert compared.explain_submissions(data["submissions"]) == [f"- `{NO_GUARD}`: not explained yet."]
 
 
 @pytest.mark.parametrize(
@@ -126,6 +139,7 @@ def test_of_every_submission_that_a_tool_finds_check_mode_names_the_line():
     for name, entry in DATA.get("submissions", {}).items():
         if any(entry["tools"][tool]["verdict"] == "findings" for tool in compared.TOOLS):
             assert entry["dataset"], name
+        assert name in compared.OTHER_LINES or not compared.names_other_lines_alone(entry), name
 
 
 @built
