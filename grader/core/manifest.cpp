@@ -449,11 +449,11 @@ std::string read_text(const fs::path& root, const fs::path& file) {
     return text;
 }
 
-/// Reads one file and hands its root to `read`; what is wrong with it comes out as a ManifestError.
+/// Hands the root of one file's text to `read`; what is wrong with it comes out as a ManifestError.
 template <class Read>
-void with_document(const fs::path& root, const fs::path& file, Read&& read) {
+void with_document(const fs::path& file, std::string_view text, Read&& read) {
     try {
-        const auto document = parse_json(read_text(root, file));
+        const auto document = parse_json(text);
         read(JsonNode(document));
     } catch (const JsonError& error) {
         throw ManifestError(file, error.place, error.what());
@@ -568,26 +568,33 @@ ManifestError::ManifestError(fs::path file_, std::string place_, std::string wha
       file(std::move(file_)),
       place(std::move(place_)) {}
 
+Lab parse_lab(std::string_view name, const LabTexts& texts) {
+    const auto manifest = fs::path("labs") / name / "lab.json";
+    const auto datasets = fs::path("datasets") / name;
+    Lab lab;
+    with_document(manifest, texts.lab, [&](const JsonNode& document) { lab = read_lab(document, name); });
+    std::map<std::string, std::string> names;
+    with_document(datasets / "public.json", texts.public_datasets, [&](const JsonNode& document) {
+        read_datasets(document, false, names, lab);
+        for (const auto& stage : lab.stages) require_datasets_for(stage, lab, document.at("datasets"));
+    });
+    with_document(manifest, texts.lab,
+                  [&](const JsonNode& document) { require_limited_datasets(document.at("stages"), lab); });
+    for (auto& [dataset, place] : names) place = fmt::format("{} of public.json", place);
+    if (texts.hidden)
+        with_document(datasets / "hidden.json", *texts.hidden,
+                      [&](const JsonNode& document) { read_datasets(document, true, names, lab); });
+    return lab;
+}
+
 Lab load_lab(const fs::path& root, std::string_view name) {
     require_lab_exists(root, name);
     const auto folder = fs::path("labs") / name;
     const auto datasets = fs::path("datasets") / name;
-    Lab lab;
-    with_document(root, folder / "lab.json", [&](const JsonNode& document) { lab = read_lab(document, name); });
+    LabTexts texts{read_text(root, folder / "lab.json"), read_text(root, datasets / "public.json"), std::nullopt};
+    if (fs::exists(root / datasets / "hidden.json")) texts.hidden = read_text(root, datasets / "hidden.json");
+    Lab lab = parse_lab(name, texts);
     lab.root = root;
-
-    std::map<std::string, std::string> names;
-    with_document(root, datasets / "public.json", [&](const JsonNode& document) {
-        read_datasets(document, false, names, lab);
-        for (const auto& stage : lab.stages) require_datasets_for(stage, lab, document.at("datasets"));
-    });
-    with_document(root, folder / "lab.json",
-                  [&](const JsonNode& document) { require_limited_datasets(document.at("stages"), lab); });
-    for (auto& [dataset, place] : names) place = fmt::format("{} of public.json", place);
-    if (fs::exists(root / datasets / "hidden.json"))
-        with_document(root, datasets / "hidden.json",
-                      [&](const JsonNode& document) { read_datasets(document, true, names, lab); });
-
     for (auto& dataset : lab.datasets) dataset.folder = root / datasets;
     require_files(root, folder);
     for (const auto tree : {"solutions", "starter"}) require_tree_agrees(root, fs::path(tree) / name, lab.stages);

@@ -146,6 +146,16 @@ class UsageError : public std::runtime_error {
 /// stage names.
 Lab load_lab(const std::filesystem::path& root, std::string_view name);
 
+/// The texts that describe a lab, each a JSON document.
+struct LabTexts {
+    std::string lab, public_datasets;
+    std::optional<std::string> hidden;
+};
+
+/// What load_lab reads of the texts alone, without a look at other files: the lab has no root, its datasets no folder.
+/// Throws ManifestError.
+Lab parse_lab(std::string_view name, const LabTexts& texts);
+
 /// Gives the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h.
 /// Throws std::invalid_argument when the secret is empty.
 void resolve_hidden_seeds(Lab& lab, std::string_view secret);

@@ -15,10 +15,8 @@
 namespace warplab {
 namespace {
 
-using Lines = std::map<std::uint64_t, int>;
-
-Lines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
-    Lines lines;
+SourceLines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
+    SourceLines lines;
     for (const auto& [counter, place] : find_source_lines(run.runner, run.policy, counters))
         lines[counter] = std::atoi(place.c_str() + place.rfind(':') + 1);
     return lines;
@@ -44,12 +42,12 @@ struct Elements {
     std::string of;  // "in", "the shared variable tile"
 };
 
-Elements elements_of(const StageRun& run, const Finding& f) {
+Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const std::string name = clean_name(f.object, sizeof f.object);
     switch (static_cast<FindingSpace>(f.space)) {
         case FindingSpace::buffer:
-            if (f.buffer >= run.lab.buffers.size()) return {std::max(1u, f.width), "scratch"};
-            return {element_bytes(run.lab.buffers[f.buffer].type), run.lab.buffers[f.buffer].name};
+            if (f.buffer >= buffers.size()) return {std::max(1u, f.width), "scratch"};
+            return {element_bytes(buffers[f.buffer].type), buffers[f.buffer].name};
         case FindingSpace::allocation:
             return {std::max(1u, f.width),
                     fmt::format("the {} from cudaMalloc", format_bytes(static_cast<double>(f.bytes)))};
@@ -65,8 +63,8 @@ Elements elements_of(const StageRun& run, const Finding& f) {
     return {std::max(1u, f.width), "memory"};
 }
 
-std::string element_at(const StageRun& run, const Finding& f) {
-    const Elements elements = elements_of(run, f);
+std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f) {
+    const Elements elements = elements_of(buffers, f);
     const auto unit = static_cast<std::int64_t>(elements.bytes);
     const std::int64_t index = f.offset >= 0 ? f.offset / unit : -((-f.offset + unit - 1) / unit);
     return fmt::format("element {} of {}", index, elements.of);
@@ -80,16 +78,16 @@ std::string object_of(const Finding& f) { return clean_name(f.object, sizeof f.o
 
 std::string detail_of(const Finding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-Discovery out_of_bounds(const StageRun& run, const Finding& f) {
+Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none)
         return {"out_of_bounds",
                 fmt::format("Kernel {} uses an index beyond one dimension of an array, or an address far from all "
                             "memory: {}.",
                             kernel_of(f), who(f.now)),
                 "Compare the index with the array's declaration, dimension by dimension."};
-    const Elements elements = elements_of(run, f);
+    const Elements elements = elements_of(buffers, f);
     return {"out_of_bounds",
-            fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(run, f),
+            fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
             f.offset < 0 ? "Which index is negative there, and for which thread?"
                          : "Guard the access, e.g. if (i < n), or check the size that was asked for."};
@@ -107,7 +105,7 @@ std::string race_with_itself(const Finding& f) {
            "atomic.";
 }
 
-Discovery race(const StageRun& run, const Finding& f, bool with_atomic) {
+Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
         with_atomic
@@ -116,29 +114,29 @@ Discovery race(const StageRun& run, const Finding& f, bool with_atomic) {
             ? "A __syncthreads() belongs between the two lines (or, if many threads update one place, an atomic)."
             : "Let each block write a place of its own, use an atomic, or do the second step in another kernel.";
     return {with_atomic ? "atomic_race" : "race",
-            fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(run, f), who(f.before), verb_of(f.before),
-                        who(f.now), verb_of(f.now), between),
+            fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), who(f.before),
+                        verb_of(f.before), who(f.now), verb_of(f.now), between),
             hint};
 }
 
-Discovery describe(const StageRun& run, const Finding& f) {
+Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f) {
     switch (static_cast<FindingKind>(f.kind)) {
         case FindingKind::out_of_bounds:
-            return out_of_bounds(run, f);
+            return out_of_bounds(buffers, f);
         case FindingKind::use_after_free:
             return {"use_after_free",
                     fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),
-                                element_at(run, f), who(f.now)),
+                                element_at(buffers, f), who(f.now)),
                     "Free memory after the last kernel that uses it."};
         case FindingKind::uninitialised:
             return {"uninitialised",
                     fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
-                                element_at(run, f), who(f.now)),
+                                element_at(buffers, f), who(f.now)),
                     "Memory holds rubbish until it is written: clear it first, in every call."};
         case FindingKind::race:
-            return race(run, f, false);
+            return race(buffers, f, false);
         case FindingKind::atomic_race:
-            return race(run, f, true);
+            return race(buffers, f, true);
         case FindingKind::divergent_barrier:
             return {"divergent_barrier",
                     fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
@@ -152,7 +150,7 @@ Discovery describe(const StageRun& run, const Finding& f) {
         case FindingKind::misaligned:
             return {"misaligned",
                     fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is no multiple of {}: {}.", kernel_of(f),
-                                verb_of(f.now), f.width, f.offset, elements_of(run, f).of, f.width, who(f.now)),
+                                verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
                     "On a GPU this is an error. A vector of four begins where the index is a multiple of four."};
         case FindingKind::host_memory:
             return {"host_memory",
@@ -161,12 +159,12 @@ Discovery describe(const StageRun& run, const Finding& f) {
         case FindingKind::beside_atomic:
             return {"beside_atomic",
                     fmt::format("{} is read plainly while others update it with atomics: what is seen may be old.",
-                                element_at(run, f)),
+                                element_at(buffers, f)),
                     "", true};
         case FindingKind::same_value:
             return {"same_value",
                     fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
-                                element_at(run, f)),
+                                element_at(buffers, f)),
                     "", true};
         case FindingKind::leak:
             return {"leak",
@@ -182,7 +180,7 @@ Discovery describe(const StageRun& run, const Finding& f) {
                     "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};
         case FindingKind::device_memory:
             return {"device_memory",
-                    fmt::format("Host code {} {}: that is device memory.", verb_of(f.now), element_at(run, f)),
+                    fmt::format("Host code {} {}: that is device memory.", verb_of(f.now), element_at(buffers, f)),
                     "The host cannot use a device pointer: copy with cudaMemcpy, or let a kernel do it."};
         case FindingKind::failed_launch:
             return {"failed_launch",
@@ -217,13 +215,17 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<F
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
     counters.insert(counters.end(), run.guards.begin(), run.guards.end());
-    const Lines lines = look_up(run, counters);
+    return describe_findings(run.lab.buffers, look_up(run, counters), run.guards, findings);
+}
+
+std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
+                                         const std::set<std::uint64_t>& guards, const std::vector<Finding>& findings) {
     const auto line_of = [&](const FindingSide& side) {
         const auto found = lines.find(side.program_counter);
         return found == lines.end() ? 0 : found->second;
     };
     std::set<int> guard_lines;
-    for (const std::uint64_t guard : run.guards)
+    for (const std::uint64_t guard : guards)
         if (lines.contains(guard)) guard_lines.insert(lines.at(guard));
     std::vector<Discovery> all;
     for (Finding finding : findings) {
@@ -231,7 +233,7 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<F
         const bool only_reads = finding.kind == static_cast<std::uint32_t>(FindingKind::atomic_race) && !read.writes;
         if (only_reads && guard_lines.contains(line_of(read)))
             finding.kind = static_cast<std::uint32_t>(FindingKind::beside_atomic);
-        Discovery discovery = describe(run, finding);
+        Discovery discovery = describe(buffers, finding);
         if (discovery.message.empty()) continue;
         discovery.line = finding.line > 0 ? finding.line : line_of(finding.now);
         discovery.other_line = line_of(finding.before);
@@ -259,7 +261,10 @@ std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<Acc
     if (counts.empty()) return {};
     std::vector<std::uint64_t> counters;
     for (const AccessCounts& c : counts) counters.push_back(c.program_counter);
-    const Lines lines = look_up(run, counters);
+    return add_up_counts(look_up(run, counters), counts);
+}
+
+std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts) {
     std::map<std::tuple<std::string, int, MemoryKind, bool>, LineCounts> sums;
     for (const AccessCounts& c : counts) {
         const auto line = lines.find(c.program_counter);

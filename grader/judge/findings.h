@@ -2,6 +2,8 @@
 // What check mode found, in words: one Discovery for each line and kind, however often it happened.
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,10 +23,17 @@ struct LineCounts {
     std::uint64_t store_requests = 0, store_sectors = 0, store_bank_passes = 0;  // of these, those of plain stores
 };
 
+/// Lines of the student's file by program counter.
+using SourceLines = std::map<std::uint64_t, int>;
+
 /// By kernel and line; in no place of the student's file: left out.
 std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
+std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
 
 /// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox.
 std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings);
+/// The same with the lines at hand. `buffers`: the lab's; `guards`: StatusPage's.
+std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
+                                         const std::set<std::uint64_t>& guards, const std::vector<Finding>& findings);
 
 }  // namespace warplab

@@ -60,12 +60,8 @@ class Session {
 
   private:
     bool has_unasked_answer() const;
-    bool take_findings();
     Reply lied(const std::string& what);
     Reply died(double limit_s);
-    Failure explain_end(const Ended& ended, double limit_s) const;
-    Failure explain_fault(const StatusPage& page, const Ended& ended) const;
-    std::string where_in_file(const StatusPage& page) const;
     std::string source_line(std::uint64_t program_counter) const;
 
     std::filesystem::path runner_;

@@ -1,0 +1,239 @@
+#include "grader/judge/ending.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstring>
+
+#include "grader/core/cause.h"
+
+namespace warplab {
+namespace {
+
+constexpr int cuda_check_failed = 90, channel_closed = 91;  // exit statuses, set in grader/runner
+constexpr std::uint64_t much_memory_bytes = 512 << 20;      // beside the buffers, of a program that does not end
+constexpr auto leave_alone = "Leave file descriptors 3 and 4 alone.";
+constexpr auto memory_hint =
+    "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
+
+/// Text that an untrusted process wrote: printable, of bounded length.
+std::string clean(const char* text, std::size_t room) {
+    std::string words(text, strnlen(text, room));
+    for (char& c : words)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return words;
+}
+
+std::string triple(const std::uint32_t (&v)[3]) { return fmt::format("({},{},{})", v[0], v[1], v[2]); }
+
+std::string where_it_was(const StatusPage& page) {
+    const std::string kernel = clean(page.kernel, sizeof page.kernel);
+    if (kernel.empty()) return "before any kernel was launched";
+    const std::string line = page.launch_line > 0 ? fmt::format(" (launched at line {})", page.launch_line) : "";
+    return page.in_kernel ? fmt::format("in kernel {}{}", kernel, line)
+                          : fmt::format("after kernel {}{} was launched", kernel, line);
+}
+
+/// What the backend noted about the last mistake, as the end of a sentence.
+std::string noted(const StatusPage& page) {
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    return detail.empty() ? "" : ": " + detail;
+}
+
+std::string last_line(const std::string& text) {
+    const auto end = text.find_last_not_of("\n\r ");
+    if (end == std::string::npos) return "";
+    const auto begin = text.find_last_of('\n', end);
+    return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                       end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
+/// "std::runtime_error (oh no)" of what the C++ library printed last; "" when it was no exception.
+std::string uncaught_exception(const std::string& output) {
+    const std::string opening = "terminate called after throwing an instance of '";
+    const std::size_t at = output.rfind(opening);
+    if (at == std::string::npos) return "";
+    const std::size_t begin = at + opening.size(), end = output.find('\'', begin);
+    const std::string type = clean(output.substr(begin, end - begin).c_str(), 100);
+    const std::size_t what = output.find("what():", begin);
+    if (what == std::string::npos) return type;
+    const std::size_t words = output.find_first_not_of(' ', what + 7);
+    if (words == std::string::npos) return type;
+    return fmt::format("{} ({})", type, clean(output.substr(words, output.find('\n', words) - words).c_str(), 200));
+}
+
+Failure not_caught(const std::string& exception, const std::string& place) {
+    return {cause::crash,
+            fmt::format("The exception {} was thrown and not caught, {}.", exception, place),
+            "Catch it in the contract function, or see to it that it is not thrown.",
+            {}};
+}
+
+const char* hint_for_segmentation(bool in_kernel, const std::string& detail) {
+    if (!in_kernel) return "Host code must not use a device pointer, and must not run past its own arrays.";
+    if (detail.find("not aligned") != std::string::npos)
+        return "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
+               "too.";
+    return "Is the index checked against the size before it is used?";
+}
+
+std::string signal_words(int signal) {
+    switch (signal) {
+        case SIGSEGV:
+            return "segmentation fault (an address that does not exist)";
+        case SIGBUS:
+            return "bus error (an address that does not exist)";
+        case SIGFPE:
+            return "arithmetic fault (an integer divided by zero)";
+        case SIGABRT:
+            return "abort (an assertion failed, or the heap is damaged)";
+        case SIGILL:
+            return "illegal instruction (often a function that must return a value and does not)";
+        case SIGKILL:
+            return "killed (often because memory ran out)";
+        case SIGXFSZ:
+            return "a file it wrote grew too large";
+        default:
+            return strsignal(signal);
+    }
+}
+
+/// "at file.cu:31, in kernel k (launched at line 40), block (1,0,0), thread (3,0,0)", as far as it is known.
+std::string where_in_file(const Ending& ending) {
+    const StatusPage& page = ending.page;
+    std::string place = where_it_was(page);
+    if (page.in_kernel && page.fault != 0 && page.fault != static_cast<std::uint32_t>(Fault::deadlock))
+        place += fmt::format(", block {}, thread {}", triple(page.block), triple(page.thread));
+    return ending.line.empty() ? place : fmt::format("at {}, {}", clean(ending.line.c_str(), 200), place);
+}
+
+Failure explain_fault(const Ending& ending) {
+    const StatusPage& page = ending.page;
+    const std::string place = where_in_file(ending);
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    switch (static_cast<Fault>(page.fault)) {
+        case Fault::segmentation:
+            return {
+                cause::crash,
+                fmt::format("Segmentation fault {}: {}.", place,
+                            detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail),
+                hint_for_segmentation(page.in_kernel, detail),
+                {}};
+        case Fault::stack_overflow:
+            return {cause::crash,
+                    fmt::format("The stack overflowed {}.", place),
+                    "Look for endless recursion or a very large local array.",
+                    {}};
+        case Fault::deadlock:
+            return {cause::deadlock,
+                    fmt::format("Deadlock {}: {}", place,
+                                detail.empty() ? "threads wait at a barrier that others never reach." : detail),
+                    "Every thread of the block must reach the same __syncthreads(): move it out of the if.",
+                    {}};
+        case Fault::illegal_address:
+            return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail), "", {}};
+        case Fault::arithmetic:
+            return {cause::crash,
+                    fmt::format("An integer was divided by zero {}.", place),
+                    "Which size can be 0 there? Test the divisor before the division.",
+                    {}};
+        case Fault::exited:
+            return {cause::exited,
+                    fmt::format("The program called {} {}.", detail.empty() ? "exit()" : detail, place),
+                    "The contract function must return; it must not end the program.",
+                    {}};
+        case Fault::host_limit:
+            return {cause::host_work,
+                    fmt::format("Too much was copied to the host: {}", detail),
+                    "The work belongs on the device; only what the stage allows may come back.",
+                    {}};
+        case Fault::aborted:
+        case Fault::none:
+            break;
+    }
+    if (const std::string exception = uncaught_exception(ending.ended.output); !exception.empty())
+        return not_caught(exception, place);
+    return {cause::crash,
+            fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail),
+            "An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before.",
+            {}};
+}
+
+}  // namespace
+
+Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page) {
+    const std::string words = clean(answer.message, sizeof answer.message);
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    return {cause::cuda_error,
+            detail.empty() ? fmt::format("CUDA error {} ({})", words, where_it_was(page))
+                           : fmt::format("CUDA error {}: {}", words, detail),
+            "",
+            {}};
+}
+
+Failure explain_lie(const std::string& what) { return {cause::protocol, what, leave_alone, {}}; }
+
+Failure explain_end(const Ending& ending) {
+    const Ended& ended = ending.ended;
+    const StatusPage& page = ending.page;
+    const bool stopped = ended.how == End::timed_out || ended.how == End::flooded;
+    const bool null_used = page.fault == static_cast<std::uint32_t>(Fault::segmentation) && page.address < 4096;
+    const bool no_memory =
+        ended.how == End::out_of_memory && (null_used || page.fault == static_cast<std::uint32_t>(Fault::aborted));
+    if (page.fault != 0 && !stopped && !no_memory) return explain_fault(ending);
+    const bool student_ran = page.phase >= static_cast<std::uint32_t>(Phase::prepare);
+    if (ended.status == cuda_check_failed && (ended.how == End::exited || ended.how == End::out_of_memory)) {
+        const std::string words = clean(last_line(ended.output).c_str(), 500);
+        return {ended.how == End::out_of_memory ? cause::out_of_memory : cause::cuda_error,
+                words + noted(page),
+                words.find("cudaErrorMemoryAllocation") == std::string::npos ? "" : memory_hint,
+                {}};
+    }
+    switch (ended.how) {
+        case End::not_started:
+            return {cause::sandbox, "The program could not be started: " + ended.why, "", {}};
+        case End::out_of_memory:
+            return {cause::out_of_memory,
+                    fmt::format("The program wanted more memory than it may have ({} MB), {}.",
+                                ending.limits.memory_bytes >> 20, where_in_file(ending)),
+                    memory_hint,
+                    {}};
+        case End::flooded:
+            return {cause::too_much_output,
+                    fmt::format("The program printed more than {} MB, {}.", ending.limits.flood_bytes >> 20,
+                                where_it_was(page)),
+                    "Remove the printing, or let one thread print: if (i == 0) printf(...).",
+                    {}};
+        case End::timed_out:
+            if (ended.peak_rss_bytes > 2 * ending.buffer_bytes + much_memory_bytes)
+                return {cause::out_of_memory,
+                        fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
+                                    ended.peak_rss_bytes >> 20, ending.limit_s, where_it_was(page)),
+                        memory_hint,
+                        {}};
+            return {cause::timeout,
+                    fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
+                    "Does every loop end? Look for a counter that does not move, or a stride of 0.",
+                    {}};
+        case End::signaled:
+            if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
+                return not_caught(exception, where_it_was(page));
+            return {cause::crash,
+                    fmt::format("The program ended by {}, {}.", signal_words(ended.status), where_it_was(page)),
+                    "",
+                    {}};
+        case End::exited:
+            break;
+    }
+    if (ended.status == channel_closed)
+        return {cause::protocol, "The program closed the grader's own channel.", leave_alone, {}};
+    if (ended.status == 2 && !student_ran)
+        return {cause::internal, "The runner could not start: " + clean(last_line(ended.output).c_str(), 300), "", {}};
+    return {cause::exited,
+            fmt::format("The program ended with exit status {} in the middle of the call, {}.", ended.status,
+                        where_it_was(page)),
+            "The contract function must return; it must not call exit().",
+            {}};
+}
+
+}  // namespace warplab
