@@ -82,9 +82,12 @@ struct PrivateFolder {
     PrivateFolder() = default;
     explicit PrivateFolder(uid_t owner) {
         char name[] = "/tmp/warplab-XXXXXX";
-        if (!mkdtemp(name) || chown(name, owner, owner) != 0)
-            throw std::runtime_error(fmt::format("cannot make a folder in /tmp: {}", strerror(errno)));
+        if (!mkdtemp(name)) throw std::runtime_error(fmt::format("cannot make a folder in /tmp: {}", strerror(errno)));
         path = name;
+        if (chown(name, owner, owner) == 0) return;
+        const int error = errno;
+        rmdir(name);  // no destructor runs
+        throw std::runtime_error(fmt::format("cannot give the sandbox's user a folder in /tmp: {}", strerror(error)));
     }
     PrivateFolder(PrivateFolder&& other) noexcept { path.swap(other.path); }
     PrivateFolder& operator=(PrivateFolder&& other) noexcept {
@@ -171,7 +174,6 @@ void Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& pol
     const auto style = sandbox::support().style;
     if (geteuid() == 0) {
         user = sandbox::UnusedUser::take(policy.slot);
-        if (!user) throw std::runtime_error("all user ids for sandboxes are taken");
         if (style == sandbox::BubblewrapStyle::user_first) launch.uid = user->id();
         launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
     }
@@ -188,7 +190,6 @@ void Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& pol
 File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
-    if (!user) throw std::runtime_error("all user ids for sandboxes are taken");
     user->kill_all();  // what a judge that was itself killed left behind
     folder = PrivateFolder(user->id());
     launch.uid = user->id();
@@ -207,6 +208,9 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
     }
     File ruleset(sandbox::landlock_ruleset(readable, writable, devices));
+    // Never with less than the level's name says.
+    if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
+    if (!launch.filter) throw std::runtime_error("there is no seccomp filter for this processor");
     launch.landlock = ruleset.get();
     return ruleset;
 }
@@ -288,7 +292,7 @@ void Process::State::read_rest() {
 
 void Process::State::kill() {
     if (collected) return;
-    ::kill(child, SIGKILL);
+    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
     if (level != SandboxLevel::namespaces) ::kill(-child, SIGKILL);
     collect();
 }

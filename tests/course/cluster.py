@@ -37,6 +37,7 @@ ReturnToService=2
 MpiDefault=none
 SlurmdTimeout=6
 KillWait=2
+OverTimeLimit=0
 SlurmdParameters=config_overrides
 GresTypes=gpu
 NodeName=n[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{second}] CPUs=1 Gres=gpu:1 State=UNKNOWN

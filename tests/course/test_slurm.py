@@ -108,6 +108,18 @@ def test_a_cancelled_task_is_submitted_again(slurm: Slurm, course: Course) -> No
     assert course.statuses() == {"s0": "graded"}
 
 
+@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1")
+def test_a_task_whose_time_is_over_is_ours_to_blame_in_the_end(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "sleep 600", "fine")
+    course.hand_in("s1", "fine", "fine")
+    said = course.grade(*BY_SLURM, "--slurm", "time=1")
+    assert said.returncode == 1, said.stdout + said.stderr
+    assert course.log("begin").count("s0") == 3
+    assert course.statuses() == {"s0": "judge_error", "s1": "graded"}
+    assert "Slurm's time limit; --slurm time=MINUTES" in course.verb("status").stdout
+    assert not slurm.running_on()
+
+
 def test_a_wrong_parameter_is_one_clear_message(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "fine", "fine")
     said = course.grade("--executor", "slurm", "--slurm", "partition=nowhere")

@@ -2,9 +2,10 @@
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the least and the most). The `slow` ones run with WARPLAB_THOROUGH=1. In a file, @ROOT@, @BUILD@,
-@OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build folder, another
-student's folder, a port that somebody listens on, and a name by which the test knows its processes.
+`points` (or the least and the most), and under `uid` what differs at that level. The `slow` ones run with
+WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
+@ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
+folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
 """
 
 from __future__ import annotations
@@ -13,28 +14,33 @@ import json
 import os
 import socket
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.hostile.without import without
 from tests.labs.conftest import BACKEND, BUILD, ROOT
 
 FOLDER = Path(__file__).parent
 ENTRIES = json.loads((FOLDER / "hostile.json").read_text())
 THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
+AT_LEVEL_UID = [one for one in ENTRIES if BACKEND in one["backends"] and (THOROUGH or one.get("short"))]
 LAB, STAGE = "dot_product", "01_serial_block_sum"
 HONEST = ROOT / "solutions" / LAB / f"{STAGE}.cu"
 CANARY = "canary-b7d1f0c35a"  # in the environment and in another student's file
 
 
-def grade(source: Path, folder: Path, lab: str = LAB, stage: str = STAGE, check_mode: bool = False) -> tuple[dict, str]:
-    """Grades a file in the sandbox; returns the report and all that was printed."""
+def grade(
+    source: Path, folder: Path, gone: Sequence[str], lab: str = LAB, stage: str = STAGE, check_mode: bool = False
+) -> tuple[dict, str]:
+    """Grades a file in the sandbox of a machine without what is `gone`; returns the report and all that was printed."""
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
     command += ["--no-cuda-only", "--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
     command += [] if check_mode else ["--no-check-mode"]
     run = subprocess.run(
-        [*map(str, command)],
+        [*without(*gone), *map(str, command)],
         cwd=ROOT,
         env=os.environ | {"WARPLAB_TEST_CANARY": CANARY},
         stdin=subprocess.DEVNULL,
@@ -58,7 +64,11 @@ def failures(stage: dict) -> list[dict]:
 
 
 def one_of(value: object) -> list:
-    return value if isinstance(value, list) else [value]
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def name_of(entry: dict) -> str:
+    return Path(entry["file"]).stem
 
 
 def earned(stage: dict) -> float:
@@ -79,7 +89,9 @@ def left_running(name: str) -> list[Path]:
 
 
 def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
-    """The file with its blanks filled in, in a folder of its own."""
+    """The file with its blanks filled in, in a folder that nothing but the sandbox closes to others."""
+    for above in (folder, *folder.parents[:-2]):
+        above.chmod(above.stat().st_mode | 0o055)
     text = (FOLDER / entry["file"]).read_text()
     outside = folder / "outside"
     outside.mkdir()
@@ -92,29 +104,40 @@ def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
     return source
 
 
-def grade_honest(folder: Path) -> None:
-    report, printed = grade(HONEST, folder)
+def grade_honest(folder: Path, gone: Sequence[str]) -> None:
+    report, printed = grade(HONEST, folder, gone)
     stage = report["stages"][0]
     assert stage["verdict"] == "passed", printed
     assert stage["score"]["correctness"] == stage["score"]["correctness_max"]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: Path(entry["file"]).stem)
+@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
 def test_technique(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"works on {', '.join(entry['backends'])} only")
     if entry.get("slow") and not THOROUGH:
         pytest.skip("takes long: WARPLAB_THOROUGH=1")
+    assert_outcome(entry, tmp_path, ("namespace", "uid"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")
+@pytest.mark.parametrize("entry", AT_LEVEL_UID, ids=name_of)
+def test_technique_at_level_uid(entry: dict, tmp_path: Path) -> None:
+    assert_outcome(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
+
+
+def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gone: Sequence[str] = ()) -> None:
+    """Grades the file and checks all that the table and this file's first lines say of it."""
     name = f"w{tmp_path.stat().st_ino % 10**9}"
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
         source = prepare(entry, tmp_path, name, server.getsockname()[1])
         report, printed = grade(
-            source, tmp_path, entry.get("lab", LAB), entry.get("stage", STAGE), entry.get("check_mode", False)
+            source, tmp_path, gone, entry.get("lab", LAB), entry.get("stage", STAGE), entry.get("check_mode", False)
         )
         with pytest.raises(TimeoutError):
             server.accept()
-    assert report["sandbox"] in ("namespace", "uid")
+    assert report["sandbox"] in one_of(level)
     stage = report["stages"][0]
     first = failures(stage)[0]["cause"] if failures(stage) else ""
     assert stage["verdict"] in one_of(entry["verdict"]), printed
@@ -128,7 +151,7 @@ def test_technique(entry: dict, tmp_path: Path) -> None:
     assert not left_running(name)
     assert [file.name for file in (tmp_path / "outside").iterdir()] == ["another_student.cu"]
     if entry.get("honest_next"):
-        grade_honest(tmp_path)
+        grade_honest(tmp_path, gone)
 
 
 def assert_nothing_got_out(report: dict, printed: str) -> None:

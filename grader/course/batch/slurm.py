@@ -134,7 +134,7 @@ def grade_by_slurm(
                 attempts[key] = attempts.get(key, 0) + 1
             again = []
             for key, outcome in wait_for(cluster, dict(jobs)):
-                del jobs[key]
+                job = jobs.pop(key)
                 if isinstance(outcome, Graded) and outcome.fingerprint == by_key[key].fingerprint:
                     yield outcome
                 elif isinstance(outcome, str) and outcome:
@@ -142,7 +142,7 @@ def grade_by_slurm(
                 elif attempts[key] < ATTEMPTS:
                     again.append(key)
                 else:
-                    why = f"No result after {ATTEMPTS} tasks: nodes were lost, or the time was over. Logs: slurm/"
+                    why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
                     yield Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
         database.set_facts(slurm_jobs={})
     except BaseException:
@@ -178,6 +178,14 @@ def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]
                     del jobs[key]
                     yield key, None
         time.sleep(POLL_S if jobs else 0)
+
+
+def why_no_result(job: Any) -> str:
+    """What Slurm wrote about the end of a task. Its log may lie on a node that is gone."""
+    with contextlib.suppress(OSError):
+        if "DUE TO TIME LIMIT" in Path(job.paths.stderr).read_text(errors="replace"):
+            return "the last reached Slurm's time limit; --slurm time=MINUTES sets it"
+    return "nodes were lost, or tasks were cancelled"
 
 
 def read_result(job: Any) -> Any:

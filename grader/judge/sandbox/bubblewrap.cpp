@@ -70,7 +70,7 @@ void add_gpu(Words& command) {
         if (!folder.string().starts_with("/usr/")) add(command, {"--ro-bind", folder.string(), folder.string()});
 }
 
-std::string first_number(const char* file) {
+std::string first_number(const std::string& file) {
     std::ifstream stream(file);
     std::string word;
     stream >> word;
@@ -117,24 +117,29 @@ bool bubblewrap_started(const std::string& status_text) {
 std::string why_no_bubblewrap(const std::string& said) {
     if (find_program("bwrap").empty())
         return "bubblewrap is not installed; install the package bubblewrap (apt-get install bubblewrap).";
+    if (!said.empty() && !said.starts_with("bwrap:"))
+        return fmt::format("bubblewrap cannot be started here ({}); a container's seccomp profile may refuse that.",
+                           said);
     const std::string message = said.empty() ? "" : fmt::format(" (it says: {})", said);
     if (first_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
         return fmt::format(
             "AppArmor keeps bubblewrap from starting, as Ubuntu 24.04 does by default{}; `make setup` as root or with "
             "sudo installs the profile that allows it.",
             message);
-    if (first_number("/proc/sys/user/max_user_namespaces") == "0" && geteuid() != 0)
-        return fmt::format(
-            "this machine allows no user namespaces{}; an administrator can type: sysctl "
-            "user.max_user_namespaces=15000",
-            message);
+    for (const char* kind : {"pid", "net", "ipc", "uts", "mnt", "cgroup", "user"})
+        if (first_number(fmt::format("/proc/sys/user/max_{}_namespaces", kind)) == "0")
+            return fmt::format(
+                "this machine allows no {0} namespaces{1}; an administrator can type `sysctl "
+                "user.max_{0}_namespaces=15000`.",
+                kind, message);
     if (first_number("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
         return fmt::format(
-            "this machine allows user namespaces to root alone{}; an administrator can type: sysctl "
-            "kernel.unprivileged_userns_clone=1",
+            "this machine allows user namespaces to root alone{}; an administrator can type `sysctl "
+            "kernel.unprivileged_userns_clone=1`.",
             message);
     std::error_code error;
-    if (fs::exists("/.dockerenv", error) || fs::exists("/run/.containerenv", error))
+    const bool container = fs::exists("/.dockerenv", error) || fs::exists("/run/.containerenv", error);
+    if (container && said.find("execvp") == std::string::npos)
         return fmt::format(
             "this container may not make namespaces{}; start it with --cap-add SYS_ADMIN --security-opt "
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.",

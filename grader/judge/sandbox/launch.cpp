@@ -83,7 +83,7 @@ int run_child(void* argument) {
         require(child, chdir(what.working_directory.c_str()) == 0, "entering the working directory");
     set_limits(child);
     if (what.uid) become(child, *what.uid);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    require(child, prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "dying with the judge");
     if (getppid() != child.parent) _exit(127);
     if (what.no_new_privileges) require(child, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
     if (what.landlock >= 0)

@@ -46,18 +46,29 @@ void try_namespaces(std::string& why) {
 }
 
 void try_user(std::string& why) {
-    if (geteuid() != 0) return;
+    if (geteuid() != 0) {
+        why += " Only root can do without, by user ids of the sandbox's own.";
+        return;
+    }
+    const std::string does_not_work = " A user id of its own does not work either";
     if (!seccomp_filter()) {
-        why += " The weaker level, a user id of its own, is not made for this processor.";
+        why += does_not_work + ": there is no seccomp filter for this processor.";
+        return;
+    }
+    if (landlock_version() == 0) {
+        why += does_not_work +
+               ": this kernel has no Landlock, or the container keeps it back, so graded code could read what every "
+               "user may read. It takes Linux 5.13 or newer with \"landlock\" among the lsm= of its command line.";
         return;
     }
     if (const std::string said = try_level(SandboxLevel::uid); !said.empty()) {
-        why += fmt::format(" A user id of its own does not work either ({}).", said);
+        why += fmt::format(
+            "{} ({}); in a container it takes --cap-add SETUID --cap-add SETGID --cap-add CHOWN, user ids up to 61183 "
+            "and a seccomp profile that lets it.",
+            does_not_work, said);
         return;
     }
     offer.offered.level = SandboxLevel::uid;
-    if (landlock_version() == 0)
-        why += " This kernel has no Landlock either: files that every user may read can be read by graded code.";
 }
 
 }  // namespace

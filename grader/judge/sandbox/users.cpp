@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -19,25 +21,30 @@ namespace {
 // systemd's list of user ids leaves 60706 to 61183 unused.
 constexpr uid_t first_user = 60706, last_user = 61183;
 
+/// A descriptor that holds the lock; -1 when somebody else does.
 int lock_user(uid_t id) {
     const char* folder = "/run/warplab";
     mkdir(folder, 0700);
     const std::string path = fmt::format("{}/user-{}", folder, id);
     const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0) return file;
-    if (file >= 0) close(file);
+    if (file < 0)
+        throw std::runtime_error(
+            fmt::format("cannot make {}, which keeps a sandbox's user from being used twice: {}; make /run writable",
+                        path, std::strerror(errno)));
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+    close(file);
     return -1;
 }
 
 }  // namespace
 
-std::optional<UnusedUser> UnusedUser::take(int slot) {
+UnusedUser UnusedUser::take(int slot) {
     constexpr int count = last_user - first_user + 1;
     for (int i = 0; i < count; ++i) {
         const uid_t id = first_user + static_cast<uid_t>((slot + i) % count);
         if (const int lock = lock_user(id); lock >= 0) return UnusedUser(id, lock);
     }
-    return std::nullopt;
+    throw std::runtime_error("all user ids for sandboxes are taken");
 }
 
 UnusedUser::UnusedUser(UnusedUser&& other) noexcept : id_(other.id_), lock_(other.lock_) { other.lock_ = -1; }

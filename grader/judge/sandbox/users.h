@@ -3,15 +3,13 @@
 
 #include <sys/types.h>
 
-#include <optional>
-
 namespace warplab::sandbox {
 
 /// A user id that nobody else on this machine holds, taken until it is destroyed.
 class UnusedUser {
   public:
-    /// Tries base + slot first, then those after it. Nothing when all are taken.
-    static std::optional<UnusedUser> take(int slot);
+    /// Tries base + slot first, then those after it. Throws std::runtime_error when all are taken or none can be.
+    static UnusedUser take(int slot);
     UnusedUser(UnusedUser&& other) noexcept;
     UnusedUser& operator=(UnusedUser&& other) noexcept;
     ~UnusedUser();

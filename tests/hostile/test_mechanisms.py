@@ -1,0 +1,168 @@
+"""What the sandbox stands on, taken away one by one: the weaker level is reported and holds, or nothing is graded and
+the message names what is missing. without.py takes it away for real.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.test_hostile import ENTRIES, THOROUGH, assert_outcome, name_of
+from tests.hostile.without import without
+from tests.labs.conftest import BUILD, ROOT
+
+LAB, STAGE = "vector_add", "02_grid_stride"
+NOBODY = 65534
+USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID --cap-add CHOWN"
+
+
+@dataclass
+class Case:
+    """`then`: the level that is reported, or words of the message that nothing is graded."""
+
+    gone: str
+    then: str | tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.gone.replace(" ", "+") or "nothing"
+
+
+INSTALL = "install the package bubblewrap"
+AS_ROOT = [
+    Case("", "namespace"),
+    # bubblewrap, and what it needs
+    Case("bwrap", "uid"),
+    Case("namespaces", "uid"),
+    Case("mounts", "uid"),
+    Case("proc", "uid"),
+    *(Case(f"{kind}-namespaces", "uid") for kind in ("pid", "net", "ipc", "uts", "mnt", "cgroup")),
+    Case("user-namespaces cap-sys_admin", "uid"),
+    Case("user-namespaces setpriv", "uid"),
+    # one of two ways to start bubblewrap, and what it can do without
+    Case("user-namespaces", "namespace"),
+    Case("cap-sys_admin", "namespace"),
+    Case("setpriv", "namespace"),
+    Case("cap-kill", "namespace"),
+    Case("cap-chown", "namespace"),
+    Case("cap-sys_resource", "namespace"),
+    Case("cgroups", "namespace"),
+    Case("landlock seccomp", "namespace"),
+    # what the user level can do without
+    Case("bwrap cap-kill", "uid"),
+    Case("bwrap cap-sys_resource", "uid"),
+    Case("bwrap cgroups", "uid"),
+    # what both levels need
+    Case("limits", ("bwrap: setting a limit", "/bin/true: setting a limit", "seccomp profile")),
+    Case("death-signal", ("bwrap: dying with the judge", "/bin/true: dying with the judge", "seccomp profile")),
+    Case("no-new-privs", ("PR_SET_NO_NEW_PRIVS", "/bin/true: no_new_privs", "seccomp profile")),
+    Case("cap-setuid", ("bwrap: changing the user", "/bin/true: changing the user", USER_LEVEL_NEEDS)),
+    Case("cap-setgid", ("bwrap: dropping groups", "/bin/true: dropping groups", USER_LEVEL_NEEDS)),
+    Case("other-users", ("bwrap: changing the group", USER_LEVEL_NEEDS, "user ids up to 61183")),
+    Case("run", ("/run/warplab", "Read-only", "make /run writable")),
+    # what the user level needs
+    Case("bwrap landlock", (INSTALL, "no Landlock", "Linux 5.13")),
+    Case("bwrap landlock-at-boot", (INSTALL, "no Landlock", "lsm=")),
+    Case("bwrap landlock-ruleset", (INSTALL, "entering the Landlock ruleset", "seccomp profile")),
+    Case("bwrap seccomp", (INSTALL, "the seccomp filter", "seccomp profile")),
+    Case("bwrap no-new-privs", (INSTALL, "no_new_privs", "seccomp profile")),
+    Case("bwrap limits", (INSTALL, "setting a limit", "seccomp profile")),
+    Case("bwrap death-signal", (INSTALL, "dying with the judge", "seccomp profile")),
+    Case("bwrap cap-chown", (INSTALL, "a folder in /tmp", USER_LEVEL_NEEDS)),
+    Case("bwrap cap-setuid", (INSTALL, "changing the user", USER_LEVEL_NEEDS)),
+    Case("bwrap other-users", (INSTALL, "a folder in /tmp", "user ids up to 61183")),
+    Case("bwrap run", (INSTALL, "make /run writable")),
+    Case("net-namespaces landlock", ("sysctl user.max_net_namespaces", "no Landlock")),
+    Case("proc landlock", ("Can't mount proc", "no Landlock")),
+]
+ROOT_CAN = "Only root can do without"
+AS_ORDINARY_USER = [
+    Case("", "namespace"),
+    Case("cgroups", "namespace"),
+    Case("bwrap", (INSTALL, ROOT_CAN)),
+    Case("namespaces", ("No permissions to create", ROOT_CAN)),
+    Case("mounts", ("bwrap: Failed to make / slave", ROOT_CAN)),
+    Case("proc", ("Can't mount proc", ROOT_CAN)),
+    *(
+        Case(f"{kind}-namespaces", (f"no {kind} namespaces", f"`sysctl user.max_{kind}_namespaces=15000`", ROOT_CAN))
+        for kind in ("user", "pid", "net", "ipc", "uts", "mnt", "cgroup")
+    ),
+    Case("apparmor", ("AppArmor keeps bubblewrap", "`make setup`", ROOT_CAN)),
+    Case("unprivileged-namespaces", ("`sysctl kernel.unprivileged_userns_clone=1`", ROOT_CAN)),
+    Case("prlimit", ("execvp /usr/bin/prlimit", ROOT_CAN)),
+    Case("limits", ("bwrap: setting a limit", "seccomp profile", ROOT_CAN)),
+    Case("death-signal", ("bwrap: dying with the judge", "seccomp profile", ROOT_CAN)),
+    Case("no-new-privs", ("PR_SET_NO_NEW_PRIVS", ROOT_CAN)),
+]
+HOLDS = ("reads_other_students", "reads_the_judges_memory", "reaches_the_network", "becomes_root", "fork_bomb",
+         "ignored_signals", "outlives_the_run")  # fmt: skip
+WEAKER = [case for case in AS_ROOT if case.gone in ("cap-sys_admin", "bwrap cap-kill")]
+WEAKER += [case for case in AS_ROOT if case.gone and isinstance(case.then, str) and case not in WEAKER]
+
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="taking something away takes root"),
+    pytest.mark.skipif(os.uname().machine != "x86_64", reason="the system calls' numbers are those of x86-64"),
+    pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed"),
+]
+
+
+def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
+    """Grades an empty folder, which compiles nothing: the sandbox is tried all the same."""
+    for name in ("tree", "reports"):
+        (folder / name).mkdir()
+        os.chown(folder / name, NOBODY, NOBODY)
+    command = [(ROOT / BUILD).resolve() / "warplab", "grade", LAB, STAGE, "--tree", folder / "tree", "--backend", "cpu"]
+    command += ["--build", (ROOT / BUILD).resolve(), "--no-check-mode", "--report-dir", folder / "reports"]
+    done = subprocess.run(
+        [*map(str, without(*case.gone.split(), *more)), *map(str, command)],
+        cwd=course,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    report = folder / "reports" / f"{LAB}.json"
+    if isinstance(case.then, str):
+        assert report.exists(), said
+        assert json.loads(report.read_text())["sandbox"] == case.then
+        return
+    assert done.returncode == 2 and not report.exists(), said
+    assert said.startswith("Grading other people's code needs a sandbox, and none can be had here: "), said
+    assert not [words for words in case.then if words not in said], said
+
+
+@pytest.mark.parametrize("case", AS_ROOT, ids=str)
+def test_as_root(case: Case, tmp_path: Path) -> None:
+    assert_then(case, tmp_path, ROOT)
+
+
+@pytest.fixture(scope="module")
+def others_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course that belongs to an ordinary user."""
+    root = tmp_path_factory.mktemp("course")
+    for folder in (root, *root.parents[:-2]):
+        folder.chmod(0o755)
+    for part in ("labs", "datasets"):
+        shutil.copytree(ROOT / part / LAB, root / part / LAB)
+    for path in (root, *root.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    return root
+
+
+@pytest.mark.parametrize("case", AS_ORDINARY_USER, ids=str)
+def test_as_an_ordinary_user(case: Case, tmp_path: Path, others_course: Path) -> None:
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(0o755)
+    assert_then(case, tmp_path, others_course, "root")
+
+
+@pytest.mark.parametrize("name", HOLDS if THOROUGH else HOLDS[:1])
+@pytest.mark.parametrize("case", WEAKER if THOROUGH else WEAKER[:1], ids=str)
+def test_what_is_reported_holds(case: Case, name: str, tmp_path: Path) -> None:
+    (entry,) = [entry for entry in ENTRIES if name_of(entry) == name]
+    assert_outcome(entry, tmp_path, case.then, case.gone.split())

@@ -1,0 +1,212 @@
+"""Runs a command on a machine that lacks something: `python3 without.py WHAT… -- COMMAND`, as root.
+
+What is taken away is really gone, for the command and all that it starts, and for nobody else: programs are hidden,
+system calls refused by a seccomp filter, capabilities dropped, and limits of namespaces set to 0 in a user namespace.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+# <sys/syscall.h> on x86-64, and the numbers that are new enough to be the same everywhere
+MOUNT, UNSHARE, SETRLIMIT, CLONE, CLONE3, PRCTL, PRLIMIT = 165, 272, 160, 56, 435, 157, 302
+LANDLOCK_CREATE, LANDLOCK_RESTRICT = 444, 446
+SET_PDEATHSIG, SET_SECCOMP, SET_NO_NEW_PRIVS = 1, 22, 38
+NEW_NAMESPACE = {"mnt": 0x20000, "cgroup": 0x2000000, "uts": 0x4000000, "ipc": 0x8000000, "user": 0x10000000,
+                 "pid": 0x20000000, "net": 0x40000000}  # fmt: skip
+READ_ONLY, BIND, REMOUNT, RECURSIVE, PRIVATE = 1, 4096, 32, 16384, 1 << 18
+MOST_USERS = 65536
+
+
+def check(result: int, doing: str) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), f"{doing}: {os.strerror(ctypes.get_errno())}")
+
+
+# --- system calls
+
+
+def refuse(number: int, error: int, argument: int | None = None, bits: int = 0, equals: bool = False) -> None:
+    """The call fails from now on; given `bits`, where the low half of an argument has one of them, or equals them."""
+    load, jump_equal, jump_set, answer = 0x20, 0x15, 0x45, 0x06
+    allow, fail = 0x7FFF0000, 0x50000 | error
+    code = [(load, 0, 0, 0)]
+    if argument is None:
+        code += [(jump_equal, 0, 1, number), (answer, 0, 0, fail)]
+    else:
+        test = jump_equal if equals else jump_set
+        code += [(jump_equal, 0, 3, number), (load, 0, 0, 16 + 8 * argument), (test, 0, 1, bits), (answer, 0, 0, fail)]
+    code += [(answer, 0, 0, allow)]
+    text = b"".join(struct.pack("HBBI", *one) for one in code)
+    buffer = ctypes.create_string_buffer(text)
+    program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(buffer))
+    check(LIBC.prctl(SET_SECCOMP, 2, program, 0, 0), "seccomp")  # root needs no no_new_privs for it
+
+
+def refuse_option(option: int, error: int) -> None:
+    """One of prctl's."""
+    refuse(PRCTL, error, argument=0, bits=option, equals=True)
+
+
+def refuse_namespaces() -> None:
+    """As Docker's usual filter does."""
+    every = sum(NEW_NAMESPACE.values())
+    refuse(UNSHARE, errno.EPERM, argument=0, bits=every)
+    refuse(CLONE, errno.EPERM, argument=0, bits=every)
+    refuse(CLONE3, errno.ENOSYS)
+
+
+def refuse_limits() -> None:
+    refuse(SETRLIMIT, errno.EPERM)
+    refuse(PRLIMIT, errno.EPERM, argument=2, bits=0xFFFFFFFF)  # a new limit's address; without one it only reads
+
+
+# --- mounts
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    words = (source.encode(), target.encode(), kind.encode() or None, flags, options.encode() or None)
+    check(LIBC.mount(*words), f"mounting {target}")
+
+
+def own_mounts() -> None:
+    check(LIBC.unshare(NEW_NAMESPACE["mnt"]), "mount namespace")
+    mount("none", "/", flags=RECURSIVE | PRIVATE)
+
+
+def hide_file(path: str) -> None:
+    own_mounts()
+    mount("/dev/null", path, flags=BIND)
+
+
+def hide_folder(path: str) -> None:
+    own_mounts()
+    mount("none", path, "tmpfs")
+
+
+def make_read_only(path: str) -> None:
+    own_mounts()
+    mount(path, path, flags=BIND)
+    mount("none", path, flags=REMOUNT | BIND | READ_ONLY)
+
+
+def mask_proc() -> None:
+    """As containers do with parts of /proc: no user namespace may then mount another."""
+    hide_folder("/proc/tty")
+    own_users(MOST_USERS)
+    check(LIBC.unshare(NEW_NAMESPACE["mnt"]), "mount namespace")
+
+
+def set_kernel(name: str, value: str) -> None:
+    """A file in /proc/sys/kernel that only other kernels have, and a bubblewrap that fails as it does there."""
+    hide_folder("/proc/sys/kernel")
+    Path("/proc/sys/kernel", name).write_text(value + "\n")
+    replace_bubblewrap("setting up uid map: Permission denied")
+
+
+# --- users and namespaces
+
+
+def own_users(count: int) -> None:
+    """A user namespace in which root has its first `count` users. Its parent waits outside and ends as it does."""
+    ready, mapped = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        LIBC.prctl(SET_PDEATHSIG, signal.SIGKILL)
+        check(LIBC.unshare(NEW_NAMESPACE["user"]), "user namespace")
+        os.write(ready[1], b".")
+        os.read(mapped[0], 1)
+        return
+    os.read(ready[0], 1)
+    for kind in ("uid", "gid"):
+        Path(f"/proc/{child}/{kind}_map").write_text(f"0 0 {count}\n")
+    os.write(mapped[1], b".")
+    _, status = os.waitpid(child, 0)
+    os._exit(os.waitstatus_to_exitcode(status) & 255)
+
+
+def allow_no(kind: str) -> None:
+    own_users(MOST_USERS)
+    Path(f"/proc/sys/user/max_{kind}_namespaces").write_text("0\n")
+
+
+def drop_capability(name: str) -> None:
+    numbers = {"chown": 0, "kill": 5, "setgid": 6, "setuid": 7, "sys_admin": 21, "sys_resource": 24}
+    check(LIBC.prctl(24, numbers[name], 0, 0, 0), "bounding set")  # PR_CAPBSET_DROP; gone with the next exec
+
+
+def become_ordinary() -> None:
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+
+
+# --- programs
+
+
+def hide_program(name: str) -> None:
+    """It cannot be executed, which is how the search through PATH tells that it is not there."""
+    path = shutil.which(name)
+    if path:
+        hide_file(os.path.realpath(path))
+
+
+def replace_bubblewrap(says: str) -> None:
+    with tempfile.NamedTemporaryFile("w") as program:
+        program.write(f"#!/bin/sh\necho 'bwrap: {says}' >&2\nexit 1\n")
+        program.flush()
+        Path(program.name).chmod(0o755)
+        mount(program.name, os.path.realpath(str(shutil.which("bwrap"))), flags=BIND)
+
+
+REMOVALS: dict[str, Callable[[], object]] = {
+    "bwrap": lambda: hide_program("bwrap"),
+    "setpriv": lambda: hide_program("setpriv"),
+    "prlimit": lambda: hide_program("prlimit"),
+    "namespaces": refuse_namespaces,
+    **{f"{kind}-namespaces": lambda kind=kind: allow_no(kind) for kind in NEW_NAMESPACE},
+    "mounts": lambda: refuse(MOUNT, errno.EPERM),
+    "proc": mask_proc,
+    "apparmor": lambda: set_kernel("apparmor_restrict_unprivileged_userns", "1"),
+    "unprivileged-namespaces": lambda: set_kernel("unprivileged_userns_clone", "0"),
+    "cgroups": lambda: hide_folder("/sys/fs/cgroup"),
+    "other-users": lambda: own_users(1),
+    "run": lambda: make_read_only("/run"),
+    "root": become_ordinary,
+    **{f"cap-{name}": lambda name=name: drop_capability(name)
+       for name in ("chown", "kill", "setgid", "setuid", "sys_admin", "sys_resource")},
+    "limits": refuse_limits,
+    "death-signal": lambda: refuse_option(SET_PDEATHSIG, errno.EINVAL),
+    "no-new-privs": lambda: refuse_option(SET_NO_NEW_PRIVS, errno.EINVAL),
+    "seccomp": lambda: refuse_option(SET_SECCOMP, errno.EINVAL),
+    "landlock": lambda: refuse(LANDLOCK_CREATE, errno.ENOSYS),
+    "landlock-at-boot": lambda: refuse(LANDLOCK_CREATE, errno.EOPNOTSUPP),
+    "landlock-ruleset": lambda: refuse(LANDLOCK_RESTRICT, errno.EPERM),
+}  # fmt: skip
+
+
+def without(*gone: str) -> list[str]:
+    """Words to put before a command."""
+    return [sys.executable, __file__, *gone, "--"] if gone else []
+
+
+def main() -> None:
+    split = sys.argv.index("--")
+    for what in sys.argv[1:split]:
+        REMOVALS[what]()
+    command = sys.argv[split + 1 :]
+    os.execv(shutil.which(command[0]) or command[0], command)
+
+
+if __name__ == "__main__":
+    main()
