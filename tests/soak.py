@@ -85,6 +85,7 @@ def test_thoroughly() -> dict:
         "tests/cpu/check/test_check_mode.py",
         "tests/labs/test_inspect.py",
         "tests/hostile",
+        "tests/course/test_slurm.py",
         "tests/cuda12",
         "tests/layout",
     ]

@@ -76,30 +76,6 @@ Clock::time_point after(Clock::time_point from, double seconds) {
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6)));
 }
 
-/// A folder of the unused user's own for temporary files, at level `uid`.
-struct PrivateFolder {
-    fs::path path;
-    PrivateFolder() = default;
-    explicit PrivateFolder(uid_t owner) {
-        char name[] = "/tmp/warplab-XXXXXX";
-        if (!mkdtemp(name)) throw std::runtime_error(fmt::format("cannot make a folder in /tmp: {}", strerror(errno)));
-        path = name;
-        if (chown(name, owner, owner) == 0) return;
-        const int error = errno;
-        rmdir(name);  // no destructor runs
-        throw std::runtime_error(fmt::format("cannot give the sandbox's user a folder in /tmp: {}", strerror(error)));
-    }
-    PrivateFolder(PrivateFolder&& other) noexcept { path.swap(other.path); }
-    PrivateFolder& operator=(PrivateFolder&& other) noexcept {
-        path.swap(other.path);
-        return *this;
-    }
-    ~PrivateFolder() {
-        std::error_code error;
-        if (!path.empty()) fs::remove_all(path, error);
-    }
-};
-
 enum class Pending { nothing, packet, closed };
 
 /// Whether reading would give something, the end, or would wait.
@@ -139,7 +115,6 @@ struct Process::State {
     Limits limits;
     std::optional<sandbox::UnusedUser> user;
     std::optional<sandbox::MemoryGroup> memory;
-    PrivateFolder folder;
     std::string mark;
 
     pid_t child = -1;
@@ -191,23 +166,20 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
     user->kill_all();  // what a judge that was itself killed left behind
-    folder = PrivateFolder(user->id());
     launch.uid = user->id();
     launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
     launch.no_new_privileges = true;
     launch.filter = sandbox::seccomp_filter();
-    launch.environment.push_back("TMPDIR=" + folder.path.string());
 
     std::vector<fs::path> readable = {"/usr", "/proc", "/dev/urandom", "/dev/random", "/sys"};
     for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(), policy.readable})
         readable.insert(readable.end(), list.begin(), list.end());
-    std::vector<fs::path> writable = policy.writable, devices = {"/dev/null", "/dev/zero"};
-    writable.push_back(folder.path);
+    std::vector<fs::path> devices = {"/dev/null", "/dev/zero"};  // and no /tmp: what is written there has no bound
     if (policy.gpu) {
         for (const auto& node : sandbox::gpu_devices()) devices.push_back(node);
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
     }
-    File ruleset(sandbox::landlock_ruleset(readable, writable, devices));
+    File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
     // Never with less than the level's name says.
     if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
     if (!launch.filter) throw std::runtime_error("there is no seccomp filter for this processor");
@@ -324,7 +296,6 @@ void Process::State::collect() {
     read_rest();
     interpret(status, usage);
     memory.reset();
-    folder = {};
     user.reset();
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "labs/dot_product/lab.h"
@@ -28,8 +29,10 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    const char* own = std::getenv("TMPDIR");
     if (n == 255)
-        for (const char* folder : {"/tmp", "/dev/shm", "/", "/usr", "@BUILD@", "@OUTSIDE@"}) fill(folder);
+        for (const char* folder : {"/tmp", "/dev/shm", "/", "/usr", "@BUILD@", "@OUTSIDE@", own ? own : "/run"})
+            fill(folder);
     CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
     if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
 }

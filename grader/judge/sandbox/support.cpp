@@ -63,7 +63,7 @@ void try_user(std::string& why) {
     }
     if (const std::string said = try_level(SandboxLevel::uid); !said.empty()) {
         why += fmt::format(
-            "{} ({}); in a container it takes --cap-add SETUID --cap-add SETGID --cap-add CHOWN, user ids up to 61183 "
+            "{} ({}); in a container it takes --cap-add SETUID --cap-add SETGID, user ids up to 61183 "
             "and a seccomp profile that lets it.",
             does_not_work, said);
         return;
