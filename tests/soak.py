@@ -3,7 +3,8 @@
 For SECONDS_EACH (60) the rewriter is fuzzed under sanitizers, with a new seed each round; as long, every solution
 is checked again and again, with 1, 2 and 7 threads on the CPU backend. Then tests of which `make test` takes some are
 run in full (WARPLAB_THOROUGH=1): check mode on every program and every earlier stage, on aarch64 too where its tools
-are, slow hostile hand-ins, CUDA 12 on every stage. Last, batches of submissions: tests/course/soak_batch.py.
+are, slow hostile hand-ins, all of them at the sandbox's weaker level, some without each of its mechanisms, Slurm's time
+limit, CUDA 12 on every stage. Last, batches of submissions: tests/course/soak_batch.py.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def test_thoroughly() -> dict:
     status, said = run([sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count()), *tests], WARPLAB_THOROUGH="1")
     passed = re.search(r"(\d+) passed", said)
     found = [] if status == 0 else [{"status": status, "said": said}]
-    what = "check mode on every program and every limited stage, slow hostile hand-ins, CUDA 12 on every stage"
+    what = "check mode on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12 on every stage"
     return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 
 
