@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "grader/judge/bulk.h"
+
 namespace warplab {
 namespace {
 
@@ -29,8 +31,7 @@ Poison Poison::draw(std::uint64_t seed) {
 
 Array poisoned(ElementType type, std::size_t count, std::uint32_t pattern) {
     Array array(type, count);
-    auto* bytes = reinterpret_cast<std::uint8_t*>(array.data());
-    for (std::size_t i = 0; i < array.bytes(); ++i) bytes[i] = pattern_byte(pattern, i);
+    fill_pattern(array.data(), pattern, array.bytes());
     return array;
 }
 
@@ -106,6 +107,20 @@ Array Buffers::read_part(std::size_t buffer, std::uint32_t slot, std::size_t fir
     if (part.region)
         part.region->read(offset(part, slot) + first * element_bytes(part.type), array.data(), array.bytes());
     return array;
+}
+
+std::optional<std::size_t> Buffers::first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const {
+    constexpr std::size_t most_bytes = 256 << 20;  // read at a time
+    const Part& part = parts_[buffer];
+    if (!part.region) return std::nullopt;
+    Array chunk(ElementType::uint8, std::min(most_bytes, expected.bytes()));
+    for (std::size_t begin = 0; begin < expected.bytes(); begin += most_bytes) {
+        const std::size_t bytes = std::min(most_bytes, expected.bytes() - begin);
+        part.region->read(offset(part, slot) + begin, chunk.data(), bytes);
+        if (const auto at = first_difference(chunk.data(), expected.data() + begin, bytes))
+            return (begin + *at) / element_bytes(part.type);
+    }
+    return std::nullopt;
 }
 
 void Buffers::copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset) {

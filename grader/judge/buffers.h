@@ -42,6 +42,8 @@ class Buffers {
     void write(std::size_t buffer, std::uint32_t slot, const Array& contents);
     Array read(std::size_t buffer, std::uint32_t slot) const;
     Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
+    /// The first element that is no longer what `expected` holds, bit for bit.
+    std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
     void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
 
     /// The first guard around `slot` that no longer holds its pattern.

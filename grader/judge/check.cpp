@@ -33,6 +33,7 @@ struct Trial {
     std::uint32_t thread_order = 0;
     bool host_variant = false;
     bool may_leak = false;
+    bool inputs_are_there = false;  // as the call before left them, which was looked at
 };
 
 std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std::uint32_t poison) {
@@ -61,25 +62,24 @@ std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, con
     return contents;
 }
 
-void write_contents(Buffers& buffers, const std::vector<Array>& before) {
-    for (std::size_t i = 0; i < before.size(); ++i) buffers.write(i, 0, before[i]);
+void write_contents(Buffers& buffers, const Trial& trial) {
+    for (std::size_t i = 0; i < trial.before.size(); ++i)
+        if (buffers.is_output(i) || !trial.inputs_are_there) buffers.write(i, 0, trial.before[i]);
 }
 
 std::optional<Failure> find_modified_input(const Lab& lab, const Buffers& buffers, const Problem& problem) {
     for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
         if (lab.buffers[i].role != Role::input) continue;
-        const Array now = buffers.read(i, 0);
         const Array& was = problem.arrays[i];
-        if (std::memcmp(now.data(), was.data(), was.bytes()) == 0) continue;
-        const std::size_t width = element_bytes(was.type());
-        std::size_t at = 0;
-        while (std::memcmp(now.data() + at * width, was.data() + at * width, width) == 0) ++at;
-        return Failure{
-            cause::input_modified,
-            fmt::format("The input {} was overwritten: {}[{}] was {} and is {} after the call.", lab.buffers[i].name,
-                        lab.buffers[i].name, format_count(at), element_text(was, at), element_text(now, at)),
-            "Inputs are const: write results to the output buffer only.",
-            Place{lab.buffers[i].name, at, element_text(was, at), element_text(now, at)}};
+        const auto changed = buffers.first_change(i, 0, was);
+        if (!changed) continue;
+        const std::string before = element_text(was, *changed);
+        const std::string now = element_text(buffers.read_part(i, 0, *changed, 1), 0);
+        return Failure{cause::input_modified,
+                       fmt::format("The input {} was overwritten: {}[{}] was {} and is {} after the call.",
+                                   lab.buffers[i].name, lab.buffers[i].name, format_count(*changed), before, now),
+                       "Inputs are const: write results to the output buffer only.",
+                       Place{lab.buffers[i].name, *changed, before, now}};
     }
     return std::nullopt;
 }
@@ -172,7 +172,7 @@ Failure answered_without_kernel(bool host_variant) {
 /// Writes the contents, makes one call, judges what it left. After a failure the session is over.
 Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     buffers.poison_all();
-    write_contents(buffers, trial.before);
+    write_contents(buffers, trial);
     run.device.synchronize();
     protocol::Request request = make_request(protocol::Ask::run, trial.problem.sizes, trial.problem.reals);
     request.calls = 1;
@@ -295,7 +295,7 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     if (own_inputs) run.oracle.reference(second, Execution::openmp);
     const std::vector<Array> stale = with_outputs(run.lab, next_fresh, opening.outputs);
     const Outcome again =
-        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false});
+        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, !own_inputs});
     return {again.failure, again.ours, prepared.has_host};
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "grader/core/statistics.h"
+#include "grader/judge/bulk.h"
 #include "grader/judge/read_kernel.h"
 
 namespace warplab {
@@ -87,6 +88,23 @@ int attribute(int device, Attribute which) {
 constexpr int device_index = 0;  // CUDA_VISIBLE_DEVICES picks another
 constexpr std::size_t calibration_bytes = 256 << 20;
 
+/// Calls copy(begin, bytes, stage) for the parts of a copy between host and GPU. Large ones go through pinned memory,
+/// which the GPU copies several times as fast and all cores fill or empty; small ones have no stage.
+template <class Copy>
+void staged(std::size_t count, const Copy& copy) {
+    constexpr std::size_t stage_bytes = 64 << 20;
+    static std::byte* const stage = [] {
+        void* pinned = nullptr;
+        return try_call("cuMemAllocHost_v2", &pinned, stage_bytes) ? nullptr : static_cast<std::byte*>(pinned);
+    }();
+    if (count < stage_bytes || !stage) {
+        if (count) copy(0, count, nullptr);
+        return;
+    }
+    for (std::size_t begin = 0; begin < count; begin += stage_bytes)
+        copy(begin, std::min(stage_bytes, count - begin), stage);
+}
+
 class DeviceRegion : public Region {
   public:
     explicit DeviceRegion(std::size_t bytes) : Region(bytes) {
@@ -98,10 +116,18 @@ class DeviceRegion : public Region {
     ~DeviceRegion() override { try_call("cuMemFree_v2", pointer_); }
 
     void write(std::size_t offset, const void* from, std::size_t count) override {
-        if (count) call("cuMemcpyHtoD_v2", pointer_ + offset, from, count);
+        staged(count, [&](std::size_t begin, std::size_t bytes, std::byte* stage) {
+            const std::byte* const source = static_cast<const std::byte*>(from) + begin;
+            if (stage) copy_bytes(stage, source, bytes);
+            call("cuMemcpyHtoD_v2", pointer_ + offset + begin, static_cast<const void*>(stage ? stage : source), bytes);
+        });
     }
     void read(std::size_t offset, void* to, std::size_t count) const override {
-        if (count) call("cuMemcpyDtoH_v2", to, pointer_ + offset, count);
+        staged(count, [&](std::size_t begin, std::size_t bytes, std::byte* stage) {
+            std::byte* const target = static_cast<std::byte*>(to) + begin;
+            call("cuMemcpyDtoH_v2", static_cast<void*>(stage ? stage : target), pointer_ + offset + begin, bytes);
+            if (stage) copy_bytes(target, stage, bytes);
+        });
     }
     void fill(std::size_t offset, std::size_t count, std::uint32_t pattern) override {
         if (count) call("cuMemsetD32_v2", pointer_ + offset, pattern, count / sizeof pattern);

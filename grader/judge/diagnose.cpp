@@ -9,6 +9,7 @@
 
 #include "grader/core/cause.h"
 #include "grader/core/text.h"
+#include "grader/judge/bulk.h"
 
 namespace warplab {
 namespace {
@@ -195,7 +196,7 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
 
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                   const Array& expected, const Array& actual, std::size_t offset) {
-    if (std::memcmp(expected.data(), actual.data(), expected.bytes()) == 0) return std::nullopt;
+    if (!first_difference(expected.data(), actual.data(), expected.bytes())) return std::nullopt;
     Difference difference;
     difference.buffer = buffer;
     for (std::size_t i = 0; i < expected.count(); ++i) {

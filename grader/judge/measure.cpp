@@ -14,6 +14,7 @@
 #include "grader/core/cause.h"
 #include "grader/core/statistics.h"
 #include "grader/core/text.h"
+#include "grader/judge/compilation/cache.h"
 #include "grader/judge/cuda_device.h"
 #include "grader/judge/diagnose.h"
 
@@ -588,6 +589,7 @@ Json read_cache(const std::filesystem::path& file) {
 Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
                           const std::filesystem::path& cache, const std::string& key) {
     const std::string name = lab.name + "/" + dataset.name + "/" + key;
+    const compilation::BuildLock alone(cache.parent_path());  // judges of other GPUs wait, and find it measured
     Json known = read_cache(cache);
     if (known.contains(name) && known[name].is_array() && known[name].size() == 3)
         return {known[name][0].get<double>(), known[name][1].get<double>(), known[name][2].get<int>()};
@@ -601,9 +603,7 @@ Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& d
         const Pinned pinned;
         baseline.sequential_s = time_on_cpu(oracle, problem, Execution::sequential) / iterations;
     }
-    known = read_cache(cache);
     known[name] = {baseline.sequential_s, baseline.openmp_s, baseline.threads};
-    std::filesystem::create_directories(cache.parent_path());
     const std::filesystem::path fresh = cache.string() + ".new";
     std::ofstream(fresh) << known.dump(1) << "\n";
     std::filesystem::rename(fresh, cache);

@@ -51,6 +51,17 @@ TEST_F(Fixture, ReadsBackWhatWasWrittenPerSlot) {
     EXPECT_NE(buffers.read(0, 1).as<float>()[9], 2.5f);
 }
 
+TEST_F(Fixture, NamesTheFirstElementThatChanged) {
+    Array contents(ElementType::float32, 10);
+    buffers.write(0, 2, contents);
+    EXPECT_EQ(buffers.first_change(0, 2, contents), std::nullopt);
+    const Array before = contents.clone();
+    contents.as<float>()[9] = 1;
+    contents.as<float>()[4] = -0.0f;
+    buffers.write(0, 2, contents);
+    EXPECT_EQ(buffers.first_change(0, 2, before), 4u);
+}
+
 TEST_F(Fixture, AnUntouchedOutputHoldsThePoison) {
     const Array expected = poisoned(ElementType::uint8, 13, buffers.poison().output);
     const Array found = buffers.read(1, 0);
