@@ -208,7 +208,7 @@ Rows = list[list[str]]
 
 def grade_of(report: Report) -> str:
     """A gradebook's cell: points so far; empty when a stage could not be judged: our gap is not the student's loss."""
-    return "" if report.total.without_score or not report.stages else show_points(points(report.total.points))
+    return "" if report.total.without_score or not report.total.max else show_points(points(report.total.points))
 
 
 def defuse(cell: str) -> str:

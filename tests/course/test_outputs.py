@@ -260,3 +260,20 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
     assert said.returncode == 1
     assert "al1,12," in said.stdout
     assert "at2" in said.stderr
+
+
+def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(course: Course) -> None:
+    course.hand_in("al1", "break the judge", "fine")
+    for student in ("at2", "gh3"):
+        course.hand_in(student)
+        (course.handed_in / student / "essay.txt").write_text("Dear all")
+    roster = course.root / "roster.csv"
+    roster.write_text("id\nal1\nat2\ngh3\njb4\nkt5\n")
+    course.grade("--roster", roster)
+    cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
+    assert cells.get("at2") == cells.get("gh3") == "0"
+    assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, and not submitted: no points rather than none
+    for student in ("al1", "at2", "jb4"):
+        course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
+    cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
+    assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

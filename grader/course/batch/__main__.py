@@ -26,7 +26,7 @@ from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import find_submissions, parse_time, read_roster, show_time
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
-from grader.journal.report import Report
+from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
 
 DATABASE = "batch.sqlite"
@@ -259,9 +259,8 @@ def export(options: argparse.Namespace) -> int:
     """Writes a gradebook with the final points. Exit status 1 when somebody is not in the course's own."""
     database = open_batch(options.folder)
     settings = kept_settings(database)
-    entries = [
-        Entry(final.student, report_of(database, final)) for final in all_finals(database, settings) if final.row.grade
-    ]
+    decided = [final for final in all_finals(database, settings) if is_decided(final)]
+    entries = [Entry(final.student, report_of(database, settings, final)) for final in decided]
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if options.format == "canvas":
         text, unknown = canvas(entries, gradebook, options.title)
@@ -276,10 +275,16 @@ def export(options: argparse.Namespace) -> int:
     return 1 if unknown else 0
 
 
-def report_of(database: Database, final: Final) -> Report:
-    """A report with the final points in its total."""
-    found = read(database.report(final.row.grade or 0))
-    found.total.points, found.total.max, found.total.pending = final.points or 0, final.most, final.pending
+def is_decided(final: Final) -> bool:
+    """Whether there are points to tell: who handed nothing in has none, but for those given by hand."""
+    by_hand = bool(final.override or final.given)
+    return final.points is not None and (final.row.status != "not_submitted" or by_hand)
+
+
+def report_of(database: Database, settings: Settings, final: Final) -> Report:
+    """A report with the final points in its total; one without stages where nothing was judged."""
+    found = read(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
+    found.total = Total(final.points or 0, final.most, final.pending)
     return found
 
 
