@@ -45,7 +45,7 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     course.verb("report")
     assert gradebook(course)["al1"]["points"] == "12"  # a file's date may be the download's
     course.verb("due", *late, "--trust-file-dates")
-    course.verb("extend", "--student", "at2", "--until", "2100-01-01", "--reason", "ill")
+    course.verb("extend", "--student", "at2", "--until", "2100-01-01T00:00Z", "--reason", "ill")
     course.verb("points", "--student", "at2", "--item", "journal", "--points", "3", "--of", "5", "--reason", "good")
     course.verb("override", "--student", "gh3", "--points", "7.5", "--reason", "=shown in person")
     course.verb("report")
@@ -54,6 +54,31 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     assert (book["at2"]["of"], book["at2"]["journal"], book["al1"]["late_penalty"]) == ("25", "3", "12")
     assert book["gh3"]["override"] == "'=shown in person"
     assert "Together 15 of 25 points" in (course.out / "feedback/at2/feedback.txt").read_text()
+
+
+def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    roster = course.root / "roster.csv"
+    roster.write_text("id,login,name\nal1,Ada.L@uni.example,Ada\n")
+    course.grade("--roster", roster)
+    reason = ("--reason", "x")
+    for words, says in (
+        (("due", "--at", "2020-01-01T00:00"), "no time zone"),
+        (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "-5"), "--percent-per-day -5: give 0 to 100"),
+        (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "nan"), "give 0 to 100"),
+        (("due", "--at", "2020-01-01T00:00Z", "--most-days", "-1"), "--most-days -1: give 0 or more"),
+        (("extend", "--student", "al1", "--until", "2020-01-01", *reason), "no time zone"),
+        (("points", "--student", "al1", "--points", "12", "--of", "10", *reason), "--points 12: give 0 to 10"),
+        (("override", "--student", "al1", "--points", "-7", *reason), "--points -7: give 0 to 20"),
+        (("override", "--student", "al1", "--points", "700", *reason), "--points 700: give 0 to 20"),
+        (("override", "--student", "bob", "--points", "7", *reason), "Nobody here is called bob"),
+    ):
+        said = course.verb(*words)
+        assert said.returncode == 2 and says in said.stderr, (words, said.stderr)
+    said = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
+    assert "0 of 1 are late" in said.stdout and "--trust-file-dates" in said.stdout
+    said = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
+    assert "al1: 15 of 20 points" in said.stdout and "report" in said.stdout, said.stderr
 
 
 def late(hours: float, policy: Policy) -> float:

@@ -68,7 +68,9 @@ def test_two_judges_at_a_time_find_nothing_in_right_ones(tmp_path: Path) -> None
     lab, stage = "dot_product", "02_dyadic_interleaved"
     for student in ("al1", "al2"):
         (tmp_path / "handed in" / student).mkdir(parents=True)
-        (tmp_path / "handed in" / student / f"{stage}.cu").write_text((ROOT / f"solutions/{lab}/{stage}.cu").read_text())
+        (tmp_path / "handed in" / student / f"{stage}.cu").write_text(
+            (ROOT / f"solutions/{lab}/{stage}.cu").read_text()
+        )
     command = [sys.executable, "-m", "grader.course.batch", "grade", tmp_path / "handed in", "--lab", lab]
     command += ["--stage", "02", "--out", tmp_path / "out", "--backend", "cpu", "--build", BUILD]
     command += ["--no-nvcc", "--jobs", "2"]

@@ -10,12 +10,14 @@ warplab-course report DIR                                 gradebook.csv, feedbac
 from __future__ import annotations
 
 import argparse
+import math
 import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from grader.course.batch.database import PENDING, STATUSES, Database
 from grader.course.batch.grading import Settings, hash_lab, read, try_judge
@@ -23,11 +25,12 @@ from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.policy import Final
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
-from grader.course.batch.submissions import find_submissions, parse_time, read_roster, show_time
+from grader.course.batch.submissions import FILE_DATE, find_submissions, parse_zoned_time, read_roster, show_time
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
+from grader.journal.units import show_points
 
 DATABASE = "batch.sqlite"
 
@@ -179,17 +182,27 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
 
 
 def find_key(database: Database, student: str) -> str:
-    """The submission of a student. Raises UserError."""
-    for row in database.rows():
-        if student == row.key or student in row.members:
-            return row.key
-    raise UserError(f"Nobody here is called {student}. Ids are as in gradebook.csv.")
+    """The submission of a student, or of a team. Raises UserError."""
+    if any(student == row.key for row in database.rows()):
+        return student
+    called = find_student(database, student)
+    return next(row.key for row in database.rows() if called in row.members)
 
 
 def find_student(database: Database, student: str) -> str:
-    """A student's id, when somebody has it. Raises UserError."""
-    find_key(database, student)
-    return student
+    """A student's id, given that or another name that the roster has for them. Raises UserError."""
+    members = {member for row in database.rows() for member in row.members}
+    called = student if student in members else roster_ids(database).get(student.casefold(), "")
+    if called not in members:
+        raise UserError(f"Nobody here is called {student}. Ids are as in gradebook.csv; the roster's others do, too.")
+    return called
+
+
+def roster_ids(database: Database) -> dict[str, str]:
+    """Ids by every other name that the roster has, as long as it lies where it lay."""
+    file = Path(database.fact("roster") or "")
+    roster = read_roster(file) if file.is_file() else []
+    return {alias.casefold(): student.id for student in roster for alias in student.aliases}
 
 
 def now() -> str:
@@ -198,43 +211,72 @@ def now() -> str:
 
 
 def due(options: argparse.Namespace) -> int:
-    """Sets the due date and what lateness costs."""
+    """Sets the due date and what lateness costs, and says whom it concerns."""
     database = open_batch(options.folder)
+    require_between("--percent-per-day", options.percent_per_day, 0, 100)
+    require_between("--most-days", options.most_days or 0, 0)
     database.set_facts(
-        due=parse_time(options.at).isoformat(),
+        due=parse_zoned_time(options.at).isoformat(),
         percent_per_day=options.percent_per_day,
         most_days=options.most_days,
         trust_dates=options.trust_file_dates,
     )
+    everyone = all_finals(database, kept_settings(database))
+    late = sum(final.days_late > 0 for final in everyone)
+    print(f"Due {database.fact('due')}: {late} of {len(everyone)} are late.")
+    if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if not options.trust_file_dates):
+        print(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
+    say_report(options.folder)
     return 0
 
 
 def extend(options: argparse.Namespace) -> int:
     """Gives students more time."""
-    database = open_batch(options.folder)
-    until = parse_time(options.until).isoformat()
-    for student in options.student:
-        found = find_student(database, student)
-        database.insert("extensions", student=found, until=until, reason=options.reason, time=now())
-    return 0
+    until = parse_zoned_time(options.until).isoformat()
+    return decide(options, "extensions", until=until, reason=options.reason)
 
 
 def points(options: argparse.Namespace) -> int:
     """Gives points by hand, for the journal and the like."""
-    database = open_batch(options.folder)
+    require_between("--of", options.of, 0)
+    require_between("--points", options.points, 0, options.of or math.inf)  # of 0: what is given is a bonus
     values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
-    for student in options.student:
-        database.insert("points", student=find_student(database, student), time=now(), **values)
-    return 0
+    return decide(options, "points", **values)
 
 
 def override(options: argparse.Namespace) -> int:
-    """Replaces a student's points."""
+    """Replaces students' points."""
     database = open_batch(options.folder)
-    for student in options.student:
-        found = find_student(database, student)
-        database.insert("overrides", student=found, points=options.points, reason=options.reason, time=now())
+    students = {find_student(database, student) for student in options.student}
+    chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
+    require_between("--points", options.points, 0, min(final.most for final in chosen))
+    return decide(options, "overrides", points=options.points, reason=options.reason)
+
+
+def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
+    """Enters the same for all students that were typed, or for none, and says what they have now."""
+    database = open_batch(options.folder)
+    students = [find_student(database, student) for student in options.student]
+    for student in students:
+        database.insert(table, student=student, time=now(), **values)
+    for final in all_finals(database, kept_settings(database)):
+        if final.student in students:
+            late = f", {final.days_late} days late" if final.days_late else ""
+            print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}")
+    say_report(options.folder)
     return 0
+
+
+def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:
+    """Raises UserError; not a number is between nothing."""
+    if not least <= value <= most:
+        upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
+        raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
+
+
+def say_report(folder: Path) -> None:
+    """What shows the instructor's decision to others."""
+    print(f"Gradebook, feedback and page have it after  warplab-course report {folder}")
 
 
 def status(options: argparse.Namespace) -> int:
@@ -331,13 +373,13 @@ def make_parser() -> argparse.ArgumentParser:
 
     one = add_verb(verbs, "extend", extend, "give students more time")
     add_students(one)
-    one.add_argument("--until", required=True)
+    one.add_argument("--until", required=True, help="2026-11-28T23:59+01:00")
 
     one = add_verb(verbs, "points", points, "give points by hand, for the journal and the like")
     add_students(one)
     one.add_argument("--item", default="journal")
     one.add_argument("--points", type=float, required=True)
-    one.add_argument("--of", type=float, required=True, help="the most there are for it")
+    one.add_argument("--of", type=float, required=True, help="the most there are for it; 0: a bonus")
 
     one = add_verb(verbs, "override", override, "replace students' points")
     add_students(one)

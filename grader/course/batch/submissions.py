@@ -166,6 +166,14 @@ def parse_time(text: str) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def parse_zoned_time(text: str) -> datetime:
+    """What an instructor typed: ISO 8601 with a zone, since an hour more or less decides. Raises UserError."""
+    time = parse_time(text)
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise UserError(f"{text!r} says no time zone. Write it like 2026-11-21T23:59+01:00, or with Z for UTC.")
+    return time
+
+
 def show_time(time: datetime) -> str:
     """ISO 8601 in UTC."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -257,7 +265,10 @@ def read_roster(file: Path) -> list[Student]:
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
     roster: dict[str, Student] = {}
     for number, line in enumerate(lines[1:], 2):
-        student = read_student(columns, line)
+        try:
+            student = read_student(columns, line)
+        except UserError as error:
+            raise UserError(f"{file}:{number}: {error}") from None
         if student is None:
             continue
         if student.id in roster:
