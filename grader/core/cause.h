@@ -32,6 +32,7 @@ inline constexpr auto never_written = "never_written";
 inline constexpr auto out_of_bounds_write = "out_of_bounds_write";
 inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
+inline constexpr auto added_to_garbage = "added_to_garbage";    // += where an output holds nothing yet
 inline constexpr auto wrong_value = "wrong_value";
 inline constexpr auto race = "race";                            // same input, different output
 inline constexpr auto return_before_barrier = "return_before_barrier";

@@ -257,12 +257,33 @@ Failure look_closer(StageRun& run, Buffers& buffers, const Trial& trial, const O
     return *first.failure;
 }
 
+/// NaN plus anything is NaN, so what was added to an output does not show: is the answer right if it holds zeros?
+std::optional<Failure> try_zeros(StageRun& run, Buffers& buffers, const Trial& trial, const Outcome& first) {
+    const auto& [buffer, wrong, at, last] = *first.difference;
+    if (run.oracle.accepts(trial.problem, buffer, at, value_at(trial.problem.arrays[buffer], at), 0))
+        return std::nullopt;  // a zero that nobody touched would pass
+    std::vector<Array> zeros;
+    for (const Array& array : trial.before) zeros.emplace_back(array.type(), array.count());
+    const auto before = with_outputs(run.lab, trial.before, zeros);
+    const Outcome outcome =
+        try_call(run, buffers, {trial.problem, before, nullptr, trial.thread_order, trial.host_variant, true});
+    if (outcome.failure) return std::nullopt;
+    const std::string& name = run.lab.buffers[buffer].name;
+    return Failure{
+        cause::added_to_garbage,
+        fmt::format("{} is right only if it holds zeros before the call: the result is added to that.", name),
+        fmt::format("{} holds garbage before the call: assign with =, not +=, or set it to 0 first.", name),
+        first.failure->place};
+}
+
 bool unexplained(const Failure& failure) { return failure.cause == cause::wrong_value || failure.cause == cause::nan; }
 
 Outcome judge_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     Outcome outcome = try_call(run, buffers, trial);
-    if (outcome.failure && outcome.difference && unexplained(*outcome.failure))
-        outcome.failure = look_closer(run, buffers, trial, outcome);
+    if (!outcome.failure || !outcome.difference) return outcome;
+    if (unexplained(*outcome.failure)) outcome.failure = look_closer(run, buffers, trial, outcome);
+    if (outcome.failure->cause == cause::nan || outcome.failure->cause == cause::never_written)
+        if (auto failure = try_zeros(run, buffers, trial, outcome)) outcome.failure = failure;
     return outcome;
 }
 

@@ -14,22 +14,6 @@
 namespace warplab {
 namespace {
 
-double value_at(const Array& array, std::size_t index) {
-    switch (array.type()) {
-        case ElementType::float32:
-            return array.as<float>()[index];
-        case ElementType::float64:
-            return array.as<double>()[index];
-        case ElementType::int32:
-            return array.as<std::int32_t>()[index];
-        case ElementType::uint32:
-            return array.as<std::uint32_t>()[index];
-        case ElementType::uint8:
-            return array.as<std::uint8_t>()[index];
-    }
-    return 0;
-}
-
 bool same_bytes(const Array& a, const Array& b, std::size_t index) {
     const std::size_t width = element_bytes(a.type());
     return std::memcmp(a.data() + index * width, b.data() + index * width, width) == 0;
@@ -206,6 +190,22 @@ std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, 
     }
     if (difference.wrong == 0) return std::nullopt;
     return difference;
+}
+
+double value_at(const Array& array, std::size_t index) {
+    switch (array.type()) {
+        case ElementType::float32:
+            return array.as<float>()[index];
+        case ElementType::float64:
+            return array.as<double>()[index];
+        case ElementType::int32:
+            return array.as<std::int32_t>()[index];
+        case ElementType::uint32:
+            return array.as<std::uint32_t>()[index];
+        case ElementType::uint8:
+            return array.as<std::uint8_t>()[index];
+    }
+    return 0;
 }
 
 std::string element_text(const Array& array, std::size_t index) {

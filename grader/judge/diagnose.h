@@ -21,6 +21,8 @@ struct Difference {
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                   const Array& expected, const Array& actual, std::size_t offset = 0);
 
+double value_at(const Array& array, std::size_t index);
+
 /// An element as text, exact enough to tell it from its neighbours; NaN and infinities by name.
 std::string element_text(const Array& array, std::size_t index);
 
