@@ -119,9 +119,7 @@ std::string render_line(int number, const std::string& line) {
 /// `where`: words before the line's number.
 std::string render_finding(const Discovery& found, const std::string& where, const TextStyle& style) {
     const std::string place = found.line > 0 ? fmt::format("line {}", found.line) : "somewhere";
-    std::string text = wrap(where + place + ": " + found.message, 4, style.width) + render_line(found.line, found.text);
-    if (found.other_line != found.line) text += render_line(found.other_line, found.other_text);
-    return text;
+    return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
 }
 
 /// Right outputs, wrongly made: the findings in full, as far as they fit a screen.
@@ -242,6 +240,11 @@ std::string render_output(const std::string& output) {
 }
 
 }  // namespace
+
+std::string render_quotes(const Discovery& found) {
+    const bool two = found.other_line != found.line;
+    return render_line(found.line, found.text) + (two ? render_line(found.other_line, found.other_text) : "");
+}
 
 Colour colour_of(Verdict verdict) {
     if (verdict == Verdict::passed) return Colour::green;

@@ -17,6 +17,9 @@ std::string render_heading(const Report& report, const TextStyle& style);
 /// words, timing and points; with `output` also what the student's code printed.
 std::string render_stage(const StageReport& stage, const TextStyle& style, bool output = false);
 
+/// The lines of the student's file that check mode names, as they were quoted.
+std::string render_quotes(const Discovery& found);
+
 /// One line: the points of all stages; empty when none were given.
 std::string render_total(const Report& report, const TextStyle& style);
 

@@ -74,15 +74,27 @@ struct Finding {
 };
 inline constexpr std::uint32_t most_findings = 48, most_guards = 64;
 
-/// How the accesses of one place in the code would fare on a GPU, in check mode. A request is what a warp's lanes
-/// access together.
-struct AccessCounts {
-    std::uint64_t program_counter;  // relative to the executable's load address
+/// How accesses would fare on a GPU, in check mode. A request is what a warp's lanes access together.
+struct RequestCounts {
     std::uint64_t requests, lanes;
     std::uint64_t sectors, fewest_sectors;  // of device memory, 32 bytes each; fewest: as many as the bytes fill
     std::uint64_t bank_passes;              // of shared memory and of constants; one for each request is the least
     std::uint64_t same_address;             // of atomics: sum of the most lanes at one address
-    std::uint64_t accesses;                 // of single threads, in all blocks: what stands above is of some of them
+
+    void operator+=(const RequestCounts& more) {
+        requests += more.requests;
+        lanes += more.lanes;
+        sectors += more.sectors;
+        fewest_sectors += more.fewest_sectors;
+        bank_passes += more.bank_passes;
+        same_address += more.same_address;
+    }
+};
+
+/// Those of one place in the code.
+struct AccessCounts : RequestCounts {
+    std::uint64_t program_counter;  // relative to the executable's load address
+    std::uint64_t accesses;         // of single threads, in all blocks: the requests are of some of them
     std::uint32_t width, writes, atomic, kind;
     char kernel[64];
 };

@@ -21,6 +21,8 @@ bool is_serious(const Discovery& found) { return !found.is_note; }
 
 bool any_serious(const std::vector<Discovery>& found) { return std::any_of(found.begin(), found.end(), is_serious); }
 
+}  // namespace
+
 void quote_lines(std::vector<Discovery>& found, const std::filesystem::path& file) {
     std::ifstream stream(file);
     const std::string text(std::istreambuf_iterator<char>(stream), {});
@@ -35,8 +37,6 @@ void quote_lines(std::vector<Discovery>& found, const std::filesystem::path& fil
         one.other_text = quote(one.other_line);
     }
 }
-
-}  // namespace
 
 bool small_enough(const StageRun& run, const Dataset& dataset) {
     if (!dataset.uses.check || dataset.uses.cuda_only || !dataset.applies_to(run.stage)) return false;

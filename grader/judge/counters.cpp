@@ -36,17 +36,8 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
     return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-void add(LineCounts& sum, const LineCounts& counts) {
-    sum.requests += counts.requests;
-    sum.lanes += counts.lanes;
-    sum.sectors += counts.sectors;
-    sum.fewest_sectors += counts.fewest_sectors;
-    sum.bank_passes += counts.bank_passes;
-    sum.same_address += counts.same_address;
-}
-
 struct LineSums {
-    LineCounts device, near, atomic, all;  // near: shared memory and constants
+    RequestCounts device = {}, near = {}, atomic = {}, all = {};  // near: shared memory and constants
 };
 
 LineSummary summarize(int line, const LineSums& sums) {
@@ -133,20 +124,16 @@ double counter_value(Counter counter, const Counted& counted) {
     if (counter == Counter::device_bytes)
         return counted.least_bytes > 0 ? device_bytes(counted.accesses) / counted.least_bytes : 0;
     const bool of_shared = counter == Counter::bank_passes || counter == Counter::idle_lanes;
-    AccessCounts sum{};
-    std::uint64_t atomics = 0, blocks = 0;
-    double bytes = 0;
+    RequestCounts sum{};
+    std::uint64_t accesses = 0, atomics = 0, blocks = 0;
+    double bytes = 0;  // of the accesses
     for (const AccessCounts& one : counted.accesses) {
         if (static_cast<MemoryKind>(one.kind) != (of_shared ? MemoryKind::shared : MemoryKind::device)) continue;
-        sum.requests += one.requests;
-        sum.lanes += one.lanes;
-        sum.sectors += one.sectors;
-        sum.fewest_sectors += one.fewest_sectors;
-        sum.bank_passes += one.bank_passes;
+        sum += one;
         if (one.atomic) {
             atomics += one.accesses;
         } else {
-            sum.accesses += one.accesses;
+            accesses += one.accesses;
             bytes += static_cast<double>(one.accesses) * one.width;
         }
     }
@@ -155,7 +142,7 @@ double counter_value(Counter counter, const Counted& counted) {
         case Counter::device_bytes:
             break;
         case Counter::device_accesses:
-            return bytes > 0 ? 16 * static_cast<double>(sum.accesses) / bytes : 0;
+            return bytes > 0 ? 16 * static_cast<double>(accesses) / bytes : 0;
         case Counter::device_atomics:
             return ratio(atomics, blocks);
         case Counter::sectors:
@@ -210,9 +197,9 @@ std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts) 
     std::map<int, LineSums> sums;
     for (const LineCounts& one : counts) {
         LineSums& line = sums[one.line];
-        add(one.kind == MemoryKind::device ? line.device : line.near, one);
-        if (one.atomic) add(line.atomic, one);
-        add(line.all, one);
+        (one.kind == MemoryKind::device ? line.device : line.near) += one.all;
+        if (one.atomic) line.atomic += one.all;
+        line.all += one.all;
     }
     std::vector<LineSummary> lines;
     for (const auto& [line, of_line] : sums) lines.push_back(summarize(line, of_line));

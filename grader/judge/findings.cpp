@@ -276,16 +276,8 @@ std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vecto
         sum.line = line->second;
         sum.kind = kind;
         sum.atomic = c.atomic != 0;
-        sum.requests += c.requests;
-        sum.lanes += c.lanes;
-        sum.sectors += c.sectors;
-        sum.fewest_sectors += c.fewest_sectors;
-        sum.bank_passes += c.bank_passes;
-        sum.same_address += c.same_address;
-        if (!c.writes || c.atomic) continue;
-        sum.store_requests += c.requests;
-        sum.store_sectors += c.sectors;
-        sum.store_bank_passes += c.bank_passes;
+        sum.all += c;
+        if (c.writes && !c.atomic) sum.stores += c;
     }
     std::vector<LineCounts> all;
     for (auto& [key, sum] : sums) all.push_back(std::move(sum));

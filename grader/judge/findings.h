@@ -19,8 +19,7 @@ struct LineCounts {
     int line = 0;
     MemoryKind kind = MemoryKind::device;
     bool atomic = false;
-    std::uint64_t requests = 0, lanes = 0, sectors = 0, fewest_sectors = 0, bank_passes = 0, same_address = 0;
-    std::uint64_t store_requests = 0, store_sectors = 0, store_bank_passes = 0;  // of these, those of plain stores
+    RequestCounts all = {}, stores = {};  // stores: plain ones
 };
 
 /// Lines of the student's file by program counter.

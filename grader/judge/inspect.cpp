@@ -6,21 +6,19 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "grader/core/hash.h"
 #include "grader/core/json.h"
+#include "grader/core/render.h"
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
 #include "grader/judge/check_mode.h"
-#include "grader/judge/compilation/diagnostics.h"
-#include "grader/judge/counters.h"
 #include "grader/judge/findings.h"
+#include "grader/judge/inspection.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/records.h"
 #include "grader/judge/verbs.h"
@@ -32,63 +30,25 @@ namespace {
 constexpr std::size_t most_printed = 12;  // discoveries
 constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
 
-/// The student's file, for quoting.
-struct Source {
-    std::string name, text;
+std::vector<std::string> read_lines(const std::filesystem::path& file) {
+    std::vector<std::string> lines;
+    std::ifstream stream(file);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
 
-    explicit Source(const std::filesystem::path& file) : name(file.filename().string()) {
-        std::ifstream stream(file);
-        text.assign(std::istreambuf_iterator<char>(stream), {});
-    }
-    std::string line(int number, std::size_t most) const {
-        const std::string whole = compilation::source_line(text, number);
-        const std::size_t first = whole.find_first_not_of(" \t");
-        return first == std::string::npos ? "" : to_printable(whole.substr(first, most));
-    }
-    std::string whole_line(int number, std::size_t most) const {
-        std::string whole = compilation::source_line(text, number);
-        for (std::size_t tab; (tab = whole.find('\t')) != std::string::npos;) whole.replace(tab, 1, "    ");
-        return whole.size() <= most ? to_printable(whole) : to_printable(whole.substr(0, most - 1)) + "…";
-    }
-    int line_count() const { return static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1; }
-    std::vector<std::string> lines() const {
-        std::vector<std::string> all;
-        std::istringstream stream(text);
-        for (std::string line; std::getline(stream, line);) all.push_back(line);
-        return all;
-    }
-};
-
-/// All that check mode says of a file.
-struct Inspection {
-    std::string lab, stage;
-    Source source;
-    const Gpu& gpu;
-    std::vector<Counted> datasets = {};
-    Counted all = {};
-    std::vector<Discovery> findings = {};
-    std::vector<LineCounts> counts = {};
-    std::vector<KernelShape> kernels = {};
-    std::vector<LineSummary> lines = {};
-    std::vector<LimitOutcome> limits = {};
-    bool passed = false;
-};
-
-void print_discovery(const Discovery& d, const Source& source) {
+void print_discovery(const Discovery& d, const std::string& file) {
     const TextStyle style = text_style(STDOUT_FILENO);
-    fmt::print("{}:{}: {}\n", source.name, d.line,
+    fmt::print("{}:{}: {}\n", file, d.line,
                paint(d.is_note ? "note" : d.cause, d.is_note ? Colour::yellow : Colour::red, style));
-    fmt::print("{}", wrap(d.message, 4, style.width));
-    if (const auto text = source.line(d.line, 100); !text.empty()) fmt::print("    {:>5} | {}\n", d.line, text);
-    if (d.other_line > 0 && d.other_line != d.line)
-        fmt::print("    {:>5} | {}\n", d.other_line, source.line(d.other_line, 100));
+    fmt::print("{}{}", wrap(d.message, 4, style.width), render_quotes(d));
     if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
 }
 
 void print_findings(const Inspection& found) {
     for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
-        print_discovery(found.findings[i], found.source);
+        print_discovery(found.findings[i], found.file);
     if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
@@ -144,11 +104,17 @@ std::set<int> choose_lines(std::vector<LineSummary> lines, int last_line) {
     return chosen;
 }
 
-void print_source(const std::vector<LineSummary>& lines, const Source& source) {
+/// A line in so many columns, with its indentation.
+std::string fit(std::string line, std::size_t columns) {
+    for (std::size_t tab; (tab = line.find('\t')) != std::string::npos;) line.replace(tab, 1, "    ");
+    return line.size() <= columns ? to_printable(line) : to_printable(line.substr(0, columns - 1)) + "…";
+}
+
+void print_source(const std::vector<LineSummary>& lines, const std::vector<std::string>& source) {
     if (lines.empty()) return;
     const TextStyle style = text_style(STDOUT_FILENO);
     fmt::print("\n{:>8}{:>6}{:>10}{:>7}{:>8} line\n", "requests", "lanes", "sectors", "passes", "clashes");
-    const std::set<int> chosen = choose_lines(lines, source.line_count());
+    const std::set<int> chosen = choose_lines(lines, static_cast<int>(source.size()));
     int before = 0;
     for (const int line : chosen) {
         if (before && line != before + 1) fmt::print("{:>44}\n", "...");
@@ -157,7 +123,8 @@ void print_source(const std::vector<LineSummary>& lines, const Source& source) {
             std::find_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return one.line == line; });
         const std::string words = margin == lines.end() ? std::string(39, ' ') : margin_words(*margin, style);
         const auto room = static_cast<std::size_t>(std::max(20, style.width - 47));
-        fmt::print("{}{:>5} | {}\n", words, line, source.whole_line(line, room));
+        const bool known = static_cast<std::size_t>(line) <= source.size();
+        fmt::print("{}{:>5} | {}\n", words, line, known ? fit(source[static_cast<std::size_t>(line) - 1], room) : "");
     }
     const auto left_out =
         std::count_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return !chosen.contains(one.line); });
@@ -193,116 +160,6 @@ void print_traffic(const Counted& all) {
                                       format_bytes(bytes), format_factor(bytes / all.least_bytes),
                                       format_bytes(all.least_bytes)),
                           0, text_style(STDOUT_FILENO).width));
-}
-
-Json to_json(const KernelShape& shape) {
-    const LaunchCounts& launch = shape.launch;
-    return {{"kernel", shape.kernel},
-            {"launches", launch.launches},
-            {"blocks", launch.blocks},
-            {"block", launch.block},
-            {"largest_grid", launch.grid},
-            {"static_shared_bytes", launch.static_shared_bytes},
-            {"dynamic_shared_bytes", launch.dynamic_shared_bytes},
-            {"registers", shape.resources.registers ? Json(shape.resources.registers) : Json()},
-            {"spilled_bytes", shape.resources.spilled_bytes},
-            {"resident_blocks", shape.occupancy.blocks},
-            {"resident_threads", shape.occupancy.threads},
-            {"resident_share", shape.occupancy.share},
-            {"limit", shape.occupancy.limit}};
-}
-
-Json to_json(const Gpu& gpu) {
-    return {{"name", gpu.name},           {"multiprocessors", gpu.multiprocessors},
-            {"threads", gpu.threads},     {"blocks", gpu.blocks},
-            {"registers", gpu.registers}, {"shared_bytes", gpu.shared_bytes}};
-}
-
-Json to_json(const Discovery& d) {
-    return {{"cause", d.cause},  {"line", d.line},   {"other_line", d.other_line},
-            {"note", d.is_note}, {"count", d.count}, {"message", d.message},
-            {"hint", d.hint}};
-}
-
-Json to_json(const LineCounts& c) {
-    static constexpr const char* kinds[] = {"device", "shared", "constant"};
-    return {{"kernel", c.kernel},
-            {"line", c.line},
-            {"memory", kinds[std::min<std::size_t>(static_cast<std::size_t>(c.kind), 2)]},
-            {"atomic", c.atomic},
-            {"requests", c.requests},
-            {"lanes", c.lanes},
-            {"sectors", c.sectors},
-            {"fewest_sectors", c.fewest_sectors},
-            {"bank_passes", c.bank_passes},
-            {"same_address", c.same_address},
-            {"store_requests", c.store_requests},
-            {"store_sectors", c.store_sectors},
-            {"store_bank_passes", c.store_bank_passes}};
-}
-
-Json to_json(const LineSummary& m) {
-    const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-    Json costly = Json::array();
-    if (m.few_lanes()) costly.push_back("lanes");
-    if (m.many_sectors()) costly.push_back("sectors");
-    if (m.many_passes()) costly.push_back("passes");
-    if (m.many_clashes()) costly.push_back("clashes");
-    return {{"line", m.line},
-            {"heat", m.heat},
-            {"requests", m.requests},
-            {"lanes", m.lanes},
-            {"sectors", known(m.sectors)},
-            {"fewest_sectors", known(m.fewest_sectors)},
-            {"passes", known(m.passes)},
-            {"clashes", known(m.clashes)},
-            {"costly", costly}};
-}
-
-Json to_json(const LimitOutcome& outcome) {
-    return {{"counter", counter_name(outcome.limit.counter)},
-            {"dataset", outcome.limit.dataset},
-            {"at_most", outcome.limit.at_most},
-            {"value", outcome.value},
-            {"held", outcome.held()},
-            {"message", outcome.held() ? "" : limit_words(outcome)}};
-}
-
-/// Every counter that a limit can be on, by its name.
-Json to_json(const Counted& counted) {
-    Json json = {{"dataset", counted.dataset}, {"least_bytes", counted.least_bytes}};
-    for (const Counter counter : {Counter::device_bytes, Counter::device_accesses, Counter::device_atomics,
-                                  Counter::sectors, Counter::bank_passes, Counter::idle_lanes})
-        json[std::string(counter_name(counter))] = counter_value(counter, counted);
-    return json;
-}
-
-template <class T>
-Json list_of(const std::vector<T>& items) {
-    Json list = Json::array();
-    for (const T& item : items) list.push_back(to_json(item));
-    return list;
-}
-
-/// What `inspect --json` writes and grader/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py holds the
-/// keys. "counts" are sums over the requests of all warps that were looked at.
-Json to_json(const Inspection& found) {
-    return {{"schema", 1},
-            {"lab", found.lab},
-            {"stage", found.stage},
-            {"datasets", found.datasets.size()},
-            {"passed", found.passed},
-            {"file", found.source.name},
-            {"source", found.source.lines()},
-            {"findings", list_of(found.findings)},
-            {"counts", list_of(found.counts)},
-            {"lines", list_of(found.lines)},
-            {"limits", list_of(found.limits)},
-            {"counters", list_of(found.datasets)},
-            {"gpu", to_json(found.gpu)},
-            {"kernels", list_of(found.kernels)},
-            {"device_bytes", device_bytes(found.all.accesses)},
-            {"least_bytes", found.all.least_bytes}};
 }
 
 /// BUILD/inspect/LAB-STAGE.json, of which the HTML page is made, and a copy where --json says.
@@ -343,7 +200,7 @@ int inspect(const Options& options) {
     }
     StageRun& run = *ready.run;
     prepare_for_check_mode(run);
-    Inspection found{lab.name, stage.id, Source(file), gpu};
+    Inspection found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
     std::vector<Check> checks;
     for (const Dataset& dataset : lab.datasets) {
         if (!options.dataset.empty() ? dataset.name != options.dataset : !small_enough(run, dataset)) continue;
@@ -357,6 +214,7 @@ int inspect(const Options& options) {
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", lab.name, stage.id,
                format_plural(checks.size(), "dataset"));
     found.findings = explain_findings(run, run.findings);
+    quote_lines(found.findings, file);
     print_findings(found);
     const bool clean =
         std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });

@@ -97,16 +97,16 @@ TEST(DescribeKernels, AddsLaunchesOfOneShape) {
 TEST(SummarizeLines, AveragesOverRequests) {
     LineCounts load, add;
     load.line = add.line = 7;
-    load.requests = 10;
-    load.lanes = 320;
-    load.sectors = 80;
-    load.fewest_sectors = 40;
+    load.all.requests = 10;
+    load.all.lanes = 320;
+    load.all.sectors = 80;
+    load.all.fewest_sectors = 40;
     add.kind = MemoryKind::shared;
     add.atomic = true;
-    add.requests = 10;
-    add.lanes = 160;
-    add.bank_passes = 15;
-    add.same_address = 50;
+    add.all.requests = 10;
+    add.all.lanes = 160;
+    add.all.bank_passes = 15;
+    add.all.same_address = 50;
     const auto lines = summarize_lines({load, add});
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(lines[0].requests, 20u);
