@@ -152,12 +152,14 @@ def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
 
 
 def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
-    """The stage that is meant: its id or the beginning of it. Raises UserError naming the choices."""
-    chosen = [wanted] if wanted in stages else [stage for stage in stages if wanted and stage.startswith(wanted)]
-    if len(chosen) != 1:
-        asked = f"No stage of {lab} is called {wanted!r}." if wanted else "A note is about one stage."
-        raise UserError(f"{asked} Type  make note LAB={lab} STAGE=…,  with one of: {', '.join(stages)}")
-    return chosen[0]
+    """The stage that is meant, as the judge takes it: its id, the number or the words in it. Raises UserError naming
+    the choices."""
+    for stage in stages:
+        number, _, slug = stage.partition("_")
+        if wanted in (stage, slug) or re.fullmatch("0*" + number.lstrip("0"), wanted):
+            return stage
+    asked = f"No stage of {lab} is called {wanted!r}." if wanted else "A note is about one stage."
+    raise UserError(f"{asked} Type  make note LAB={lab} STAGE=…,  with one of: {', '.join(stages)}")
 
 
 def open_editor(file: Path) -> bool:

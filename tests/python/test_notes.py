@@ -76,7 +76,13 @@ def test_an_empty_optimisation_is_neither_counted_nor_shown(tmp_path: Path) -> N
     assert "02_tree" not in rendered.page + rendered.markdown
 
 
-@pytest.mark.parametrize("stage", ["", "0", "9", "02_tre\u00e9", "../x"])
+@pytest.mark.parametrize("stage", ["2", "02", "002", "tree", "02_tree"])
+def test_a_stage_is_called_as_the_judge_takes_it(tmp_path: Path, stage: str) -> None:
+    write_course(tmp_path, [])
+    assert "02_tree.md" in note(tmp_path, stage).stdout
+
+
+@pytest.mark.parametrize("stage", ["", "0", "9", "02_", "2_tree", "02_tre\u00e9", "../x"])
 def test_a_stage_that_is_not_clear_is_asked_for(tmp_path: Path, stage: str) -> None:
     write_course(tmp_path, [])
     result = note(tmp_path, stage)
