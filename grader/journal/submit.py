@@ -254,6 +254,14 @@ def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
     return f"{lab}-{ids[:100]}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
 
 
+def find_older(lab: str, file: Path) -> list[str]:
+    """The lab's archives that lie beside this one. They are the student's to delete: one may have been handed in."""
+    pattern = re.compile(rf"{re.escape(lab)}-.+-\d{{4}}-\d\d-\d\d-\d{{6}}\.tar\.gz")
+    return sorted(
+        str(beside) for beside in file.parent.iterdir() if pattern.fullmatch(beside.name) and beside.name != file.name
+    )
+
+
 def ask_version(build: Path) -> str:
     """What build/warplab calls itself; 'unknown' when it is not built."""
     try:
@@ -304,6 +312,8 @@ def main(arguments: Sequence[str]) -> int:
     print(bullets(submission.lines))
     if notes := submission.problems + submission.warnings:
         print(f"Mind:\n{bullets(notes)}")
+    if older := find_older(lab, file):
+        print(f"Packed earlier, and no longer what to hand in:\n{bullets(older)}")
     print(f"Hand in this file: {file}")
     return 0
 

@@ -86,6 +86,18 @@ def test_packs_files_reports_authors_and_hashes(course: Path) -> None:
     assert (manifest["problems"], manifest["warnings"], manifest["warplab"]) == ([], [], "unknown")
 
 
+def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
+    old = course / "work/lab-al123-2026-01-31-120000.tar.gz"
+    for other in (old, course / "work/lab_two-al123-2026-01-31-120000.tar.gz", course / "work/lab-notes.tar.gz"):
+        other.write_bytes(b"old")
+    result = submit(course, "--author", ADA)
+    *_, heading, named, last = result.stdout.splitlines()
+    assert heading == "Packed earlier, and no longer what to hand in:"
+    assert named == f"  - work/{old.name}"
+    assert last.startswith("Hand in this file: work/lab-al123-20")
+    assert old.read_bytes() == b"old"
+
+
 def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
     def pack() -> bytes:
         submission = collect(course, course / "work", "lab", course / "build")
