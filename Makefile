@@ -113,6 +113,9 @@ clean:
 	rm -rf "$(BUILD)"
 
 # What no rule makes: a verb mistyped.
+nearest := import difflib, sys; \
+    print(*(f' Did you mean {verb}?' for verb in difflib.get_close_matches(sys.argv[1], sys.argv[2:], 1)))
 where := $(if $(wildcard grader/course),, in this students' kit)
 .DEFAULT:
-	@echo "There is no verb" '$(subst ','\'',$@)'"$(where). Verbs: $(verbs). Type  make  for what they do." >&2; exit 2
+	@echo "There is no verb" '$(subst ','\'',$@)'"$(where).$$($(python) -c "$(nearest)" '$(subst ','\'',$@)' $(verbs) \
+	    2>/dev/null) Verbs: $(verbs). Type  make  for what they do." >&2; exit 2
