@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from grader.journal.markup import show_text
@@ -16,12 +16,13 @@ MOST_FINDINGS = 5
 A_HIDDEN_DATASET = "a hidden dataset"
 
 
-def hidden_names(report: Report) -> set[str]:
-    """Names of the hidden datasets that were checked."""
-    return {check.dataset for stage in report.stages for check in stage.checks if check.hidden and check.dataset}
+def hidden_names(report: Report) -> dict[str, str]:
+    """Names of the hidden datasets that were checked, each with what to say in its place."""
+    checks = [check for stage in report.stages for check in stage.checks]
+    return {check.dataset: A_HIDDEN_DATASET for check in checks if check.hidden and check.dataset}
 
 
-def tell_stage(stage: StageReport, hidden: Collection[str]) -> str:
+def tell_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
     """Verdict, reasons and points of a stage, in lines, without the names in `hidden`. Never what the student's code
     printed: on a hidden dataset, it may be the data."""
     lines = [f"{stage.stage}: {stage.verdict}"]
@@ -42,10 +43,10 @@ def tell_stage(stage: StageReport, hidden: Collection[str]) -> str:
     return show_text(hide_names(text, hidden))
 
 
-def hide_names(text: str, names: Collection[str]) -> str:
+def hide_names(text: str, names: Mapping[str, str]) -> str:
     """The text with other words for the names of hidden datasets, wherever they stand."""
     for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", A_HIDDEN_DATASET, text)
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda found: names[found[0]], text)
     return text
 
 

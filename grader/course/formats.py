@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +134,7 @@ def github(report: Report) -> str:
     return base64.b64encode(json.dumps(content).encode()).decode() + "\n"
 
 
-def github_tests(stage: StageReport, hidden: Collection[str]) -> list[dict[str, Any]]:
+def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str, Any]]:
     """A test for each decided point of a stage; one that is an error when it has no score."""
     about = {"test_code": "", "filename": f"{stage.stage}.cu", "line_no": 0, "duration": 0}
     text = clip(tell_stage(stage, hidden))

@@ -8,7 +8,6 @@ paths.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any
@@ -17,7 +16,7 @@ from grader.course.batch.database import STATUSES, Database, Row
 from grader.course.batch.grading import safe_name
 from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final
-from grader.course.feedback import tell_report
+from grader.course.feedback import hide_names, tell_report
 from grader.journal import page
 from grader.journal.console import write_atomically
 from grader.journal.documents import from_json
@@ -41,10 +40,14 @@ def redact(report: dict[str, Any]) -> dict[str, Any]:
         for check in stage["checks"]:
             redact_check(check, new_names)
         if stage.get("error"):
-            stage["error"] = {**stage["error"], "place": None, "message": rename(stage["error"]["message"], new_names)}
+            stage["error"] = {
+                **stage["error"],
+                "place": None,
+                "message": hide_names(stage["error"]["message"], new_names),
+            }
         for measurement in stage["measurements"]:
-            measurement["dataset"] = rename(measurement["dataset"], new_names)
-        stage["notes"] = [rename(note, new_names) for note in stage["notes"]]
+            measurement["dataset"] = hide_names(measurement["dataset"], new_names)
+        stage["notes"] = [hide_names(note, new_names) for note in stage["notes"]]
     return made
 
 
@@ -69,14 +72,7 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
         if check["skipped_why"]:
             check["skipped_why"] = "It was not run here."
     elif failure:
-        failure["message"] = rename(failure["message"], new_names)
-
-
-def rename(text: str, new_names: dict[str, str]) -> str:
-    """A text without hidden datasets' names."""
-    for name, shown in new_names.items():
-        text = re.sub(rf"\b{re.escape(name)}\b", shown, text)
-    return text
+        failure["message"] = hide_names(failure["message"], new_names)
 
 
 def write_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> None:
