@@ -73,8 +73,9 @@ export:
 
 # The grader and a lab for a course system; UNSAFE=1: for one without a sandbox, and without hidden datasets.
 gradescope: lab-given
-	@sh grader/setup.sh python "make $@" && $(python) -m grader.course.services $@ "$$LAB" $${UNSAFE:+--unsafe}
+	@sh grader/setup.sh python "make $@" && \
+	    $(python) -m grader.course.services $@ "$$LAB" $${UPTO:+--upto "$$UPTO"} $${UNSAFE:+--unsafe}
 
 autolab: lab-given program
 	@sh grader/setup.sh python "make $@" && \
-	    $(python) -m grader.course.services $@ "$$LAB" $${UNSAFE:+--unsafe} --build "$(BUILD)"
+	    $(python) -m grader.course.services $@ "$$LAB" $${UPTO:+--upto "$$UPTO"} $${UNSAFE:+--unsafe} --build "$(BUILD)"

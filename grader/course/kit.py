@@ -125,12 +125,17 @@ def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
     """Adds a lab's handout, and leaves the stages out that are not in its manifest."""
     handout = f"handouts/{lab}.md"
     files[handout] = cut_handout(sources, lab).encode()
+    leave_stages_out(sources, lab, files)
+
+
+def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
+    """Takes the stages that are not in the manifest out of lab.json, the datasets and the starters among the files."""
     kept = stage_ids(sources.manifest(lab))
     if sources.manifest(lab) == read_json(sources.root / "labs" / lab / "lab.json"):
         return
-    recipes = f"datasets/{lab}/public.json"
     files[f"labs/{lab}/lab.json"] = show_json(sources.manifest(lab)).encode()
-    files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), kept)).encode()
+    for recipes in {f"datasets/{lab}/public.json", HIDDEN.replace("*", lab)} & files.keys():
+        files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), kept)).encode()
     for name in list(files):
         if name.startswith(f"starter/{lab}/") and Path(name).stem not in kept:
             del files[name]

@@ -1,6 +1,6 @@
 """Packs the grader and one lab for a course system that grades each submission by itself, on machines without a GPU.
 
-python3 -m grader.course.services gradescope|autolab LAB [--unsafe]    (make gradescope LAB=…, make autolab LAB=…)
+python3 -m grader.course.services gradescope|autolab LAB [--upto STAGE] [--unsafe]    (make gradescope LAB=… [UPTO=…])
 
 Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
 dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md says how
@@ -23,6 +23,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.course.cut import cut_labs
 from grader.course.kit import (
     HIDDEN,
     OF_A_LAB,
@@ -30,6 +31,7 @@ from grader.course.kit import (
     Files,
     commit_time,
     is_one_of,
+    leave_stages_out,
     list_tracked,
     mode_of,
     pack_tar,
@@ -43,8 +45,8 @@ SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")
 
 
-def collect_grader(root: Path, lab: str, unsafe: bool) -> Files:
-    """What grading a lab takes. Raises UserError."""
+def collect_grader(root: Path, lab: str, unsafe: bool, upto: str) -> Files:
+    """What grading a lab takes, up to a stage. Raises UserError."""
     left_out = NOT_NEEDED + ([HIDDEN] if unsafe else [])
     files = {
         name: (root / name).read_bytes()
@@ -53,6 +55,7 @@ def collect_grader(root: Path, lab: str, unsafe: bool) -> Files:
     }
     if f"labs/{lab}/lab.json" not in files:
         raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
+    leave_stages_out(cut_labs(root, [lab], upto), lab, files)
     files[REVISION] = f"{revision(root)}\n".encode()
     if not unsafe:
         files[str(SECRET)] = read_secret(root).encode()
@@ -79,9 +82,9 @@ def fill_template(name: str, lab: str, unsafe: bool) -> bytes:
     return text.replace(" @options@", " --unsafe" if unsafe else "").encode()
 
 
-def make_gradescope(root: Path, lab: str, unsafe: bool) -> bytes:
+def make_gradescope(root: Path, lab: str, unsafe: bool, upto: str) -> bytes:
     """A zip whose root has setup.sh and run_autograder. Raises UserError."""
-    files = collect_grader(root, lab, unsafe)
+    files = collect_grader(root, lab, unsafe, upto)
     for name in ("setup.sh", "run_autograder"):
         files[name] = fill_template(name, lab, unsafe)
     packed = io.BytesIO()
@@ -96,9 +99,9 @@ def make_gradescope(root: Path, lab: str, unsafe: bool) -> bytes:
     return packed.getvalue()
 
 
-def make_autolab(root: Path, lab: str, unsafe: bool, build: Path) -> bytes:
+def make_autolab(root: Path, lab: str, unsafe: bool, upto: str, build: Path) -> bytes:
     """A tar with autograde-Makefile and autograde.tar, the programs built in it. Raises UserError."""
-    files = collect_grader(root, lab, unsafe)
+    files = collect_grader(root, lab, unsafe, upto)
     files["run_autolab"] = fill_template("run_autolab", lab, unsafe)
     oracle = f"labs/{lab}/oracle.so"
     portable = build / "portable"
@@ -124,6 +127,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--unsafe", action="store_true", help="grade where there is no sandbox; no hidden datasets then"
     )
+    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage: its number or id")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/<system>-<lab>.zip or .tar)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
@@ -131,9 +135,9 @@ def main(arguments: Sequence[str]) -> int:
     root: Path = options.root
     (lab,) = choose_labs(root, [options.lab])
     if options.system == "gradescope":
-        packed = make_gradescope(root, lab, options.unsafe)
+        packed = make_gradescope(root, lab, options.unsafe, options.upto.strip())
     else:
-        packed = make_autolab(root, lab, options.unsafe, options.build)
+        packed = make_autolab(root, lab, options.unsafe, options.upto.strip(), options.build)
     ending = "zip" if options.system == "gradescope" else "tar"
     output = options.output or root / "dist" / f"{options.system}-{lab}.{ending}"
     write_atomically(output, packed)

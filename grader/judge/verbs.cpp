@@ -141,9 +141,13 @@ Task grading_task(const Options& options) {
 
 std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
     if (!options.stage.empty()) return {&lab.stage(options.stage)};
-    std::vector<const Stage*> all;
-    for (const Stage& stage : lab.stages) all.push_back(&stage);
-    return all;
+    const Stage& last = options.upto.empty() ? lab.stages.back() : lab.stage(options.upto);
+    std::vector<const Stage*> wanted;
+    for (const Stage& stage : lab.stages) {
+        wanted.push_back(&stage);
+        if (&stage == &last) break;
+    }
+    return wanted;
 }
 
 std::string next_after_check(const Report& report, const Options& options) {

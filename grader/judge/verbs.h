@@ -15,6 +15,7 @@ struct Lab;
 
 struct Options {
     std::string lab, stage, dataset;
+    std::string upto;  // grade, compile: the last stage; empty: all
     std::filesystem::path source;
     std::string backend;  // empty: the best there is
     std::string tree;     // empty: work

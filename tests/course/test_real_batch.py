@@ -63,16 +63,15 @@ def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None
     assert '"sandbox": "none"' not in told
 
 
-def test_two_judges_at_a_time_find_nothing_in_right_ones(tmp_path: Path) -> None:
+def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: Path) -> None:
     """Check mode runs its blocks one after the other, whatever number of threads a batch gives its judges."""
-    lab, stage = "dot_product", "02_dyadic_interleaved"
+    lab, handed_in = "dot_product", tmp_path / "handed in"
     for student in ("al1", "al2"):
-        (tmp_path / "handed in" / student).mkdir(parents=True)
-        (tmp_path / "handed in" / student / f"{stage}.cu").write_text(
-            (ROOT / f"solutions/{lab}/{stage}.cu").read_text()
-        )
-    command = [sys.executable, "-m", "grader.course.batch", "grade", tmp_path / "handed in", "--lab", lab]
-    command += ["--stage", "02", "--out", tmp_path / "out", "--backend", "cpu", "--build", BUILD]
+        (handed_in / student).mkdir(parents=True)
+        for file in (ROOT / f"solutions/{lab}").glob("0[123]_*.cu"):
+            (handed_in / student / file.name).write_text(file.read_text())
+    command = [sys.executable, "-m", "grader.course.batch", "grade", handed_in, "--lab", lab]
+    command += ["--upto", "2", "--out", tmp_path / "out", "--backend", "cpu", "--build", BUILD]
     command += ["--no-nvcc", "--jobs", "2"]
     environment = os.environ | {"WARPLAB_THREADS": "4"}
     done = subprocess.run(
@@ -82,4 +81,5 @@ def test_two_judges_at_a_time_find_nothing_in_right_ones(tmp_path: Path) -> None
         pytest.skip("no sandbox can be had here")
     assert done.returncode == 0, done.stdout + done.stderr
     with (tmp_path / "out/gradebook.csv").open(newline="") as file:
-        assert [(line["id"], line["points"]) for line in csv.DictReader(file)] == [("al1", "8"), ("al2", "8")]
+        book = [(line["id"], line["status"], line["points"], line["of"]) for line in csv.DictReader(file)]
+    assert book == [("al1", "graded", "16", "20"), ("al2", "graded", "16", "20")]

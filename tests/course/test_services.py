@@ -137,6 +137,17 @@ def test_what_code_without_a_sandbox_could_read_stays_at_home(tmp_path, system):
 
 
 @needs_build
+def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
+    with zipfile.ZipFile(pack(tmp_path / "lab.zip", "gradescope", "dot_product", "--upto", "2")) as archive:
+        manifest = json.loads(archive.read("labs/dot_product/lab.json"))
+        assert [stage["id"][:2] for stage in manifest["stages"]] == ["01", "02"]
+        assert manifest["points"] == 20
+        for recipes in ("public", "hidden"):  # one of the hidden datasets is for stage 04 alone
+            assert "04_" not in archive.read(f"datasets/dot_product/{recipes}.json").decode()
+    said = run_module("grader.course.services", "gradescope", "dot_product", "--upto", "9")
+    assert said.returncode == 2 and "no lab has a stage of this number" in said.stderr
+
+
 def test_a_lab_that_git_does_not_track_is_refused(tmp_path):
     said = run_module("grader.course.services", "gradescope", "no_such_lab")
     assert said.returncode == 2 and "No lab is called 'no_such_lab'" in said.stderr

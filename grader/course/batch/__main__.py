@@ -101,9 +101,6 @@ def describe(database: Database) -> str:
 def make_settings(options: argparse.Namespace, lab: str) -> Settings:
     """What was typed; folders are absolute, because the judge runs in the project's own."""
     stages = tuple(read_stages(options.root, lab))
-    stage = [one for one in stages if options.stage in (one, one[:2], one[3:])] if options.stage else [""]
-    if not stage:
-        raise UserError(f"{lab} has no stage {options.stage}. Its stages: {', '.join(stages)}")
     return Settings(
         lab,
         stages,
@@ -111,21 +108,31 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
         options.build.resolve(),
         options.out.resolve(),
         options.backend,
-        stage[0],
+        find_stage(lab, stages, options.stage),
         not options.no_check_mode,
         not options.no_nvcc,
         options.unsafe,
         options.timeout_s,
         options.sample_seconds,
+        find_stage(lab, stages, options.upto),
     )
+
+
+def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
+    """The id of a stage that was typed as that, its number or its slug; empty when nothing was. Raises UserError."""
+    found = [stage for stage in stages if typed in (stage, stage[:2], stage[:2].lstrip("0"), stage[3:])]
+    if typed and not found:
+        raise UserError(f"{lab} has no stage {typed}. Its stages: {', '.join(stages)}")
+    return found[0] if typed else ""
 
 
 def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
     """Keeps them for `regrade`; one batch is of one lab."""
     before = database.fact("settings") or {}
-    for name, here in (("lab", settings.lab), ("stage", settings.stage)):
-        if before and before[name] != here:
-            raise UserError(f"{settings.folder}: holds a batch of {name} {before[name] or 'all'}. Say another OUT.")
+    for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
+        if before and before.get(name, "") != here:
+            held = before.get(name, "") or "all"
+            raise UserError(f"{settings.folder}: holds a batch of {name} {held}. Say another OUT.")
     kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     roster = str(options.roster.resolve()) if options.roster else ""
     database.set_facts(settings=kept, submissions=str(options.submissions.resolve()), roster=roster)
@@ -341,7 +348,9 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--lab", required=True)
     one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
     one.add_argument("--roster", type=Path, help="a CSV file with a column id, and name, login, email …")
-    one.add_argument("--stage", default="", help="this one alone")
+    which = one.add_mutually_exclusive_group()
+    which.add_argument("--stage", default="", help="this one alone")
+    which.add_argument("--upto", default="", metavar="STAGE", help="the stages up to this one, as in the students' kit")
     one.add_argument("--backend", default="", help="cuda or cpu; without it, cuda where there is a GPU")
     one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
     one.add_argument("--no-nvcc", action="store_true", help="quicker; whether it compiles for a GPU is not asked")

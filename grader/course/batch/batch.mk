@@ -12,7 +12,7 @@ batch: lab-given program $(VENV)/course
 	@test -n "$$SUBMISSIONS" && test -n "$$OUT" || { \
 	    echo "Type  make batch LAB=NAME SUBMISSIONS=folder OUT=folder" >&2; exit 2; }
 	@"$(VENV)/bin/python" -m grader.course.batch grade "$$SUBMISSIONS" --lab "$$LAB" --out "$$OUT" --build "$(BUILD)" \
-	    $${ROSTER:+--roster "$$ROSTER"} $(backend) $${STAGE:+--stage "$$STAGE"} $${UNSAFE:+--unsafe} \
+	    $${ROSTER:+--roster "$$ROSTER"} $(backend) $${STAGE:+--stage "$$STAGE"} $${UPTO:+--upto "$$UPTO"} $${UNSAFE:+--unsafe} \
 	    $${EXECUTOR:+--executor "$$EXECUTOR"}
 
 $(VENV)/course: grader/course/requirements.txt $(VENV)/ready

@@ -49,16 +49,20 @@ class Settings:
     unsafe: bool = False
     timeout_s: float = 1800
     sample_s: float = 1.0  # the longest a timing sample takes
+    upto: str = ""  # the last stage
 
     def wanted(self) -> tuple[str, ...]:
         """Ids of the stages to grade."""
-        return (self.stage,) if self.stage else self.stages
+        if self.stage:
+            return (self.stage,)
+        return self.stages[: self.stages.index(self.upto) + 1] if self.upto else self.stages
 
     def command(self, tree: Path, reports: Path, verb: str = "grade") -> list[str]:
         """The judge's command line. It dies with the batch: nothing of it is left if that is killed."""
         words = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         words += [str(self.build / "warplab"), verb, self.lab, *([self.stage] if self.stage else [])]
         words += ["--tree", str(tree), "--report-dir", str(reports), "--build", str(self.build)]
+        words += ["--upto", self.upto] if self.upto else []
         words += ["--backend", self.backend] if self.backend else []
         words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" else []
         flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc, "--unsafe": self.unsafe}
