@@ -60,9 +60,9 @@ soak: program $(VENV)/course
 bench-backend: program
 	@$(MAKE) $(jobs) -f grader/cpu/bench/bench.mk
 
-# The students' archive; LABS=one,other and UPTO=3 leave the rest out.
+# The students' archive; LABS=one,other (or LAB=one) and UPTO=3 leave the rest out.
 kit:
-	@sh grader/setup.sh python "make kit" && $(python) -m grader.course.kit --labs "$$LABS" --upto "$$UPTO"
+	@sh grader/setup.sh python "make kit" && $(python) -m grader.course.kit --labs "$${LABS:-$$LAB}" --upto "$$UPTO"
 
 # REPORT as gradescope, autolab, github, prairielearn, canvas or moodle reads it; more: python3 -m grader.course.export -h
 export:

@@ -284,6 +284,21 @@ def test_names_that_are_no_text_and_reports_with_half_characters(course: Course)
     assert len(list((course.out / "feedback").iterdir())) == 5
 
 
+def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_path: Path) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    link = tmp_path / "warplab-course"
+    link.symlink_to(ROOT / "grader/course/warplab-course")
+    for command in (ROOT / "grader/course/warplab-course", link):
+        said = subprocess.run([command, "status", "."], cwd=course.out, capture_output=True, text=True, check=False)
+        assert said.returncode == 0 and "1 graded" in said.stdout, said.stderr
+    said = subprocess.run(
+        [link, "grade", "handed in", "--lab", "nonsense", "--out", "out"],
+        cwd=course.out.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "No lab is called 'nonsense'. Labs: dot_product" in said.stderr  # the project's, not this folder's
+
+
 def test_misuse_is_one_clear_message(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()

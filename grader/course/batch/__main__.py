@@ -33,6 +33,7 @@ from grader.journal.submit import read_stages
 from grader.journal.units import show_points
 
 DATABASE = "batch.sqlite"
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def grade(options: argparse.Namespace) -> int:
@@ -105,7 +106,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
         lab,
         stages,
         options.root.resolve(),
-        options.build.resolve(),
+        (options.build or options.root / "build").resolve(),
         options.out.resolve(),
         options.backend,
         find_stage(lab, stages, options.stage),
@@ -358,8 +359,8 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--timeout-s", type=float, default=1800, help="for all stages of a submission (1800)")
     help_text = "the longest a timing sample takes, 0.05 to 1 (1); shorter is quicker and less sure"
     one.add_argument("--sample-seconds", type=float, default=1.0, help=help_text)
-    one.add_argument("--root", type=Path, default=Path(), help="the project's folder (this one)")
-    one.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (build)")
+    one.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
+    one.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
     one.set_defaults(run=grade)
     add_running(one)
 
