@@ -236,6 +236,11 @@ def read_csv(text: str) -> Rows:
     return [row + [""] * (len(rows[0]) - len(row)) for row in rows]
 
 
+def mark_of(text: str) -> str:
+    """The mark that a CSV file of UTF-8 may begin with; without it, Excel garbles umlauts."""
+    return "\ufeff" if text.startswith("\ufeff") else ""
+
+
 def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
     """A gradebook to be imported into Canvas, and the students who are not in it.
 
@@ -254,7 +259,11 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
             [header, possible, *([student, "", "", student, "", grade] for student, grade in grades.items())]
         ), []
     rows = read_csv(gradebook)
-    return fill(rows, grades, {title: lambda student: grades[student]}, keep=("EX",), first={title: show_points(most)})
+    if not {"Student", "ID"} <= set(rows[0]):
+        raise UserError(f"No gradebook of Canvas's, which has columns Student and ID: {', '.join(rows[0][:8])}.")
+    columns = {title: lambda student: grades[student]}
+    filled, unknown = fill(rows, grades, columns, keep=("EX",), first={title: show_points(most)})
+    return mark_of(gradebook) + filled, unknown
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
@@ -273,7 +282,8 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
         "Grade": lambda student: grades[student],
         "Feedback comments": lambda student: clip(tell_report(reports[student])),
     }
-    return fill(read_csv(gradebook), grades, columns)
+    filled, unknown = fill(read_csv(gradebook), grades, columns)
+    return mark_of(gradebook) + filled, unknown
 
 
 def check_same_lab(entries: Sequence[Entry]) -> str:
@@ -319,7 +329,9 @@ def fill(
             for column, cell in first.items():
                 row[header.index(column)] = cell
             continue
-        named = {student for at in known for student in [row[at].strip()] if student and student in grades}
+        called = {row[at].strip() for at in known} - {""}
+        called |= {name.removeprefix("Participant ") for name in called}  # Moodle's archives have the number alone
+        named = called & grades.keys()
         if len(named) > 1 or named & found:
             raise UserError(f"The gradebook has two rows or names for {', '.join(map(show_text, sorted(named)))}.")
         for student in named:

@@ -333,12 +333,13 @@ def test_canvas_gradebook_filled_in():
         '"Lovelace, Ada",11,S1,al1,A,3,\r\n"Turing, Alan",12,S2,at2,A,,EX\r\n"=cmd, Eve",13,S3,eve,A,,\r\n'
     )
     text, unknown = canvas(entries("al1", "S2", "nobody"), exported, "Dot (7)")
-    rows = check_csv(text)
+    assert text.startswith("\ufeffStudent,")  # as it came
+    rows = check_csv(text.removeprefix("\ufeff"))
     assert rows[1] == ["    Points Possible", "", "", "", "", "10", "50"]
     assert rows[2] == ["Lovelace, Ada", "11", "S1", "al1", "A", "3", "33.32"]
     assert rows[3][6] == "EX" and rows[4] == ["'=cmd, Eve", "13", "S3", "eve", "A", "", ""]
     assert unknown == ["nobody"]
-    added = check_csv(canvas(entries("al1"), exported, "New one (8)")[0])
+    added = check_csv(canvas(entries("al1"), exported.removeprefix("\ufeff"), "New one (8)")[0])
     assert added[0][7] == "New one (8)" and [row[7] for row in added[1:]] == ["50", "33.32", "", ""]
 
 
@@ -361,6 +362,8 @@ def test_moodle_grades_and_feedback():
     assert header == worksheet.splitlines()[0].split(",")
     assert ada[3] == "33.32" and "hidden dataset" in ada[6] and ada[5] == "-"
     assert alan[3] == "-" and alan[6] == "" and unknown == ["nobody@example.com"]
+    text, unknown = moodle(entries("8"), worksheet)  # as Moodle's archives call Participant 8
+    assert check_csv(text)[2][3] == "33.32" and unknown == []
 
 
 def test_gradebooks_refuse_what_is_ambiguous():
@@ -370,6 +373,8 @@ def test_gradebooks_refuse_what_is_ambiguous():
         moodle([*entries("al1"), Entry("at2", make_report(samples.cpu_report()))])
     with pytest.raises(UserError, match="two rows or names for al1"):
         moodle(entries("al1"), "username,x\nal1,\nal1,\n")
+    with pytest.raises(UserError, match="No gradebook of Canvas's"):
+        canvas(entries("al1"), "Identifier,Full name,Email address,Grade\nParticipant 7,Ada,al1,\n")
     with pytest.raises(UserError, match="No column of the gradebook says"):
         moodle(entries("al1"), "name of person,grade\n")
 

@@ -26,7 +26,7 @@ from grader.course.batch.policy import Final
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import FILE_DATE, find_submissions, parse_zoned_time, read_roster, show_time
-from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle
+from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle, read_csv
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
@@ -313,6 +313,7 @@ def export(options: argparse.Namespace) -> int:
     entries = [Entry(final.student, report_of(database, settings, final)) for final in decided]
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if options.format == "canvas":
+        say_if_new(options.title or settings.lab, gradebook)
         text, unknown = canvas(entries, gradebook, options.title)
     else:
         text, unknown = moodle(entries, gradebook)
@@ -323,6 +324,13 @@ def export(options: argparse.Namespace) -> int:
     if unknown:
         say_error(f"Not in the gradebook: {', '.join(unknown)}")
     return 1 if unknown else 0
+
+
+def say_if_new(title: str, gradebook: str) -> None:
+    """Canvas makes another assignment of a column that it does not know."""
+    columns = read_csv(gradebook)[0] if gradebook else [title]
+    if title not in columns:
+        say_error(f"Canvas has no column '{title}' yet. --title names one that is there: {', '.join(columns[5:])}")
 
 
 def is_decided(final: Final) -> bool:
