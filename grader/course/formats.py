@@ -33,10 +33,11 @@ IDENTITIES += ("email", "identifier", "full name")
 
 @dataclass(frozen=True)
 class Entry:
-    """One student's report. `student` is what the course system knows them by."""
+    """One student's report. `student` is what the course system knows them by; `remarks` come before the feedback."""
 
     student: str
     report: Report
+    remarks: Sequence[str] = ()
 
 
 def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
@@ -273,14 +274,14 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     unknown user aborts an import. Without it, students are called by their user name. Raises UserError.
     """
     check_same_lab(entries)
-    reports = {entry.student: entry.report for entry in check_students(entries)}
-    grades = {student: grade_of(report) for student, report in reports.items()}
+    grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
+    feedback = {entry.student: clip("\n".join([*entry.remarks, tell_report(entry.report)])) for entry in entries}
     if not gradebook:
-        rows = [[student, grades[student], clip(tell_report(report))] for student, report in reports.items()]
+        rows = [[student, grades[student], feedback[student]] for student in grades]
         return write_csv([["username", "Grade", "Feedback comments"], *rows]), []
     columns: dict[str, Callable[[str], str]] = {
         "Grade": lambda student: grades[student],
-        "Feedback comments": lambda student: clip(tell_report(reports[student])),
+        "Feedback comments": lambda student: feedback[student],
     }
     filled, unknown = fill(read_csv(gradebook), grades, columns)
     return mark_of(gradebook) + filled, unknown

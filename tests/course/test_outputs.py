@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch.alike import find_alike
+from grader.course.batch.alike import Alike, find_alike
 from grader.course.batch.dashboard import make_dashboard, pseudonym
 from grader.course.batch.database import Row, Stage
 from grader.course.batch.feedback import redact
@@ -218,7 +218,9 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
         row("open", stage("f"), sandbox="none"),
         row("ours", status="judge_error"),
     ]
-    found = [(remark.key, remark.what) for remark in find_remarks(rows, [])]
+    alike = [Alike("a", "copied", "copy", 1.0)]  # nothing new: it is the same file
+    found = [(remark.key, remark.what) for remark in find_remarks(rows, alike)]
+    assert "much alike" in [remark.what for remark in find_remarks(rows, [Alike("a", "fine", "copy", 0.9)])]
     assert found == [
         ("ours", "our fault"),
         ("fast", "implausible timing"),
@@ -305,5 +307,7 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, and not submitted: no points rather than none
     for student in ("al1", "at2", "jb4"):
         course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
+    said = course.verb("export", "--format", "moodle").stdout
+    assert 'at2,7.5,"No file of this lab is in it.' in said and "Points were set by hand: shown in person" in said
     cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
     assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

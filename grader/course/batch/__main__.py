@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.batch.database import PENDING, STATUSES, Database
+from grader.course.batch.feedback import describe_submission
 from grader.course.batch.grading import Settings, hash_lab, read, try_judge
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.policy import Final
@@ -310,7 +311,10 @@ def export(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
-    entries = [Entry(final.student, report_of(database, settings, final)) for final in decided]
+    entries = [
+        Entry(final.student, report_of(database, settings, final), describe_submission(final.row, [final]))
+        for final in decided
+    ]
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if options.format == "canvas":
         say_if_new(options.title or settings.lab, gradebook)

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.course.batch.database import OURS, STATUSES, Row, Stage
@@ -57,7 +57,7 @@ def make_dashboard(
     body = tag(
         "body",
         make_header(title, facts, rows),
-        make_remarks(remarks, notes),
+        make_remarks(remarks, notes, {row.key: row.name for row in rows}),
         make_distribution(finals),
         make_times(rows, stages),
         make_table(finals, stages, journals),
@@ -83,7 +83,7 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
     )  # fmt: skip
 
 
-def make_remarks(remarks: Sequence[Remark], notes: Sequence[str]) -> Html:
+def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping[str, str]) -> Html:
     """What to look at first."""
     said = [tag("p", note, class_="note") for note in notes]
     if not remarks:
@@ -93,17 +93,17 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str]) -> Html:
     if rest:
         left_out = len(remarks) - MOST_REMARKS
         words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
-        more = tag("details", tag("summary", words), make_remarks_table(rest))
+        more = tag("details", tag("summary", words), make_remarks_table(rest, names))
     caption = tag("p", "These are hints, not verdicts; no points depend on them.", class_="caption")
-    return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown), more, caption)
+    return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown, names), more, caption)
 
 
-def make_remarks_table(remarks: Sequence[Remark]) -> Html:
+def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> Html:
     """A line a remark."""
-    titles = [tag("th", name, scope="col") for name in ("Submission", "Stage", "What", "")]
+    titles = [tag("th", name, scope="col") for name in ("Submission", "Name", "Stage", "What", "")]
     lines = []
     for remark in remarks:
-        cells = (link(remark.key), remark.stage, remark.what, remark.detail)
+        cells = (link(remark.key), names.get(remark.key, ""), remark.stage, remark.what, remark.detail)
         lines.append(tag("tr", *(tag("td", cell) for cell in cells)))
     return tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide")
 

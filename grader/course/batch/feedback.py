@@ -78,12 +78,7 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
 def write_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> None:
     """index.html, feedback.txt and report.json in feedback/<name of the submission>/."""
     target = folder / "feedback" / safe_name(row.key)
-    remarks = [STATUSES[row.status][0].upper() + STATUSES[row.status][1:] + "."] if row.status != "graded" else []
-    if row.status not in ("graded", "missing_stages", "judge_error") and row.detail:
-        remarks.append(row.detail)
-    remarks += row.notes
-    for final in finals:
-        remarks += describe(final)
+    remarks = describe_submission(row, finals)
     journal = link_journal(target)
     if row.grade is None:
         write_atomically(target / "feedback.txt", "\n".join([*remarks, ""]))
@@ -94,6 +89,17 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     write_atomically(target / "feedback.txt", "\n".join([*remarks, "", tell_report(report)]))
     write_atomically(target / "index.html", make_page([report], remarks, journal))
+
+
+def describe_submission(row: Row, finals: list[Final]) -> list[str]:
+    """What is to be said before a report: why there is none, lateness, and what was decided by hand."""
+    remarks = [STATUSES[row.status][0].upper() + STATUSES[row.status][1:] + "."] if row.status != "graded" else []
+    if row.status not in ("graded", "missing_stages", "judge_error") and row.detail:
+        remarks.append(row.detail)
+    remarks += row.notes
+    for final in finals:
+        remarks += describe(final)
+    return remarks
 
 
 def link_journal(target: Path) -> Html | None:

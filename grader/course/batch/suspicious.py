@@ -29,9 +29,12 @@ def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
     """Everything worth a look, the gravest first."""
     remarks = [remark for row in rows for remark in look_at(row)]
     remarks += same_files(rows)
-    remarks += [
-        Remark(5, pair.one, pair.stage, "much alike", f"{pair.share:.0%} of it is in {pair.other}'s") for pair in alike
-    ]
+    hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
+    for pair in alike:
+        one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
+        if not one or one != other:  # the same file was remarked already
+            share = f"{pair.share:.0%} of it is in {pair.other}'s"
+            remarks.append(Remark(5, pair.one, pair.stage, "much alike", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
 
