@@ -25,7 +25,6 @@ std::uint64_t number_after(const fs::path& file, const std::string& key) {
     std::ifstream stream(file);
     std::string word;
     std::uint64_t number = 0;
-    if (key.empty()) return stream >> number ? number : 0;
     while (stream >> word >> number)
         if (word == key) return number;
     return 0;
@@ -90,10 +89,6 @@ MemoryGroup::~MemoryGroup() {
 
 bool MemoryGroup::ran_out() const {
     return number_after(folder_ / (unified_ ? "memory.events" : "memory.oom_control"), "oom_kill") > 0;
-}
-
-std::uint64_t MemoryGroup::peak_bytes() const {
-    return number_after(folder_ / (unified_ ? "memory.peak" : "memory.max_usage_in_bytes"), "");
 }
 
 }  // namespace warplab::sandbox

@@ -19,8 +19,7 @@ class MemoryGroup {
 
     /// cgroup.procs, open for writing: a process that writes "0" there joins.
     int join_file() const { return join_file_; }
-    bool ran_out() const;              // the kernel killed a member because the group's memory was used up
-    std::uint64_t peak_bytes() const;  // 0 = unknown
+    bool ran_out() const;  // the kernel killed a member because the group's memory was used up
 
   private:
     MemoryGroup(std::filesystem::path folder, bool unified, int join_file);

@@ -35,7 +35,6 @@ FRAME = re.compile(r"\.cu:(\d+)")
 CROSS_COMPILER, EMULATOR = "aarch64-linux-gnu-g++", ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
 
 pytestmark = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="build/cpu/rewrite is not built")
-check_mode = pytest.mark.skipif(not (RUNTIME / "check.cpp").exists(), reason="the runtime has no check mode yet")
 
 
 def judges_flags(function: str) -> list[str]:
@@ -155,7 +154,6 @@ def test_every_program_says_what_it_plants():
         assert kernel.read_text().startswith("// "), kernel.name
 
 
-@check_mode
 @pytest.mark.parametrize("kernel", programs(), ids=lambda kernel: kernel.stem)
 def test_findings_are_those_planted(kernel, runtime, precompiled, tmp_path):
     program = build_program(kernel, runtime, tmp_path, *CHECK_FLAGS, precompiled)
