@@ -210,14 +210,16 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     descriptors.insert(descriptors.end(), inherited.begin(), inherited.end());
 
     File status_write, ruleset;
-    if (level != SandboxLevel::namespaces) sandbox::adopt_orphans();
+    sandbox::adopt_orphans();
+    if (level != SandboxLevel::uid) {
+        mark = sandbox::new_mark();
+        launch.environment.push_back(mark);
+    }
     if (level == SandboxLevel::namespaces) {
         enter_namespaces(launch, policy, working_directory.string(), descriptors, status_write);
     } else if (level == SandboxLevel::uid) {
         ruleset = enter_user(launch, policy);
     } else {
-        mark = sandbox::new_mark();
-        launch.environment.push_back(mark);
         launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, false));
     }
     if (level != SandboxLevel::none) memory = sandbox::MemoryGroup::make(limits.memory_bytes);
@@ -265,13 +267,13 @@ void Process::State::read_rest() {
 void Process::State::kill() {
     if (collected) return;
     if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
-    if (level != SandboxLevel::namespaces) ::kill(-child, SIGKILL);
     collect();
 }
 
-/// The child has ended; what it started may not have. (Of a pid namespace, nothing is left.)
+/// The child has ended; what it started may not have. (Of a pid namespace nothing is left, but bubblewrap's own second
+/// process is where bubblewrap was ended while it started.)
 void Process::State::kill_rest() {
-    if (level == SandboxLevel::none) sandbox::kill_family(mark);
+    if (level != SandboxLevel::uid) sandbox::kill_family(mark);
     if (level == SandboxLevel::uid) {
         user->kill_all();
         sandbox::reap_orphans(user->id());
@@ -283,7 +285,7 @@ void Process::State::collect() {
     while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
     result.wall_s = seconds_between(started, Clock::now());
-    if (level != SandboxLevel::namespaces) ::kill(-child, SIGKILL);  // before its number can be another's
+    ::kill(-child, SIGKILL);  // before its number can be another's
     int status = 0;
     rusage usage{};
     pid_t waited;

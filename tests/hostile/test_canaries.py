@@ -15,7 +15,8 @@ from grader.course.batch.feedback import redact
 from grader.course.feedback import tell_report
 from grader.journal.page import make_page
 from grader.journal.report import read_report
-from tests.hostile.test_hostile import HONEST, LAB, STAGE
+from tests.hostile.test_hostile import HONEST, LAB, STAGE, THOROUGH
+from tests.hostile.without import without
 from tests.labs.conftest import BUILD, ROOT
 
 SEARCHER = Path(__file__).parent / "canaries/searches_everywhere.cu"
@@ -27,6 +28,8 @@ FINDABLE = "canary_that_may_be_found"
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course with a word in its hidden datasets' names, a solution, an oracle's source and another hand-in."""
     root = tmp_path_factory.mktemp("course")
+    for folder in (root, *root.parents[:-2]):  # so that nothing but the sandbox closes it
+        folder.chmod(0o755)
     for part in ("labs", "datasets", "solutions", "grader"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", ".secret"))
     hidden = root / "datasets" / LAB / "hidden.json"
@@ -45,14 +48,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def grade(course: Path, source: Path, folder: Path) -> tuple[Path, str]:
+def grade(course: Path, source: Path, folder: Path, *gone: str) -> tuple[Path, str]:
     """Grades a file with a word in the environment; gives the report and all that was printed."""
     report = folder / "report.json"
     build = (ROOT / BUILD).resolve()
     command = [build / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--build", build]
     command += ["--no-nvcc", "--no-check-mode", "--json", report, "--report-dir", folder]
     run = subprocess.run(
-        [*map(str, command)],
+        [*without(*gone), *map(str, command)],
         cwd=course,
         env=os.environ | {"CANARY": "canary_in_the_environment"},
         capture_output=True,
@@ -65,14 +68,16 @@ def grade(course: Path, source: Path, folder: Path) -> tuple[Path, str]:
     return report, run.stdout + run.stderr
 
 
-def test_nothing_planted_is_found(course: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("gone", ["", *(["bwrap"] if THOROUGH and os.geteuid() == 0 else [])])
+def test_nothing_planted_is_found(course: Path, tmp_path: Path, gone: str) -> None:
     other = tmp_path / "other"
     other.mkdir()
     grade(course, course / "work" / LAB / f"{STAGE}.cu", other)  # so that what was made of it lies in the cache
     source = tmp_path / "handed in" / f"{STAGE}.cu"
     source.parent.mkdir()
     source.write_text(SEARCHER.read_text().replace("@FINDABLE@", FINDABLE))
-    report, printed = grade(course, source, tmp_path)
+    report, printed = grade(course, source, tmp_path, *gone.split())
+    assert not gone or json.loads(report.read_text())["sandbox"] == "uid"
     stage = json.loads(report.read_text())["stages"][0]
     assert stage["verdict"] == "passed", printed
     assert "searched " in stage["output"]

@@ -84,6 +84,8 @@ ROOT_CAN = "Only root can do without"
 AS_ORDINARY_USER = [
     Case("", "namespace"),
     Case("cgroups", "namespace"),
+    Case("landlock seccomp", "namespace"),
+    Case("run", "namespace"),
     Case("bwrap", (INSTALL, ROOT_CAN)),
     Case("namespaces", ("No permissions to create", ROOT_CAN)),
     Case("mounts", ("bwrap: Failed to make / slave", ROOT_CAN)),

@@ -178,6 +178,17 @@ TEST_P(EveryLevel, DestructorEndsEverything) {
     EXPECT_TRUE(line.all_dead());
 }
 
+TEST_P(EveryLevel, KilledWhileItStartsLeavesNothing) {
+    for (int microseconds = 0; microseconds < 8000; microseconds += 200) {
+        Lifeline line;
+        Process process = begin({"spin"}, {line.for_child()});
+        line.let_go();
+        std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+        process.kill();
+        ASSERT_TRUE(line.all_dead()) << microseconds;
+    }
+}
+
 TEST_P(EveryLevel, DaemonDoesNotOutliveItsParent) {
     Lifeline line;
     Process process = begin({"daemon"}, {line.for_child()});
@@ -306,6 +317,14 @@ TEST_P(EveryLevel, WhatTheJudgeAsksForStandsAgainstTheCallersThreads) {
     EXPECT_EQ(run_to_end(command, policy, {"WARPLAB_THREADS=1"}).output, "1\n");
     EXPECT_EQ(run_to_end(command, policy).output, "2\n");
     unsetenv("WARPLAB_THREADS");
+}
+
+TEST_P(EveryLevel, ProgramOnTheGpuSeesTheJudgesGpu) {
+    setenv("CUDA_VISIBLE_DEVICES", "3", 1);
+    EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "not set\n");
+    policy.gpu = true;
+    EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "3\n");
+    unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 TEST_P(EveryLevel, WorkingDirectoryIsSet) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "grader/judge/sandbox/family.h"
 #include "grader/judge/sandbox/limits.h"
 #include "grader/judge/sandbox/places.h"
 
@@ -86,7 +87,7 @@ Words bubblewrap_command(BubblewrapStyle style, const Words& program, const Poli
         find_program("bwrap").string(), "--unshare-pid",     "--unshare-net", "--unshare-ipc", "--unshare-uts",
         "--unshare-cgroup-try",         "--die-with-parent", "--new-session", "--hostname",    "warplab"};
     if (!root_first) command.push_back("--unshare-user");
-    add(command, {"--json-status-fd", std::to_string(status)});
+    add(command, {"--unsetenv", mark_name, "--json-status-fd", std::to_string(status)});
     add_temporary(command, "/tmp", policy.limits.file_bytes);  // first: the tools, too, may lie in it
     add_system(command);
     add(command, {"--proc", "/proc", "--dev", "/dev"});

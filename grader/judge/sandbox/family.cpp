@@ -58,7 +58,7 @@ void adopt_orphans() {
 
 std::string new_mark() {
     static std::atomic<unsigned> count = 0;
-    return "WARPLAB_RUN=" + std::to_string(getpid()) + "-" + std::to_string(++count);
+    return std::string(mark_name) + "=" + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
 void kill_family(const std::string& mark) {

@@ -1,13 +1,14 @@
 #pragma once
-// A child and everything it started, where no pid namespace holds them together. Processes whose parent has ended
-// become children of the judge: at level `none` they are known by a mark in their environment, at level `uid` by their
-// user.
+// A child and everything it started, where no pid namespace holds them together (yet). Processes whose parent has ended
+// become children of the judge: at level `uid` they are known by their user, else by a mark in their environment.
 
 #include <sys/types.h>
 
 #include <string>
 
 namespace warplab::sandbox {
+
+inline constexpr const char* mark_name = "WARPLAB_RUN";
 
 /// Makes orphaned grandchildren children of the judge. Once per process.
 void adopt_orphans();

@@ -112,6 +112,8 @@ std::vector<std::string> clean_environment(bool gpu, const std::vector<std::stri
     if (gpu)
         for (const auto& folder : driver_folders()) libraries += (libraries.empty() ? "" : ":") + folder.string();
     if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
+    if (const char* gpus = std::getenv("CUDA_VISIBLE_DEVICES"); gpu && gpus)  // the judge's GPU is the program's
+        environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + gpus);
     if (const char* threads = std::getenv("WARPLAB_THREADS"))  // of the CPU backend, on a machine shared with others
         environment.push_back(std::string("WARPLAB_THREADS=") + threads);
     return environment;

@@ -25,8 +25,8 @@ std::vector<std::filesystem::path> gpu_devices();
 /// Folders that hold the driver's libraries where the linker does not look by itself (/usr/local/nvidia/lib64 …).
 std::vector<std::filesystem::path> driver_folders();
 
-/// What the caller gives, then PATH, HOME, LANG, LD_LIBRARY_PATH and WARPLAB_THREADS. Of two with one name the caller's
-/// counts.
+/// What the caller gives, then PATH, HOME, LANG, LD_LIBRARY_PATH, WARPLAB_THREADS and, for a program on the GPU,
+/// CUDA_VISIBLE_DEVICES. Of two with one name the caller's counts.
 std::vector<std::string> clean_environment(bool gpu, const std::vector<std::string>& more);
 
 }  // namespace warplab::sandbox
