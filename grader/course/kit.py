@@ -44,6 +44,7 @@ OF_A_LAB = [
     "starter/{lab}/*.cu",
 ]
 HIDDEN = "datasets/*/hidden.json"
+GIVEN = ("starter/", "grader/runner/cuda_check.h")  # what every student's file begins with
 REVISION = "grader/revision"  # of a copy that is no git checkout: build.mk reads it
 README_TEMPLATE = Path(__file__).with_name("kit.md.in")
 LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
@@ -238,10 +239,10 @@ def is_trivial(line: str) -> bool:
     return line.startswith("#include") or len(squeeze(line)) < 10 or len(find_own_names(line)) < 2
 
 
-def find_answers(root: Path, starters: Sequence[bytes]) -> dict[str, str]:
-    """Squeezed lines of the solutions that students must not see, each with where it stands. What is in the starters
+def find_answers(root: Path, given_files: Sequence[bytes]) -> dict[str, str]:
+    """Squeezed lines of the solutions that students must not see, each with where it stands. What is in the files
     given is no answer, nor is what solutions/<lab>/shown.txt lists."""
-    given = "\n".join(squeeze(starter.decode()) for starter in starters)
+    given = "\n".join(squeeze(file.decode()) for file in given_files)
     answers: dict[str, str] = {}
     for folder in sorted((root / "solutions").iterdir()):
         listed = folder / "shown.txt"
@@ -268,7 +269,7 @@ def find_secrets(root: Path) -> dict[str, str]:
 
 def find_leaks(root: Path, files: Mapping[str, bytes]) -> Iterator[str]:
     """A sentence for each answer or secret that is in an archive's files."""
-    answers = find_answers(root, [content for name, content in files.items() if name.startswith("starter/")])
+    answers = find_answers(root, [content for name, content in files.items() if name.startswith(GIVEN)])
     secrets = find_secrets(root)
     for name, content in sorted(files.items()):
         for secret, what in secrets.items():

@@ -225,6 +225,13 @@ def test_the_judge_takes_what_is_left(tmp_path, options):
     assert len(re.findall(r"^\w", listed.stdout, re.MULTILINE)) - 1 == len([one for one in kit if "lab.json" in one])
 
 
+@pytest.mark.parametrize("lab", LABS)
+def test_a_labs_first_stage_can_be_given_out_alone(tmp_path, lab):
+    """Its answers are in no file of the kit, though another lab's starter, which is not in it, may give them."""
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab, "--upto", "1")
+    assert len([name for name in kit if name.startswith("starter/")]) == 1
+
+
 def unpack(folder: Path) -> Path:
     with tarfile.open(folder / "kit.tar.gz") as archive:
         archive.extractall(folder, filter="data")
