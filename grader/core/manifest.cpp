@@ -507,22 +507,6 @@ std::string manifest_message(const fs::path& file, const std::string& place, con
 
 }  // namespace
 
-std::size_t element_bytes(ElementType type) {
-    switch (type) {
-        case ElementType::float32:
-            return 4;
-        case ElementType::float64:
-            return 8;
-        case ElementType::int32:
-            return 4;
-        case ElementType::uint32:
-            return 4;
-        case ElementType::uint8:
-            return 1;
-    }
-    throw std::logic_error("unknown element type");
-}
-
 std::string_view counter_name(Counter counter) {
     for (const auto& [name, known] : counter_names)
         if (known == counter) return name;

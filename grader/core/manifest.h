@@ -17,7 +17,22 @@ namespace warplab {
 
 enum class ElementType { float32, float64, int32, uint32, uint8 };
 
-std::size_t element_bytes(ElementType type);
+inline std::size_t element_bytes(ElementType type) {
+    switch (type) {
+        case ElementType::float32:
+            return 4;
+        case ElementType::float64:
+            return 8;
+        case ElementType::int32:
+            return 4;
+        case ElementType::uint32:
+            return 4;
+        case ElementType::uint8:
+            return 1;
+    }
+    throw std::logic_error("unknown element type");
+}
+
 std::string_view element_name(ElementType type);  // "float32" …
 
 enum class Role { input, output, inout };

@@ -334,6 +334,11 @@ void require_schema_1(const JsonNode& document) {
             fmt::format("the report has schema {}, this program reads schema 1; use a newer one", schema.integer()));
 }
 
+std::runtime_error no_report(const JsonError& error) {
+    return std::runtime_error(
+        fmt::format("this is no report: at {}: {}", error.place.empty() ? "the top" : error.place, error.what()));
+}
+
 }  // namespace
 
 double speedup(double baseline_s, const Measurement& measured) {
@@ -356,8 +361,7 @@ Report report_from_json(const Json& json) {
         read_value(document, report);
         return report;
     } catch (const JsonError& error) {
-        throw std::runtime_error(
-            fmt::format("this is no report: at {}: {}", error.place.empty() ? "the top" : error.place, error.what()));
+        throw no_report(error);
     }
 }
 
@@ -412,6 +416,12 @@ Total total(const Report& report) {
 
 std::string format_report(const Report& report) { return to_json(report).dump(2); }
 
-Report parse_report(std::string_view text) { return report_from_json(parse_json(text)); }
+Report parse_report(std::string_view text) {
+    try {
+        return report_from_json(parse_json(text));
+    } catch (const JsonError& error) {
+        throw no_report(error);
+    }
+}
 
 }  // namespace warplab

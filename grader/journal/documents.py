@@ -26,7 +26,7 @@ def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
     if not isinstance(content, dict) or "schema" not in content:
         raise UserError(f"{file}: not {what} (no 'schema').{advice}")
     if content["schema"] != SCHEMA:
-        raise UserError(f"{file}: schema {content['schema']!r}; this version reads schema {SCHEMA}.{advice}")
+        raise UserError(f"{file}: schema {repr(content['schema'])[:40]}; this version reads schema {SCHEMA}.{advice}")
     try:
         return from_json(wanted, content, "")
     except TypeError as error:

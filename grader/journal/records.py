@@ -116,7 +116,10 @@ def read_records(file: Path, lab: str) -> Records:
 
 def find_lab(file: Path) -> str:
     """The lab that the first record is about. Raises UserError when there is none."""
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError), file.open(encoding="utf-8") as stream:
+    with (
+        contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError),
+        file.open(encoding="utf-8") as stream,
+    ):
         return str(json.loads(stream.readline())["lab"])
     raise UserError(f"{file}: there is no record in it, so say which lab it is about.")
 

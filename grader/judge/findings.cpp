@@ -66,7 +66,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
 std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const Elements elements = elements_of(buffers, f);
     const auto unit = static_cast<std::int64_t>(elements.bytes);
-    const std::int64_t index = f.offset >= 0 ? f.offset / unit : -((-f.offset + unit - 1) / unit);
+    const std::int64_t index = f.offset / unit - (f.offset % unit < 0 ? 1 : 0);  // rounded down
     return fmt::format("element {} of {}", index, elements.of);
 }
 

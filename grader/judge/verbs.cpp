@@ -170,7 +170,7 @@ Report read_report(const fs::path& file) {
     try {
         return parse_report(text);
     } catch (const std::exception& error) {
-        throw UsageError(fmt::format("{} is not a report.json: {}", file.string(), error.what()));
+        throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
     }
 }
 

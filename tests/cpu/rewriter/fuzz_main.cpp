@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
         std::ifstream in(argv[i], std::ios::binary);
         samples.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
     }
-    warplab::rewriter::test::Mutator mutator(samples, static_cast<std::uint32_t>(std::atoi(argv[2])));
+    warplab::test::Mutator mutator(samples, warplab::rewriter::test::source_words,
+                                   static_cast<std::uint32_t>(std::atoi(argv[2])));
     const int count = std::atoi(argv[1]);
     int accepted = 0;
     for (int i = 0; i < count; ++i) {

@@ -16,7 +16,7 @@ namespace {
 TEST(Fuzz, MutatedFilesKeepThePromises) {
     std::vector<std::string> seeds;
     for (const auto& path : sample_paths()) seeds.push_back(read_file(path));
-    Mutator mutator(seeds, 1);
+    warplab::test::Mutator mutator(seeds, source_words, 1);
     for (int i = 0; i < 2000; ++i) {
         const auto source = mutator.next();
         ASSERT_NO_THROW(check_promises(source)) << "input " << i << ":\n" << source;

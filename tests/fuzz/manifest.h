@@ -1,0 +1,43 @@
+#pragma once
+// lab.json, public.json and hidden.json, with a line of === between them.
+
+#include <string>
+
+#include "grader/core/manifest.h"
+#include "tests/fuzz/bytes.h"
+
+namespace warplab::fuzz {
+
+inline LabTexts split_texts(std::string_view bytes) {
+    constexpr std::string_view between = "\n===\n";
+    const auto next = [&] {
+        const std::string_view text = bytes.substr(0, bytes.find(between));
+        bytes.remove_prefix(std::min(bytes.size(), text.size() + between.size()));
+        return std::string(text);
+    };
+    LabTexts texts{next(), next(), std::nullopt};
+    if (!bytes.empty()) texts.hidden = next();
+    return texts;
+}
+
+inline void require_sound(const Lab& lab) {
+    require(!lab.stages.empty() && !lab.datasets.empty(), "a lab has stages and datasets");
+    require(lab.sizes.size() <= 16 && lab.reals.size() <= 256 && lab.buffers.size() <= 16, "a call can carry it");
+    require(lab.benchmark.iterations >= 1 && lab.benchmark.iterations_per_call >= 1, "a benchmark has iterations");
+    for (const Stage& stage : lab.stages) require(&lab.stage(stage.id) == &stage, "a stage is found by its id");
+    for (const Dataset& dataset : lab.datasets) {
+        require(&lab.dataset(dataset.name) == &dataset, "a dataset is found by its name");
+        for (const std::string& stage : dataset.stages) lab.stage(stage);
+    }
+}
+
+inline void try_manifest(std::string_view bytes) {
+    try {
+        require_sound(parse_lab("lab", split_texts(bytes)));
+    } catch (const ManifestError& refusal) {
+        require(std::string_view(refusal.what()).find(".json") != std::string_view::npos, "a refusal names the file");
+        require(!refusal.file.empty(), "a refusal has the file");
+    }
+}
+
+}  // namespace warplab::fuzz

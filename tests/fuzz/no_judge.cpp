@@ -1,0 +1,18 @@
+// What starts programs or asks a GPU has no place in a fuzzer. Nothing that is fuzzed calls it; the linker wants it.
+
+#include <stdexcept>
+
+#include "grader/judge/cuda_device.h"
+#include "grader/judge/source_lines.h"
+
+namespace warplab {
+
+std::map<std::uint64_t, std::string> find_source_lines(const std::filesystem::path&, Policy,
+                                                       const std::vector<std::uint64_t>&) {
+    throw std::logic_error("not here");
+}
+std::string why_no_device() { return "not here"; }
+CudaDevice& CudaDevice::get() { throw std::logic_error("not here"); }
+const DeviceLimits& CudaDevice::limits() const { throw std::logic_error("not here"); }
+
+}  // namespace warplab

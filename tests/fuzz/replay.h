@@ -1,0 +1,101 @@
+#pragma once
+// Runs a fuzz target on its corpus and on mutations of it.
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/fuzz/mutator.h"
+
+namespace warplab::fuzz {
+
+/// `run` takes any bytes and throws std::logic_error when a promise is broken.
+struct Target {
+    const char* name;
+    void (*run)(std::string_view bytes);
+    std::vector<std::string> words;  // what its inputs are made of
+};
+
+inline const std::vector<std::string> json_words = {"{",
+                                                    "}",
+                                                    "[",
+                                                    "]",
+                                                    ",",
+                                                    ":",
+                                                    "\"",
+                                                    "\\",
+                                                    "null",
+                                                    "true",
+                                                    "-1",
+                                                    "0",
+                                                    "1.5",
+                                                    "1e308",
+                                                    "1e999",
+                                                    "-9223372036854775808",
+                                                    "18446744073709551616",
+                                                    "\"\"",
+                                                    "\"nan\"",
+                                                    "\"-inf\"",
+                                                    "\"passed\"",
+                                                    "\"\\u0000\"",
+                                                    "\"\\ud800\"",
+                                                    "\"\\u001b[2J\"",
+                                                    "\xFF",
+                                                    "[[",
+                                                    "{\"schema\":"};
+inline const std::vector<std::string> byte_words = {std::string(1, '\0'),
+                                                    "\x01",
+                                                    "\xFF",
+                                                    std::string(8, '\0'),
+                                                    std::string(8, '\xFF'),
+                                                    std::string("\0\0\0\0\0\0\xF0\x7F", 8),
+                                                    std::string("\0\0\0\0\0\0\0\x80", 8),
+                                                    std::string("\0\0\0\x80", 4),
+                                                    std::string("PRAW\x01\0\0\0", 8),
+                                                    "%s{}",
+                                                    "\x1b[2J",
+                                                    "\xC2\x9B",
+                                                    "terminate called after throwing an instance of '",
+                                                    "what():"};
+
+/// The files of a folder, in the order of their names.
+inline std::vector<std::string> read_corpus(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    std::vector<std::string> inputs;
+    for (const auto& file : files) {
+        std::ifstream stream(file, std::ios::binary);
+        inputs.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+    }
+    return inputs;
+}
+
+/// How many inputs were tried: those of `corpus`/<target>/, and mutations. Throws std::runtime_error naming the input
+/// that broke a promise; of a mutation, with its bytes in the folder for temporary files.
+inline int replay(const Target& target, const std::filesystem::path& corpus, int mutations, std::uint32_t seed) {
+    const std::vector<std::string> inputs = read_corpus(corpus / target.name);
+    test::Mutator mutator(inputs, target.words, seed);
+    const int count = static_cast<int>(inputs.size()) + mutations;
+    for (int i = 0; i < count; ++i) {
+        const bool is_kept = i < static_cast<int>(inputs.size());
+        const std::string input = is_kept ? inputs[static_cast<std::size_t>(i)] : mutator.next();
+        try {
+            target.run(input);
+        } catch (const std::exception& broken) {
+            const auto file = std::filesystem::temp_directory_path() / (std::string("warplab-fuzz-") + target.name);
+            std::ofstream(file, std::ios::binary) << input;
+            throw std::runtime_error(std::string(target.name) + ", input " + std::to_string(i) + " (" + file.string() +
+                                     "): " + broken.what());
+        }
+    }
+    return count;
+}
+
+}  // namespace warplab::fuzz

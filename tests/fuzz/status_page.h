@@ -1,0 +1,109 @@
+#pragma once
+// What a runner left behind: its status page, its end and its output, all of them as the student's code likes.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "grader/core/utf8.h"
+#include "grader/judge/answer.h"
+#include "grader/judge/counters.h"
+#include "grader/judge/ending.h"
+#include "tests/fuzz/bytes.h"
+
+namespace warplab::fuzz {
+
+/// The page's head, and then of each list a byte of how many are filled in, whatever the head says of it.
+inline StatusPage read_page(Bytes& input) {
+    StatusPage page{};
+    const std::string_view head = input.text(offsetof(StatusPage, findings));
+    std::memcpy(static_cast<void*>(&page), head.data(), head.size());
+    const auto fill = [&](std::uint32_t& count, auto& list) {
+        const std::size_t some = input.take<std::uint8_t>() % (std::size(list) + 1);
+        for (std::size_t i = 0; i < some; ++i) input.read(list[i]);
+        count = input.take<std::uint8_t>() < 128 ? static_cast<std::uint32_t>(some) : input.take<std::uint32_t>();
+    };
+    fill(page.finding_count, page.findings);
+    fill(page.guard_count, page.guards);
+    fill(page.place_count, page.places);
+    fill(page.shape_count, page.shapes);
+    return page;
+}
+
+inline void require_words(const std::string& words) {
+    require(!words.empty(), "there is a message");
+    require(words.size() < 4000, "a message is short");
+}
+
+inline void try_ending(const StatusPage& page, Bytes& input) {
+    Ended ended;
+    ended.how = static_cast<End>(input.take<std::uint8_t>() % 6);
+    ended.status = input.take<std::uint8_t>();
+    ended.peak_rss_bytes = input.take<std::uint64_t>();
+    ended.output = input.rest();
+    const Failure failure = explain_end({ended, page, std::string(input.text(300)), 10, Limits{}, 1 << 20});
+    require(!failure.cause.empty(), "there is a cause");
+    require_words(failure.message);
+}
+
+/// Most program counters lie in a line of the file.
+inline SourceLines lines_of(const std::vector<Finding>& findings, const std::vector<AccessCounts>& counts) {
+    SourceLines lines;
+    const auto add = [&](std::uint64_t counter) {
+        if (counter % 7 != 0) lines[counter] = static_cast<int>(counter % 40);
+    };
+    for (const Finding& finding : findings) {
+        add(finding.now.program_counter);
+        add(finding.before.program_counter);
+    }
+    for (const AccessCounts& count : counts) add(count.program_counter);
+    return lines;
+}
+
+inline void try_findings(const std::vector<Finding>& findings, const SourceLines& lines, const StatusPage& page) {
+    const std::vector<BufferSpec> buffers = {{"in", ElementType::float32, Role::input, "numbers"},
+                                             {"out", ElementType::uint8, Role::output, "bytes"}};
+    const std::set<std::uint64_t> guards(page.guards, page.guards + std::min(page.guard_count, most_guards));
+    const std::vector<Discovery> found = describe_findings(buffers, lines, guards, findings);
+    require(found.size() <= findings.size(), "no finding comes of nothing");
+    for (const Discovery& one : found) {
+        require(!one.cause.empty(), "a finding has a cause");
+        require_words(one.message);
+        require(to_printable(one.message) == one.message, "a finding's words are printable");
+    }
+}
+
+inline void try_counters(const Counted& counted, const SourceLines& lines) {
+    for (const LineSummary& line : summarize_lines(add_up_counts(lines, counted.accesses)))
+        require(line.heat >= 0 && line.heat <= 1, "heat is a share");
+    const Gpu& gpu = find_gpu("T4");
+    for (const KernelShape& shape : describe_kernels(counted.launches, {{"k", {40, 8}}}, gpu)) {
+        require(shape.occupancy.share >= 0 && shape.occupancy.share <= 1, "occupancy is a share");
+        require_words(occupancy_words(shape, gpu));
+    }
+    for (const Counter counter : {Counter::device_bytes, Counter::device_accesses, Counter::device_atomics,
+                                  Counter::sectors, Counter::bank_passes, Counter::idle_lanes}) {
+        const double value = counter_value(counter, counted);
+        require(std::isfinite(value), "a counter is a number");
+        require_words(limit_words({{counter, 1, "tiny", "something"}, value}));
+    }
+}
+
+inline void try_status_page(std::string_view bytes) {
+    Bytes input(bytes);
+    const StatusPage page = read_page(input);
+    const std::vector<Finding> findings = merge_findings({page.findings[1]}, page);
+    require(findings.size() <= most_findings, "no more findings than check mode makes");
+    const Counted counted{"tiny",
+                          {page.places, page.places + std::min(page.place_count, most_places)},
+                          {page.shapes, page.shapes + std::min(page.shape_count, most_shapes)},
+                          1000};
+    const SourceLines lines = lines_of(findings, counted.accesses);
+    try_ending(page, input);
+    try_findings(findings, lines, page);
+    try_counters(counted, lines);
+}
+
+}  // namespace warplab::fuzz
