@@ -274,11 +274,12 @@ int start(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
     const Lab& lab = judge.lab(options.lab);
     const auto made = start_lab(lab, judge.folders());
-    const std::string folder = (options.work / lab.name).string();
-    if (made.empty()) fmt::print("{} is already complete: nothing was copied and nothing changed.\n", folder);
+    const fs::path folder = options.work / lab.name;
+    if (made.empty()) fmt::print("{} is already complete: nothing was copied and nothing changed.\n", folder.string());
     for (const fs::path& file : made) fmt::print("  {}\n", file.string());
-    fmt::print("Read handouts/{0}.md, edit {1}/{2}.cu, then type  make check LAB={0} STAGE={3}\n", lab.name, folder,
-               lab.stages.front().id, lab.stages.front().id.substr(0, 2));
+    const fs::path next = made.empty() ? folder / (lab.stages.front().id + ".cu") : made.front();
+    fmt::print("Read handouts/{0}.md, edit {1}, then type  make check LAB={0} STAGE={2}\n", lab.name, next.string(),
+               next.filename().string().substr(0, 2));
     return 0;
 }
 

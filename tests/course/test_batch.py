@@ -306,6 +306,7 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         (course.grade_command("--lab", "other"), "No lab is called 'other'"),
         (course.grade_command("--stage", "07"), "lab has no stage 07"),
         (course.grade_command("--stage", "01"), "holds a batch of stage all"),
+        (course.grade_command("--out", course.build / "log"), "is a file. OUT is the batch's folder"),
         (course.command("status", course.root), "A batch begins with"),
         (
             course.command("extend", course.out, "--student", "al1", "--until", "soon", "--reason", "x"),

@@ -68,6 +68,12 @@ def test_starting_twice_changes_nothing(student: Student) -> None:
     assert second.returncode == 0
     assert "already complete" in second.stdout
     assert student.file.read_text() == "// mine\n"
+    later = sorted(student.file.parent.glob("*.cu"))[1]
+    later.unlink()  # as if the next archive had brought it
+    assert (
+        f"edit {later}, then type  make check LAB={LAB} STAGE={later.name[:2]}"
+        in student.make("start", f"LAB={LAB}").stdout
+    )
 
 
 def test_help_says_where_the_student_stands(student: Student) -> None:

@@ -41,6 +41,8 @@ def grade(options: argparse.Namespace) -> int:
     """Enters what is in the folder, and grades what waits."""
     (lab,) = choose_labs(options.root, [options.lab])
     roster = read_roster(options.roster) if options.roster else []
+    if options.out.is_file():
+        raise UserError(f"{options.out} is a file. OUT is the batch's folder, made when it is not there.")
     with only_one(options.out):
         database = Database(options.out / DATABASE)
         settings = make_settings(options, lab)
