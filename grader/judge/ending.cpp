@@ -229,9 +229,10 @@ Failure explain_end(const Ending& ending) {
         return {cause::protocol, "The program closed the grader's own channel.", leave_alone, {}};
     if (ended.status == 2 && !student_ran)
         return {cause::internal, "The runner could not start: " + clean(last_line(ended.output).c_str(), 300), "", {}};
+    const std::string words = clean(last_line(ended.output).c_str(), 300);
     return {cause::exited,
-            fmt::format("The program ended with exit status {} in the middle of the call, {}.", ended.status,
-                        where_it_was(page)),
+            fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
+                        where_it_was(page), words.empty() ? "" : fmt::format(" The last that it printed: {}", words)),
             "The contract function must return; it must not call exit().",
             {}};
 }

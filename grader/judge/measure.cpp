@@ -454,9 +454,10 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
         return Failure{
             cause::implausible_timing,
             fmt::format("The reference took {:.0f}% longer beside this submission than beside itself: something keeps "
-                        "running between its calls.",
+                        "running between its calls, or another program used the GPU meanwhile.",
                         100 * (alongside_s / usual_s - 1)),
-            "Every call must have finished its work when the device is synchronised.",
+            "Every call must have finished its work when the device is synchronised. Grade again when the GPU is free: "
+            "`nvidia-smi` shows who uses it.",
             {}};
     return std::nullopt;
 }
