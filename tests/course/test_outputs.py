@@ -303,6 +303,8 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     roster.write_text("id\nal1\nat2\ngh3\njb4\nkt5\n")
     course.grade("--roster", roster)
     cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
+    page = (course.out / "report.html").read_text()
+    assert "feedback/at2/" in page and "feedback/jb4/" not in page  # who handed nothing in has no feedback
     assert cells.get("at2") == cells.get("gh3") == "0"
     assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, and not submitted: no points rather than none
     for student in ("al1", "at2", "jb4"):

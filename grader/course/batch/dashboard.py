@@ -207,9 +207,11 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
     folder = f"feedback/{safe_name(row.key)}"
     journal = tag("a", "journal", href=f"{folder}/{JOURNAL}") if has_journal else None
     words = " \N{MIDDLE DOT} ".join(remark for remark in remarks if remark)[:300]
+    has_feedback = row.status not in ("", "not_submitted")
+    student = tag("a", final.student, href=f"{folder}/index.html") if has_feedback else final.student
     return tag(
         "tr",
-        tag("th", tag("a", final.student, href=f"{folder}/index.html"), scope="row"),
+        tag("th", student, scope="row"),
         tag("td", row.name),
         tag("td", row.status or "waiting", class_=row.status or None),
         value_cell(points, -1 if final.points is None else final.points),
