@@ -31,9 +31,13 @@ const std::map<std::string, ElementType> element_types = {{"float32", ElementTyp
 const std::map<std::string, Role> roles = {{"input", Role::input}, {"output", Role::output}, {"inout", Role::inout}};
 
 const std::map<std::string, Counter> counter_names = {
-    {"device_bytes", Counter::device_bytes},     {"device_accesses", Counter::device_accesses},
-    {"device_atomics", Counter::device_atomics}, {"sectors", Counter::sectors},
-    {"bank_passes", Counter::bank_passes},       {"idle_lanes", Counter::idle_lanes},
+    {"thread_bytes", Counter::thread_bytes},
+    {"device_bytes", Counter::device_bytes},
+    {"device_accesses", Counter::device_accesses},
+    {"device_atomics", Counter::device_atomics},
+    {"sectors", Counter::sectors},
+    {"bank_passes", Counter::bank_passes},
+    {"idle_lanes", Counter::idle_lanes},
 };
 
 template <class Map>

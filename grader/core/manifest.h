@@ -54,7 +54,7 @@ struct Tunable {
 };
 
 /// What check mode counts of a stage's kernels on a dataset. grader/judge/counters.h says how.
-enum class Counter { device_bytes, device_accesses, device_atomics, sectors, bank_passes, idle_lanes };
+enum class Counter { device_bytes, thread_bytes, device_accesses, device_atomics, sectors, bank_passes, idle_lanes };
 
 std::string_view counter_name(Counter counter);  // "device_bytes" …
 

@@ -77,6 +77,7 @@ class Counted:
     dataset: str = ""
     least_bytes: float = 0
     device_bytes: float | None = None
+    thread_bytes: float | None = None
     device_accesses: float | None = None
     device_atomics: float | None = None
     sectors: float | None = None
@@ -86,6 +87,7 @@ class Counted:
 
 COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "device_bytes": ("Bytes asked for, over the least", show_factor),
+    "thread_bytes": ("Bytes of threads, over the least", show_factor),
     "device_accesses": ("Accesses for 16 bytes", show_number),
     "device_atomics": ("Global atomics a block", show_number),
     "sectors": ("Sectors, over the fewest", show_factor),

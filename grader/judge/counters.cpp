@@ -141,6 +141,8 @@ double counter_value(Counter counter, const Counted& counted) {
     switch (counter) {
         case Counter::device_bytes:
             break;
+        case Counter::thread_bytes:
+            return counted.least_bytes > 0 ? bytes / counted.least_bytes : 0;
         case Counter::device_accesses:
             return bytes > 0 ? 16 * static_cast<double>(accesses) / bytes : 0;
         case Counter::device_atomics:
@@ -172,6 +174,9 @@ std::string limit_words(const LimitOutcome& outcome) {
     switch (limit.counter) {
         case Counter::device_bytes:
             what = "times as many bytes asked of device memory as have to move";
+            break;
+        case Counter::thread_bytes:
+            what = "bytes that threads load from and store to device memory for each that has to move";
             break;
         case Counter::device_accesses:
             what = "loads and stores of device memory for each 16 bytes";

@@ -62,9 +62,10 @@ struct LineSummary {
     bool many_clashes() const { return clashes && *clashes >= 4; }
 };
 
-/// Sums over all kernels: device_bytes over the least; loads and stores of device memory for each 16 bytes; atomics on
-/// device memory for each block; sectors over the fewest; passes for each request to shared memory; share of idle lanes
-/// in those. 0 where nothing of the kind was done.
+/// Sums over all kernels: device_bytes over the least; bytes that threads load from device memory and store there, each
+/// for itself, over the least; their loads and stores for each 16 bytes; atomics on device memory for each block;
+/// sectors over the fewest; passes for each request to shared memory; share of idle lanes in those. 0 where nothing of
+/// the kind was done.
 double counter_value(Counter counter, const Counted& counted);
 
 /// A stage's limit, and what was counted.

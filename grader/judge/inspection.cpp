@@ -83,8 +83,8 @@ Json to_json(const LimitOutcome& outcome) {
 /// Every counter that a limit can be on, by its name.
 Json to_json(const Counted& counted) {
     Json json = {{"dataset", counted.dataset}, {"least_bytes", counted.least_bytes}};
-    for (const Counter counter : {Counter::device_bytes, Counter::device_accesses, Counter::device_atomics,
-                                  Counter::sectors, Counter::bank_passes, Counter::idle_lanes})
+    for (const Counter counter : {Counter::device_bytes, Counter::thread_bytes, Counter::device_accesses,
+                                  Counter::device_atomics, Counter::sectors, Counter::bank_passes, Counter::idle_lanes})
         json[std::string(counter_name(counter))] = counter_value(counter, counted);
     return json;
 }

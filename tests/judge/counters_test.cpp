@@ -58,6 +58,10 @@ TEST(CounterValue, IsASumOverKernels) {
     EXPECT_DOUBLE_EQ(counter_value(Counter::bank_passes, counted), 3);
     EXPECT_DOUBLE_EQ(counter_value(Counter::idle_lanes, counted), 0.5);
     EXPECT_DOUBLE_EQ(counter_value(Counter::device_bytes, counted), 0);  // what has to move is not known
+    EXPECT_DOUBLE_EQ(counter_value(Counter::thread_bytes, counted), 0);
+    counted.least_bytes = 1024;
+    EXPECT_DOUBLE_EQ(counter_value(Counter::thread_bytes, counted), 128 * 16 / 1024.0);
+    EXPECT_DOUBLE_EQ(counter_value(Counter::device_bytes, counted), 64 * 32 / 1024.0);
     for (const Counter counter : {Counter::device_accesses, Counter::device_atomics, Counter::sectors,
                                   Counter::bank_passes, Counter::idle_lanes})
         EXPECT_EQ(counter_value(counter, {}), 0);
@@ -76,9 +80,10 @@ TEST(Limits, AreOfTheirDataset) {
     const auto outcomes = compare_with_limits(stage, {counted});
     ASSERT_EQ(outcomes.size(), 1u);
     EXPECT_FALSE(outcomes[0].held());
-    EXPECT_EQ(limit_words(outcomes[0]),
-              "Technique not used: 10.0 atomics on device memory for each block on noise, where at most 8.00 are expected. "
-              "This stage is about shared bins.");
+    EXPECT_EQ(
+        limit_words(outcomes[0]),
+        "Technique not used: 10.0 atomics on device memory for each block on noise, where at most 8.00 are expected. "
+        "This stage is about shared bins.");
 }
 
 TEST(DescribeKernels, AddsLaunchesOfOneShape) {

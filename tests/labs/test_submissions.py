@@ -110,11 +110,21 @@ def test_wrong_outputs_come_with_the_line_that_check_mode_names(tmp_path: Path) 
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
-def test_an_earlier_stage_handed_in_again_is_noted_and_costs_nothing(tmp_path: Path) -> None:
-    judged = check("image_histogram", "03", ROOT / "solutions/image_histogram/01_global_atomics.cu", tmp_path)
+@pytest.mark.parametrize(
+    ("lab", "stage", "earlier", "about"),
+    [
+        ("image_histogram", "03", "01_global_atomics", "bins in shared memory"),
+        ("smoothing_filter", "02", "01_naive", "weights in constant memory"),
+    ],
+)
+def test_an_earlier_stage_handed_in_again_is_noted_and_costs_nothing(
+    lab: str, stage: str, earlier: str, about: str, tmp_path: Path
+) -> None:
+    judged = check(lab, stage, ROOT / f"solutions/{lab}/{earlier}.cu", tmp_path)
     assert judged.status == 0
     assert judged.stage["score"]["hygiene"] == judged.stage["score"]["hygiene_max"]
-    assert [note for note in judged.stage["notes"] if note.startswith("Technique not used: ")]
+    notes = [note for note in judged.stage["notes"] if note.startswith("Technique not used: ")]
+    assert notes and all(f"This stage is about {about}." in note for note in notes)
     assert "Note: Technique not used: " in judged.printed
 
 
