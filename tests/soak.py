@@ -1,10 +1,11 @@
 """What takes too long for every run of the tests: `make soak` runs it and writes tests/soak.json.
 
-For SECONDS_EACH (60) the rewriter is fuzzed under sanitizers, with a new seed each round; as long, every solution
-is checked again and again, with 1, 2 and 7 threads on the CPU backend. Then tests of which `make test` takes some are
-run in full (WARPLAB_THOROUGH=1): check mode on every program and every earlier stage, on aarch64 too where its tools
-are, slow hostile hand-ins, all of them at the sandbox's weaker level, some without each of its mechanisms, Slurm's time
-limit, CUDA 12 on every stage. Last, batches of submissions: tests/course/soak_batch.py.
+For SECONDS_EACH (60) the rewriter is fuzzed under sanitizers, with a new seed each round; then what is read from
+others, a million times (tests/fuzz/soak_fuzz.py, with clang). For SECONDS_EACH again every solution is checked again
+and again, with 1, 2 and 7 threads on the CPU backend. Then tests of which `make test` takes some are run in full
+(WARPLAB_THOROUGH=1): check mode on every program and every earlier stage, on aarch64 too where its tools are, slow
+hostile hand-ins, all of them at the sandbox's weaker level, some without each of its mechanisms, Slurm's time limit,
+CUDA 12 on every stage. Last, batches of submissions: tests/course/soak_batch.py.
 """
 
 from __future__ import annotations
@@ -105,21 +106,26 @@ def main() -> int:
         program = build_fuzzer(Path(folder))
         print(f"Fuzzing the rewriter for {seconds:.0f} s", flush=True)
         ran = [fuzz(program, seconds)]
+    print("Fuzzing what is read from others", flush=True)
+    sys.path.insert(0, str(ROOT))
+    from tests.fuzz import soak_fuzz
+
+    fuzzed = soak_fuzz.soak()
     print(f"Checking the solutions for {seconds:.0f} s", flush=True)
     ran.append(check_solutions(seconds))
     print("Running in full what make test runs in part", flush=True)
     ran.append(test_thoroughly())
     print("Grading batches", flush=True)
-    sys.path.insert(0, str(ROOT))
     from tests.course.soak_batch import soak
 
-    ran += soak()
+    ran += soak() + fuzzed
     failures = sum(len(one["found"]) for one in ran)
     for one in ran:
         one["found"] = one["found"][:MOST_SHOWN]
     report = {"seconds_each": seconds, "ran": ran, "failures": failures}
     (ROOT / "tests/soak.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    done = f"{ran[0]['inputs']} fuzzed inputs, {ran[1]['checks']} checks, {ran[2]['tests']} thorough tests"
+    inputs = sum(one.get("inputs", 0) for one in ran)
+    done = f"{inputs} fuzzed inputs, {ran[1]['checks']} checks, {ran[2]['tests']} thorough tests"
     print(f"{done}, {failures} failures: tests/soak.json")
     return 1 if failures else 0
 
