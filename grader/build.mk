@@ -95,3 +95,4 @@ $(BUILD)/machine: force
 	$(call remember,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
 
 -include $(judge:.o=.d) $(rewriter:.o=.d) $(test_objects:.o=.d) $(oracle_objects:.o=.d)
+-include $(wildcard $(BUILD)/precompiled/*.d)
