@@ -334,11 +334,7 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
             report.error = measured.error;
         }
         say("CPU baselines");
-        const std::string key =
-            sha256(describe_machine().cpu + compiler_version() + format_parameters(dataset.parameters) +
-                   sha256_file(run.lab.folder() / "oracle.cpp"));
-        const Baseline cpu =
-            measure_baseline(run.oracle, run.lab, dataset, folders_.build / "cache" / "baselines.json", key);
+        const Baseline cpu = baseline(run.lab, dataset);
         Measurement& m = measured.measurement;
         m.sequential_s = cpu.sequential_s * m.iterations;
         m.openmp_s = cpu.openmp_s * m.iterations;
@@ -348,6 +344,12 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         report.measurements.push_back(m);
         if (measured.error) return;
     }
+}
+
+Baseline Judge::baseline(const Lab& lab, const Dataset& dataset) {
+    const std::string key = sha256(describe_machine().cpu + compiler_version() + format_parameters(dataset.parameters) +
+                                   sha256_file(lab.folder() / "oracle.cpp"));
+    return measure_baseline(oracle(lab), lab, dataset, folders_.build / "cache" / "baselines.json", key);
 }
 
 }  // namespace warplab

@@ -87,6 +87,9 @@ class Judge {
                                                      const std::string& architecture);
 
     const Bandwidth& bandwidth();
+
+    /// The CPU's times of a dataset: measured on all cores where they are not known yet, so let nothing else run.
+    Baseline baseline(const Lab& lab, const Dataset& dataset);
     Backend backend() const { return backend_; }
     const Folders& folders() const { return folders_; }
 

@@ -38,6 +38,8 @@ const std::vector<Entry>& entries() {
          false, false},
         {"compile", "Compile a lab's stages as grade does, and no more: then grade finds them compiled.",
          warplab::compile_for_grading, true, true, false},
+        {"baselines", "Measure the CPU's times of a lab's datasets, which bench and grade then find measured.",
+         warplab::measure_baselines, true, true, false},
         {"sweep", "Time a stage over the values of its tunables and say which is best.", warplab::sweep, true, true,
          true},
         {"device", "The GPU's limits, what each stage's launches occupy, and what bounds each lab on it.",

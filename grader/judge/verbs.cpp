@@ -359,6 +359,15 @@ int compile_for_grading(const Options& options) {
     return 0;
 }
 
+int measure_baselines(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    for (const Dataset& dataset : lab.datasets)
+        if (dataset.uses.bench && !(judge.backend() == Backend::cpu && dataset.uses.cuda_only))
+            judge.baseline(lab, dataset);
+    return 0;
+}
+
 int import(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
     const Report report = read_report(options.report);

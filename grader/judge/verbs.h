@@ -36,6 +36,7 @@ int check(const Options& options);
 int bench(const Options& options);
 int grade(const Options& options);
 int compile_for_grading(const Options& options);
+int measure_baselines(const Options& options);
 int sweep(const Options& options);
 int show_device(const Options& options);
 int profile(const Options& options);

@@ -22,6 +22,9 @@ JUDGE = """#!/usr/bin/env python3
 import hashlib, json, os, shutil, sys, time
 from pathlib import Path
 arguments = sys.argv[1:]
+if arguments[0] == "baselines":
+    open(Path(__file__).parent / "log", "a").write("baselines of lab\\n")
+    sys.exit()
 tree = Path(arguments[arguments.index("--tree") + 1])
 reports = Path(arguments[arguments.index("--report-dir") + 1])
 here = Path(__file__).parent

@@ -33,6 +33,7 @@ def test_every_gpu_is_used_and_times_one_at_a_time(course: Course, monkeypatch: 
     lines = (course.build / "log").read_text().splitlines()
     gpus = [line.split()[1] for line in lines if line.startswith("timed")]
     assert set(gpus) == {"0", "1"} and len(gpus) == 8
+    assert lines[0].startswith("baselines")  # before anything else runs
     assert not [line for line in lines if line.startswith("clash")]
     assert not [line for line in lines if line.startswith("begin compile")]  # two cores: both are timing's
 
@@ -46,6 +47,15 @@ def test_the_rest_is_compiled_ahead(course: Course, monkeypatch: pytest.MonkeyPa
         timed = next(index for index, line in enumerate(lines) if line == f"begin grade submissions/s{number}")
         assert compiled < timed
     assert not list((course.out / "ahead").iterdir())
+
+
+def test_judges_have_cores_of_their_own_and_compilers_the_others() -> None:
+    assert run.share_cores(list(range(16)), 1) == ([list(range(8))], list(range(8, 16)))
+    shares, rest = run.share_cores(list(range(64)), 4)
+    assert [len(share) for share in shares] == [8] * 4 and rest == list(range(32, 64))
+    assert sorted(sum(shares, rest)) == list(range(64))
+    assert run.share_cores([0, 1], 1) == ([[0, 1]], [])
+    assert run.share_cores([0, 1, 2], 2) == ([[0, 1, 2]] * 2, [2])  # too few to share
 
 
 def test_what_was_compiled_ahead_is_found_compiled(tmp_path: Path) -> None:

@@ -57,13 +57,17 @@ class Settings:
             return (self.stage,)
         return self.stages[: self.stages.index(self.upto) + 1] if self.upto else self.stages
 
+    def program(self, *words: str) -> list[str]:
+        """A command line of the judge. It dies with the batch: nothing of it is left if that is killed."""
+        before = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+        more = ["--build", str(self.build), *(["--backend", self.backend] if self.backend else [])]
+        return [*before, str(self.build / "warplab"), *words, *more]
+
     def command(self, tree: Path, reports: Path, verb: str = "grade") -> list[str]:
-        """The judge's command line. It dies with the batch: nothing of it is left if that is killed."""
-        words = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
-        words += [str(self.build / "warplab"), verb, self.lab, *([self.stage] if self.stage else [])]
-        words += ["--tree", str(tree), "--report-dir", str(reports), "--build", str(self.build)]
+        """The command line that judges a tree."""
+        words = self.program(verb, self.lab, *([self.stage] if self.stage else []))
+        words += ["--tree", str(tree), "--report-dir", str(reports)]
         words += ["--upto", self.upto] if self.upto else []
-        words += ["--backend", self.backend] if self.backend else []
         words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" else []
         flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc, "--unsafe": self.unsafe}
         return words + [flag for flag, given in flags.items() if given]

@@ -2,7 +2,7 @@
 
 Submissions are graded by threads that wait for judges; this thread alone writes the database, a transaction a
 submission. On the CPU backend as many judges run as there are cores. On GPUs each is timed by one judge at a time,
-and what comes next is compiled ahead on all cores but two, so that nothing disturbs the timing.
+on a share of the cores; what comes next is compiled ahead on the others, so that nothing disturbs the timing.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ def grade_here(
     """Grades on this machine, in the order in which it is done."""
     running = Running()
     gpus = count_gpus() if backend == "cuda" else []
+    if gpus:  # each judge has a share of the cores, so what the CPU can do is measured before
+        run_judge(settings.program("baselines", settings.lab), settings, running, {})
     workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
     with workers as submit:
         futures = [submit(submission) for submission in waiting]
@@ -120,22 +122,33 @@ def make_workers(settings: Settings, running: Running, jobs: int) -> Iterator[Su
         yield lambda submission: pool.submit(grade_submission, submission, settings, running, environment)
 
 
+def share_cores(of_all: list[int], gpus: int) -> tuple[list[list[int]], list[int]]:
+    """Cores for each GPU's judge, half of them in all, and those left for compiling. A judge's threads wait by
+    spinning, which takes the time of whatever runs on the same cores. Where there are too few, judges have them all."""
+    each = max(CORES_FOR_TIMING, len(of_all) // (2 * gpus))
+    if each * gpus > len(of_all):
+        return [of_all] * gpus, of_all[CORES_FOR_TIMING:]
+    shares = [of_all[number * each : (number + 1) * each] for number in range(gpus)]
+    return shares, of_all[gpus * each :]
+
+
 @contextmanager
 def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) -> Iterator[Submit]:
-    """One judge a GPU, and compilers ahead of them on the cores that timing does not need."""
-    spare = cores()[CORES_FOR_TIMING:]
-    free: SimpleQueue[str] = SimpleQueue()
-    for gpu in gpus:
-        free.put(gpu)
+    """One judge a GPU on its share of the cores, and compilers ahead of them on the others."""
+    shares, spare = share_cores(cores(), len(gpus))
+    free: SimpleQueue[tuple[str, list[int]]] = SimpleQueue()
+    for place in zip(gpus, shares, strict=True):
+        free.put(place)
 
     def grade(submission: Submission, compiled: Future[None] | None) -> Graded:
         if compiled:
             compiled.exception()  # what did not compile ahead is compiled, and reported, by the judge
-        gpu = free.get()
+        gpu, share = place = free.get()
         try:
+            os.sched_setaffinity(0, share)  # of this thread, and of the judge that it starts
             return grade_submission(submission, settings, running, {"CUDA_VISIBLE_DEVICES": gpu})
         finally:
-            free.put(gpu)
+            free.put(place)
 
     with ThreadPoolExecutor(len(spare) or 1) as compilers, ThreadPoolExecutor(len(gpus)) as judges:
 

@@ -1,0 +1,16 @@
+"""What make takes into account when it decides what to compile anew."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+BUILD = os.environ.get("BUILD") or "build"
+
+
+def test_oracles_are_made_anew_when_a_header_of_theirs_changes(root):
+    """One compiled with the old header is one that the program cannot load."""
+    command = ["make", "-pn", "-f", "grader/build.mk", f"BUILD={BUILD}", "program"]
+    printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
+    (rule,) = (line for line in printed.splitlines() if line.startswith(f"{BUILD}/precompiled/labs.h.gch:"))
+    assert "grader/core/manifest.h" in rule
