@@ -307,7 +307,8 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
             report.notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
     }
     const auto timed = [&](const Dataset& dataset) {
-        return dataset.uses.bench && dataset.applies_to(run.stage) && !(on_cpu && dataset.uses.cuda_only) &&
+        return dataset.uses.bench && dataset.applies_to(run.stage) &&
+               !((on_cpu || task.no_cuda_only) && dataset.uses.cuda_only) &&
                (task.dataset.empty() || dataset.name == task.dataset);
     };
     const auto count = std::count_if(run.lab.datasets.begin(), run.lab.datasets.end(), timed);

@@ -64,7 +64,8 @@ const std::vector<Entry>& entries() {
 
 void add_judging_options(CLI::App& command, Options& options) {
     command.add_option("--dataset", options.dataset, "this dataset only; shows the code's own output");
-    command.add_flag("--no-cuda-only", options.no_cuda_only, "check: skip the datasets that take a GPU, on one too");
+    command.add_flag("--no-cuda-only", options.no_cuda_only,
+                     "check, grade: skip the datasets that take a GPU, on one too");
     command.add_flag("--no-check-mode", options.no_check_mode,
                      "check, bench, grade: leave check mode out; quicker, and hygiene points are pending");
     command.add_flag("--no-nvcc", options.no_nvcc,

@@ -135,6 +135,7 @@ Task grading_task(const Options& options, Backend backend) {
     task.hidden = true;
     task.measure = true;
     task.check_mode = !options.no_check_mode;
+    task.no_cuda_only = options.no_cuda_only;
     task.forced_timing = options.force;
     task.sample_s = options.sample_s;
     task.all_compilers = !options.no_nvcc;

@@ -2,7 +2,7 @@
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the least and the most), and under `uid` what differs at that level. The `slow` ones run with
+`points` (or the least and the most), and under `uid` and `cuda` what differs there. The `slow` ones run with
 WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
 folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
@@ -120,7 +120,7 @@ def test_technique(entry: dict, tmp_path: Path) -> None:
     assert_outcome(entry, tmp_path, ("namespace", "uid"))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")
+@pytest.mark.skipif(os.geteuid() != 0 or BACKEND == "cuda", reason="the level is root's, and the CPU backend's")
 @pytest.mark.parametrize("entry", AT_LEVEL_UID, ids=name_of)
 def test_technique_at_level_uid(entry: dict, tmp_path: Path) -> None:
     assert_outcome(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
@@ -128,6 +128,7 @@ def test_technique_at_level_uid(entry: dict, tmp_path: Path) -> None:
 
 def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gone: Sequence[str] = ()) -> None:
     """Grades the file and checks all that the table and this file's first lines say of it."""
+    entry = entry | entry.get(BACKEND, {})
     name = f"w{tmp_path.stat().st_ino % 10**9}"
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
