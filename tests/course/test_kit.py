@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -321,3 +322,31 @@ def test_a_kit_works_by_itself(tmp_path):
     assert status == 0 and "Hand in this file" in said
     status, said = make("demo")
     assert status != 0 and "There is no verb demo in this students' kit." in said
+    told = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
+    grade_what_was_handed_in(folder, lab, told["points"], tmp_path)
+
+
+def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -> None:
+    """By the instructor's batch, with check mode, as far as the course system's gradebook."""
+    handed_in, out = folder / "handed in", folder / "batch"
+    handed_in.mkdir()
+    (archive,) = kit.rglob(f"{lab}-al1-*.tar.gz")
+    shutil.copy(archive, handed_in)
+
+    def course(*words: str | Path) -> str:
+        command = [sys.executable, "-m", "grader.course.batch", *map(str, words)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if "needs a sandbox" in done.stderr:
+            pytest.skip("no sandbox can be had here")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    course("grade", handed_in, "--lab", lab, "--out", out, "--backend", "cpu", "--build", BUILD, "--no-nvcc")
+    book = (out / "gradebook.csv").read_text()
+    assert f"al1,,graded,{points:g}," in book, book  # names are the roster's
+    assert "One thread per element" in (out / "feedback/al1/journal.html").read_text()
+    assert "correctness 6 of 6, hygiene 2 of 2, speed pending" in (out / "feedback/al1/feedback.txt").read_text()
+    exported = folder / "canvas.csv"
+    exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nLovelace,1,,al1,A,\n")
+    filled = course("export", out, "--format", "canvas", "--title", "Lab (77)", "--gradebook", exported)
+    assert f"Lovelace,1,,al1,A,{points:g}" in filled, filled
