@@ -19,11 +19,12 @@ NEW :=
 PDF :=
 JSON :=
 REPORT :=
+UPTO :=
 V :=
 
 # What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
 # into a shell line.
-typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU NEW PDF REPORT
+typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU NEW PDF REPORT UPTO
 
 verbs := help start check bench grade sweep show device profile sanitize inspect note journal import submit clean
 
@@ -32,6 +33,10 @@ include $(wildcard grader/course/course.mk)
 
 $(foreach name,lab stage dataset backend work tree source force unsafe json image set gpu new pdf report,\
     $(if $(findstring command,$(origin $(name))),$(error Write $(name)= in capitals)))
+# A misspelt one would be passed over in silence.
+others := BUILD VENV V AUTHORS ONLY SECONDS_EACH MARCH NVCC CC CXX CPPFLAGS CXXFLAGS LDFLAGS LDLIBS SHELL PATH
+$(foreach name,$(filter-out $(typed) $(others),$(.VARIABLES)),$(if $(findstring command,$(origin $(name))),\
+    $(error $(name)= means nothing here. What can be given: $(typed) AUTHORS BUILD CXX V)))
 $(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
 export BUILD VENV $(typed)
 
@@ -75,7 +80,10 @@ show: lab-given program
 	    [ $$shown -gt 1 ] || ! [ -f "$$draw" ] || [ -z "$$(ls -A "$$folder")" ] || \
 	    { $(MAKE) -s $(VENV)/ready && "$(VENV)/bin/python" "$$draw" "$$folder"; } || exit 2; exit $$shown
 
-grade device: program
+grade: program
+	@$(warplab) $@ $(stage) $(options) $${UPTO:+--upto "$$UPTO"}
+
+device: program
 	@$(warplab) $@ $(stage) $(options)
 
 import: program

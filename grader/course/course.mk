@@ -4,10 +4,9 @@ verbs += demo test new-lab starters docs example-journal results counters peers 
     gradescope autolab
 
 LABS :=
-UPTO :=
 FORMAT :=
 OUTPUT :=
-typed += LABS UPTO FORMAT OUTPUT
+typed += LABS FORMAT OUTPUT
 include $(wildcard grader/course/batch/batch.mk)
 
 demo: setup-demo program

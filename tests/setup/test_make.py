@@ -64,6 +64,14 @@ def test_a_lower_case_variable_is_refused(checkout, make):
     assert not (folder / "build").exists()
 
 
+def test_a_misspelt_variable_is_refused_with_those_there_are(checkout, make):
+    folder = checkout()
+    said = make(folder, "check", "LAB=sample", "STAG=2")
+    assert said.status == 2
+    assert said.has("STAG= means nothing here. What can be given: LAB STAGE ")
+    assert not (folder / "build").exists()
+
+
 def test_verbs_run_in_the_order_typed(checkout, make):
     said = make(checkout(), "start", "check", "LAB=sample", "BACKEND=cpu")
     assert said.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
