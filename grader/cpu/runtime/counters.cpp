@@ -19,6 +19,7 @@ using warplab::LaunchCounts;
 using warplab::MemoryKind;
 
 constexpr unsigned lanes_per_warp = 32, most_threads = 1024, counted_blocks = 32, banks = 32;
+constexpr std::size_t most_of_one_thread = 256;  // accesses that are kept before they are counted
 constexpr std::uint64_t most_counted =
     1 << 20;  // accesses of a process: a solver's later iterations are like the first
 constexpr std::uintptr_t sector_bytes = 32, word_bytes = 4;
@@ -95,8 +96,10 @@ class Counter {
         if (block_state.epoch != block_ || block_state.generation != generation_) flush();
         block_ = block_state.epoch;
         generation_ = block_state.generation;
-        logs_[linear_thread()].push_back(access);
+        std::vector<LoggedAccess>& log = logs_[linear_thread()];
+        log.push_back(access);
         anything_ = true;
+        if (block_state.threads == 1 && log.size() >= most_of_one_thread) flush_warp(0);  // nobody to wait for
     }
 
     void flush() {
