@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "grader/cpu/include/warplab_cpu/scheduler.h"
@@ -36,14 +35,35 @@ void for_each_lane(const Request& request, Visit visit) {
     for (std::uint32_t left = request.lanes; left; left &= left - 1) visit(std::countr_zero(left));
 }
 
+/// A few addresses or what they lie in, without allocating for each request.
+class Few {
+  public:
+    void add(std::uintptr_t value) { values_[count_++] = value; }
+    std::uint64_t count() const { return count_; }
+
+    /// Leaves one of each.
+    Few& sort_out() {
+        std::sort(begin(), end());
+        count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
+        return *this;
+    }
+    std::uintptr_t* begin() { return values_.data(); }
+    std::uintptr_t* end() { return begin() + count_; }
+
+  private:
+    std::array<std::uintptr_t, 2 * lanes_per_warp> values_;
+    std::size_t count_ = 0;
+};
+
 std::uint64_t count_sectors(const Request& request) {
-    std::set<std::uintptr_t> sectors;
+    Few sectors;
     for_each_lane(request, [&](int lane) {
         const std::uintptr_t first = request.address[lane] / sector_bytes;
         const std::uintptr_t last = (request.address[lane] + request.like.width - 1) / sector_bytes;
-        for (std::uintptr_t sector = first; sector <= last; ++sector) sectors.insert(sector);
+        sectors.add(first);
+        if (last != first) sectors.add(last);
     });
-    return sectors.size();
+    return sectors.sort_out().count();
 }
 
 /// Passes over the banks: lanes that want different words of one bank wait for each other. Accesses of 8 and 16 bytes
@@ -52,35 +72,41 @@ std::uint64_t count_bank_passes(const Request& request) {
     const unsigned parts = std::max<unsigned>(1, request.like.width / word_bytes);
     std::uint64_t passes = 0;
     for (unsigned part = 0; part < parts; ++part) {
-        std::array<std::set<std::uintptr_t>, banks> words;
+        Few words;
         const unsigned first = part * lanes_per_warp / parts, end = (part + 1) * lanes_per_warp / parts;
         for_each_lane(request, [&](int lane) {
             if (static_cast<unsigned>(lane) < first || static_cast<unsigned>(lane) >= end) return;
             const std::uintptr_t last = (request.address[lane] + request.like.width - 1) / word_bytes;
-            for (std::uintptr_t word = request.address[lane] / word_bytes; word <= last; ++word)
-                words[word % banks].insert(word);
+            for (std::uintptr_t word = request.address[lane] / word_bytes; word <= last; ++word) words.add(word);
         });
-        std::size_t most = 0;
-        for (const auto& of_bank : words) most = std::max(most, of_bank.size());
-        passes += most;
+        std::array<std::uint64_t, banks> of_bank{};
+        for (const std::uintptr_t word : words.sort_out()) ++of_bank[word % banks];
+        passes += *std::max_element(of_bank.begin(), of_bank.end());
     }
     return std::max<std::uint64_t>(passes, 1);
 }
 
+Few addresses_of(const Request& request) {
+    Few addresses;
+    for_each_lane(request, [&](int lane) { addresses.add(request.address[lane]); });
+    return addresses;
+}
+
 /// The most lanes that update one address: they do so one after the other.
 std::uint64_t count_same_address(const Request& request) {
-    std::map<std::uintptr_t, std::uint64_t> lanes;
-    std::uint64_t most = 0;
-    for_each_lane(request, [&](int lane) { most = std::max(most, ++lanes[request.address[lane]]); });
-    return most;
+    Few addresses = addresses_of(request);
+    std::sort(addresses.begin(), addresses.end());
+    std::ptrdiff_t most = 0;
+    for (auto* same = addresses.begin(); same != addresses.end();) {
+        auto* const next = std::upper_bound(same, addresses.end(), *same);
+        most = std::max(most, next - same);
+        same = next;
+    }
+    return static_cast<std::uint64_t>(most);
 }
 
 /// The cache of constants serves one address at a time.
-std::uint64_t count_addresses(const Request& request) {
-    std::set<std::uintptr_t> addresses;
-    for_each_lane(request, [&](int lane) { addresses.insert(request.address[lane]); });
-    return addresses.size();
-}
+std::uint64_t count_addresses(const Request& request) { return addresses_of(request).sort_out().count(); }
 
 class Counter {
   public:
