@@ -80,11 +80,11 @@ def earned(stage: dict) -> float:
 def left_running(name: str) -> list[str]:
     """Processes and threads that call themselves so. Others come and go while one looks."""
     found = []
-    for process in filter(str.isdecimal, os.listdir("/proc")):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            for thread in os.listdir(f"/proc/{process}/task"):
-                if Path(f"/proc/{process}/task/{thread}/comm").read_text().strip() == name:
-                    found.append(thread)
+            for thread in (process / "task").iterdir():
+                if (thread / "comm").read_text().strip() == name:
+                    found.append(thread.name)
     return found
 
 
