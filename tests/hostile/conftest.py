@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from grader.course.batch.run import count_gpus
+from grader.course.batch.run import list_gpus
 from tests.labs.conftest import BACKEND
 
 worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-if BACKEND == "cuda" and worker.isdecimal() and (gpus := count_gpus()):
+if BACKEND == "cuda" and worker.isdecimal() and (gpus := list_gpus()):
     os.environ["CUDA_VISIBLE_DEVICES"] = gpus[int(worker) % len(gpus)]

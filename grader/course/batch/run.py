@@ -58,7 +58,7 @@ def cores() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def count_gpus() -> list[str]:
+def list_gpus() -> list[str]:
     """What CUDA_VISIBLE_DEVICES may be set to, one GPU each."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     if given:
@@ -88,7 +88,7 @@ def grade_here(
 ) -> Generator[Graded, None, None]:
     """Grades on this machine, in the order in which it is done."""
     running = Running()
-    gpus = count_gpus() if backend == "cuda" else []
+    gpus = list_gpus() if backend == "cuda" else []
     if gpus:  # each judge has a share of the cores, so what the CPU can do is measured before
         run_judge(settings.program("baselines", settings.lab), settings, running, {})
     workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)

@@ -19,8 +19,8 @@ using warplab::MemoryKind;
 
 constexpr unsigned lanes_per_warp = 32, most_threads = 1024, counted_blocks = 32, banks = 32;
 constexpr std::size_t most_of_one_thread = 256;  // accesses that are kept before they are counted
-constexpr std::uint64_t most_counted =
-    1 << 20;  // accesses of a process: a solver's later iterations are like the first
+// Accesses of a process: a solver's later iterations are like the first.
+constexpr std::uint64_t most_counted = 1 << 20;
 constexpr std::uintptr_t sector_bytes = 32, word_bytes = 4;
 
 /// What the lanes of a warp access at one place, each for the k-th time since the last barrier.
@@ -41,8 +41,7 @@ class Few {
     void add(std::uintptr_t value) { values_[count_++] = value; }
     std::uint64_t count() const { return count_; }
 
-    /// Leaves one of each.
-    Few& sort_out() {
+    Few& keep_different() {
         std::sort(begin(), end());
         count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
         return *this;
@@ -63,7 +62,7 @@ std::uint64_t count_sectors(const Request& request) {
         sectors.add(first);
         if (last != first) sectors.add(last);
     });
-    return sectors.sort_out().count();
+    return sectors.keep_different().count();
 }
 
 /// Passes over the banks: lanes that want different words of one bank wait for each other. Accesses of 8 and 16 bytes
@@ -80,7 +79,7 @@ std::uint64_t count_bank_passes(const Request& request) {
             for (std::uintptr_t word = request.address[lane] / word_bytes; word <= last; ++word) words.add(word);
         });
         std::array<std::uint64_t, banks> of_bank{};
-        for (const std::uintptr_t word : words.sort_out()) ++of_bank[word % banks];
+        for (const std::uintptr_t word : words.keep_different()) ++of_bank[word % banks];
         passes += *std::max_element(of_bank.begin(), of_bank.end());
     }
     return std::max<std::uint64_t>(passes, 1);
@@ -106,7 +105,7 @@ std::uint64_t count_same_address(const Request& request) {
 }
 
 /// The cache of constants serves one address at a time.
-std::uint64_t count_addresses(const Request& request) { return addresses_of(request).sort_out().count(); }
+std::uint64_t count_addresses(const Request& request) { return addresses_of(request).keep_different().count(); }
 
 class Counter {
   public:

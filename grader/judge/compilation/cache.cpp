@@ -102,13 +102,13 @@ void tidy(const fs::path& cache) {
         if ((bytes += bytes_in(one.folder)) > room_bytes && one.used < day_ago) fs::remove_all(one.folder, error);
 }
 
-BuildLock::BuildLock(const fs::path& cache) {
+CacheLock::CacheLock(const fs::path& cache) {
     make_folder(cache, 0755);
     file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
     if (file_ >= 0) flock(file_, LOCK_EX);
 }
 
-BuildLock::~BuildLock() {
+CacheLock::~CacheLock() {
     if (file_ >= 0) close(file_);
 }
 

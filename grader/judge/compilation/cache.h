@@ -33,13 +33,13 @@ std::optional<std::filesystem::path> find_cached(const std::filesystem::path& ca
 /// Now and then: removes the folders used longest ago beyond 2 GB, and work that was left lying for a day.
 void tidy(const std::filesystem::path& cache);
 
-/// Held while something is built that others will want too, so that it is built once.
-class BuildLock {
+/// Held while something is built or measured that others will want too, so that it is done once.
+class CacheLock {
   public:
-    explicit BuildLock(const std::filesystem::path& cache);
-    ~BuildLock();
-    BuildLock(const BuildLock&) = delete;
-    BuildLock& operator=(const BuildLock&) = delete;
+    explicit CacheLock(const std::filesystem::path& cache);
+    ~CacheLock();
+    CacheLock(const CacheLock&) = delete;
+    CacheLock& operator=(const CacheLock&) = delete;
 
   private:
     int file_;

@@ -200,7 +200,7 @@ Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
         base.folder = *found;
         return base;
     }
-    const BuildLock lock(cache);
+    const CacheLock lock(cache);
     if (const auto found = find_cached(cache, name)) {
         base.folder = *found;
         return base;
