@@ -18,7 +18,7 @@ enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit
 /// Where a buffer's bytes are.
 enum class Transport : std::uint32_t {
     none = 0,
-    ipc = 1,     // a CUDA IPC handle of memory the judge owns
+    device = 1,  // GPU memory the judge owns, exported as a descriptor
     shared = 2,  // a memory file both map: device memory of the CPU backend, or host memory
     local = 3,   // a memory file as for shared, copied to and from memory of the runner's own at every run, so that
                  // compute-sanitizer and ncu see exact allocations; never used for grading
@@ -31,7 +31,6 @@ struct Buffer {
     std::uint64_t offset;        // of slot 0 in it
     std::uint64_t stride;        // from a slot to the next
     std::uint64_t bytes;         // of one slot, guards excluded
-    std::uint8_t ipc[64];
 };
 
 struct Request {

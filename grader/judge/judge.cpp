@@ -320,7 +320,9 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     for (const Dataset& dataset : run.lab.datasets) {
         if (!timed(dataset)) continue;
         const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset.name, what)); };
-        Measured measured = measure(run, reference.run.get(), dataset, bandwidth(), effort, say);
+        say("CPU baselines");
+        const Baseline cpu = baseline(run.lab, dataset);
+        Measured measured = measure(run, reference.run.get(), dataset, bandwidth(), effort, cpu, say);
         run.end_session();
         if (reference.run) reference.run->end_session();
         if (measured.failure) {
@@ -334,8 +336,6 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
             report.verdict = Verdict::error;
             report.error = measured.error;
         }
-        say("CPU baselines");
-        const Baseline cpu = baseline(run.lab, dataset);
         Measurement& m = measured.measurement;
         m.sequential_s = cpu.sequential_s * m.iterations;
         m.openmp_s = cpu.openmp_s * m.iterations;

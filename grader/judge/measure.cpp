@@ -112,6 +112,15 @@ class Contestant {
         return total_s;
     }
 
+    /// What this solution makes of the inputs of a sighting; sets `failure` where it makes nothing.
+    Array outputs_for(const Sighting& seen) {
+        windows_[0] = seen.window;
+        copy_inputs(0);
+        run_.device.synchronize();
+        failure = command(1).failure;
+        return buffers_->read_part(seen.buffer, 0, seen.first, seen.found.count());
+    }
+
     void poison_scratch() { buffers_->poison_all(); }
     std::vector<Sighting>& sightings() { return sightings_; }
 
@@ -150,15 +159,23 @@ class Contestant {
 
     /// New inputs for the first `calls` slots, at offsets nobody could foresee.
     void move_inputs(std::uint32_t calls) {
-        for (std::uint32_t slot = 0; slot < calls; ++slot)
+        for (std::uint32_t slot = 0; slot < calls; ++slot) {
             for (std::size_t i = 0; i < pool_.regions.size(); ++i) {
                 if (!pool_.regions[i]) continue;
                 const std::size_t places = pool_.step ? pool_.extra / pool_.step : 0;
                 const std::size_t first = places ? random_() % (places + 1) * pool_.step : 0;
                 windows_[slot][i] = first;
-                buffers_->copy_into(i, slot, *pool_.regions[i], first * element_bytes(pool_.problem.arrays[i].type()));
             }
+            copy_inputs(slot);
+        }
         run_.device.synchronize();
+    }
+
+    void copy_inputs(std::uint32_t slot) {
+        for (std::size_t i = 0; i < pool_.regions.size(); ++i)
+            if (pool_.regions[i])
+                buffers_->copy_into(i, slot, *pool_.regions[i],
+                                    windows_[slot][i] * element_bytes(pool_.problem.arrays[i].type()));
     }
 
     double time_command(std::uint32_t calls) {
@@ -207,18 +224,35 @@ class Contestant {
     double empty_s_ = 0;
 };
 
-/// The right answer to a sighting.
-Array expected_for(const StageRun& run, const Pool& pool, const Sighting& seen) {
-    Problem call = pool.call_at(seen.window, run.lab);
-    Array expected(seen.found.type(), seen.found.count());
-    if (run.oracle.reference_part(call, seen.buffer, seen.first, seen.found.count(), expected)) return expected;
-    run.oracle.reference(call, Execution::openmp);
-    return call.arrays[seen.buffer].part(seen.first, seen.found.count());
+/// Stands in for the CPU: the reference solution, in its own process, and what a call takes on the CPU.
+struct Substitute {
+    Contestant* reference = nullptr;
+    double cpu_s = 0;
+};
+
+/// What of a sighting is wrong, and in `expected` the right answer. The reference solution is asked where the CPU would
+/// take longer than `left_s`, but the CPU alone accuses.
+std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const Sighting& seen,
+                                          const Substitute& substitute, double left_s, Array& expected) {
+    const Problem call = pool.call_at(seen.window, run.lab);
+    const std::size_t count = seen.found.count();
+    const auto compare_now = [&] { return compare(run.oracle, call, seen.buffer, expected, seen.found, seen.first); };
+    expected = Array(seen.found.type(), count);
+    if (run.oracle.reference_part(call, seen.buffer, seen.first, count, expected)) return compare_now();
+    Contestant* const reference = substitute.reference;
+    if (reference && !reference->failure && substitute.cpu_s > left_s) {
+        expected = reference->outputs_for(seen);
+        if (!reference->failure && !compare_now()) return std::nullopt;
+    }
+    Problem solved = pool.call_at(seen.window, run.lab);
+    run.oracle.reference(solved, Execution::openmp);
+    expected = solved.arrays[seen.buffer].part(seen.first, count);
+    return compare_now();
 }
 
 /// Checks sightings in random order until the time is up, at least one of every sample.
 std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<Sighting>& sightings, double budget_s,
-                              std::uint64_t seed) {
+                              const Substitute& substitute, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::shuffle(sightings.begin(), sightings.end(), random);
     std::vector<bool> seen_sample(1000, false);
@@ -230,11 +264,11 @@ std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector
     const auto samples = static_cast<std::size_t>(std::count(seen_sample.begin(), seen_sample.end(), true));
     const auto begin = Clock::now();
     for (std::size_t i = 0; i < sightings.size(); ++i) {
-        if (i >= samples && seconds_since(begin) > budget_s) break;
+        const double left_s = budget_s - seconds_since(begin);
+        if (i >= samples && left_s < 0) break;
         const Sighting& s = sightings[i];
-        const Array expected = expected_for(run, pool, s);
-        const Problem call = pool.call_at(s.window, run.lab);
-        const auto difference = compare(run.oracle, call, s.buffer, expected, s.found, s.first);
+        Array expected;
+        const auto difference = find_difference(run, pool, s, substitute, left_s, expected);
         if (!difference) continue;
         const std::string name = run.lab.buffers[s.buffer].name;
         return Failure{
@@ -499,7 +533,7 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
 }  // namespace
 
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
-                 const Effort& effort, const Progress& progress) {
+                 const Effort& effort, const Baseline& cpu, const Progress& progress) {
     Measured measured;
     Measurement& m = measured.measurement;
     m.dataset = dataset.name;
@@ -531,8 +565,10 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     measured.failure = race.student.failure;
     if (measured.failure) return measured;
     progress("checking timed outputs");
+    const Substitute substitute{race.reference ? &*race.reference : nullptr,
+                                cpu.openmp_s * student.oracle.cost(shape).iterations};
     if (effort.verify_s > 0)
-        measured.failure = verify(student, pool, race.student.sightings(), effort.verify_s, entropy());
+        measured.failure = verify(student, pool, race.student.sightings(), effort.verify_s, substitute, entropy());
     if (measured.failure) return measured;
     fill_in(m, race, calls, calls_wanted);
     m.limit = limit_phrase(m);

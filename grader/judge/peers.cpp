@@ -39,7 +39,7 @@ Json time_peer(Judge& judge, const Lab& lab, const Peer& peer, const Dataset& da
     peer_task.libraries = peer.libraries;
     const auto ours = ready_or_throw(judge, lab, stage, judge.source_of(lab, stage, "solutions"), task);
     const auto theirs = ready_or_throw(judge, lab, stage, lab.folder() / "peers" / (peer.name + ".cu"), peer_task);
-    const Measured measured = measure(*theirs, ours.get(), dataset, judge.bandwidth(), unchecked(), progress);
+    const Measured measured = measure(*theirs, ours.get(), dataset, judge.bandwidth(), unchecked(), {}, progress);
     if (measured.failure || measured.error)
         throw std::runtime_error(fmt::format("{} on {}: {}", peer.title, dataset.name,
                                              (measured.failure ? measured.failure : measured.error)->message));

@@ -178,6 +178,7 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (policy.gpu) {
         for (const auto& node : sandbox::gpu_devices()) devices.push_back(node);
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
+        devices.emplace_back("/proc");  // the driver names its threads there; what is not the program's own is root's
     }
     File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
     // Never with less than the level's name says.

@@ -84,7 +84,7 @@ Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Datase
         point.failure = ready.compilation.failure ? ready.compilation.failure->message : "does not compile";
         return point;
     }
-    const Measured measured = measure(*ready.run, nullptr, dataset, judge.bandwidth(), sweep_effort, progress);
+    const Measured measured = measure(*ready.run, nullptr, dataset, judge.bandwidth(), sweep_effort, {}, progress);
     if (measured.failure || measured.error) {
         point.failure = (measured.failure ? measured.failure : measured.error)->message;
         return point;

@@ -59,18 +59,14 @@ int exit_status(const Report& report) {
     return 2;
 }
 
-/// Code of others is graded in the strongest sandbox there is, or not at all. At level uid no program opens the judge's
-/// GPU memory: CUDA IPC takes system calls that Landlock and seccomp refuse there (seen on an H200).
-SandboxLevel grading_level(const Options& options, Backend backend) {
+/// Code of others is graded in the strongest sandbox there is, or not at all.
+SandboxLevel grading_level(const Options& options) {
     const SandboxSupport& support = sandbox_support();
-    const bool only_without_gpu = support.level == SandboxLevel::uid && backend == Backend::cuda;
-    if (support.level != SandboxLevel::none && !only_without_gpu) return support.level;
-    if (options.unsafe || is_ours(options)) return SandboxLevel::none;
-    throw UsageError(fmt::format(
-        "Grading other people's code {}needs a sandbox, and none can be had here: {}{} With --unsafe "
-        "(UNSAFE=1) the code runs with your own rights.",
-        only_without_gpu ? "on a GPU " : "", support.why_not_stronger,
-        only_without_gpu ? " --backend cpu (BACKEND=cpu) grades at level uid, with speed points pending." : ""));
+    if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) return support.level;
+    throw UsageError(
+        fmt::format("Grading other people's code needs a sandbox, and none can be had here: {} With --unsafe "
+                    "(UNSAFE=1) the code runs with your own rights.",
+                    support.why_not_stronger));
 }
 
 fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, const Options& options) {
@@ -130,7 +126,7 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
     return all;
 }
 
-Task grading_task(const Options& options, Backend backend) {
+Task grading_task(const Options& options) {
     Task task;
     task.hidden = true;
     task.measure = true;
@@ -140,7 +136,7 @@ Task grading_task(const Options& options, Backend backend) {
     task.sample_s = options.sample_s;
     task.all_compilers = !options.no_nvcc;
     task.dataset = options.dataset;
-    task.sandbox = grading_level(options, backend);
+    task.sandbox = grading_level(options);
     return task;
 }
 
@@ -331,7 +327,7 @@ int bench(const Options& options) {
 
 int grade(const Options& options) {
     Judge judge(folders_of(options), choose_backend(options.backend));
-    const Task task = grading_task(options, judge.backend());
+    const Task task = grading_task(options);
     std::vector<std::string> names = {options.lab};
     if (options.lab.empty()) names = find_labs(options.root);
     std::vector<Report> reports;
@@ -352,7 +348,7 @@ int grade(const Options& options) {
 
 int compile_for_grading(const Options& options) {
     Judge judge(folders_of(options), choose_backend(options.backend));
-    const Task task = grading_task(options, judge.backend());
+    const Task task = grading_task(options);
     const Lab& lab = judge.lab(options.lab);
     check_names(lab, options, judge.backend());
     for (const Stage* stage : stages_to_grade(lab, options))

@@ -1,9 +1,11 @@
-// The runner's side of the CUDA backend: device memory belongs to the judge and arrives as IPC handles. The linker
+// The runner's side of the CUDA backend: device memory belongs to the judge and arrives as descriptors. The linker
 // sends the student's calls of a few runtime functions here first (--wrap; the list is in judge/toolchain.h): to
 // count device-to-host bytes and allocations and to name the kernel of a failure. That helps messages and honest
 // mistakes; nothing the judge trusts depends on it.
 
+#include <cuda.h>
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -101,22 +103,86 @@ bool is_local(const protocol::Buffer& buffer) {
     return buffer.transport == static_cast<std::uint32_t>(protocol::Transport::local);
 }
 
+/// Functions of the driver, which the runtime has loaded; there is no library to link with on a machine without a GPU.
+struct Driver {
+    void* library = dlopen("libcuda.so.1", RTLD_NOW);
+    template <class Function>
+    void find(Function*& function, const char* name) {
+        function = library ? reinterpret_cast<Function*>(dlsym(library, name)) : nullptr;
+        if (function) return;
+        std::fprintf(stderr, "runner: the driver has no %s\n", name);
+        _exit(2);
+    }
+    decltype(&cuGetErrorString) error_string;
+    decltype(&cuMemImportFromShareableHandle) import;
+    decltype(&cuMemAddressReserve) reserve;
+    decltype(&cuMemMap) map;
+    decltype(&cuMemSetAccess) set_access;
+    decltype(&cuMemRelease) release;
+    decltype(&cuMemUnmap) unmap;
+    decltype(&cuMemAddressFree) free_addresses;
+    Driver() {
+        find(error_string, "cuGetErrorString");
+        find(import, "cuMemImportFromShareableHandle");
+        find(reserve, "cuMemAddressReserve");
+        find(map, "cuMemMap");
+        find(set_access, "cuMemSetAccess");
+        find(release, "cuMemRelease");
+        find(unmap, "cuMemUnmap");
+        find(free_addresses, "cuMemAddressFree");
+    }
+};
+
+Driver& driver() {
+    static auto* functions = new Driver;  // outlives static destructors
+    return *functions;
+}
+
+void check(const char* what, CUresult result) {
+    if (result == CUDA_SUCCESS) return;
+    const char* words = nullptr;
+    driver().error_string(result, &words);
+    std::fprintf(stderr, "runner: cannot %s the judge's device memory: %s\n", what, words ? words : "unknown error");
+    _exit(2);
+}
+
+void* map_judges_memory(int descriptor, std::size_t bytes) {
+    if (const cudaError_t error = cudaFree(nullptr)) give_up("cannot use the GPU", error);  // makes the context
+    CUmemAccessDesc access{};
+    access.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CUmemGenericAllocationHandle physical{};
+    CUdeviceptr pointer{};
+    void* const handle = reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor));
+    check("open", driver().import(&physical, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    check("reserve addresses for", driver().reserve(&pointer, bytes, 0, 0, 0));
+    check("map", driver().map(pointer, bytes, 0, physical, 0));
+    check("get access to", driver().set_access(pointer, bytes, &access, 1));
+    check("let go of", driver().release(physical));  // stays until it is unmapped
+    return reinterpret_cast<void*>(pointer);
+}
+
+void unmap_judges_memory(void* memory, std::size_t bytes) {
+    const CUdeviceptr pointer = reinterpret_cast<CUdeviceptr>(memory);
+    cudaDeviceSynchronize();
+    driver().unmap(pointer, bytes);
+    driver().free_addresses(pointer, bytes);
+}
+
 }  // namespace
 
 void start(StatusPage* status) { page = status; }
 
 Mapping map_device(const protocol::Buffer& buffer, int descriptor) {
-    Mapping mapping = map_host(buffer, descriptor);
+    Mapping mapping;
+    mapping.buffer = buffer;
     if (is_local(buffer)) {
+        mapping = map_host(buffer, descriptor);
         if (const cudaError_t error = cudaMalloc(&mapping.device, buffer.bytes ? buffer.bytes : 1))
             give_up("cannot allocate device memory", error);
         mapping.buffer.offset = mapping.buffer.stride = 0;
-    } else if (buffer.transport == static_cast<std::uint32_t>(protocol::Transport::ipc)) {
-        cudaIpcMemHandle_t handle;
-        static_assert(sizeof handle == sizeof buffer.ipc);
-        std::memcpy(&handle, buffer.ipc, sizeof handle);
-        if (const cudaError_t error = cudaIpcOpenMemHandle(&mapping.device, handle, cudaIpcMemLazyEnablePeerAccess))
-            give_up("cannot open the judge's device memory", error);
+    } else if (buffer.transport == static_cast<std::uint32_t>(protocol::Transport::device)) {
+        mapping.device = map_judges_memory(descriptor, buffer.mapped_bytes);
     }
     return mapping;
 }
@@ -125,7 +191,7 @@ void unmap(Mapping& mapping) {
     if (mapping.device && is_local(mapping.buffer))
         cudaFree(mapping.device);
     else if (mapping.device)
-        cudaIpcCloseMemHandle(mapping.device);
+        unmap_judges_memory(mapping.device, mapping.buffer.mapped_bytes);
     if (mapping.file) munmap(mapping.file, mapping.file_bytes);
     mapping = {};
 }

@@ -83,9 +83,8 @@ void open_buffers(const Request& request, const int* descriptors, int descriptor
     int used = 0;
     for (std::uint32_t i = 0; i < request.buffer_count && i <= protocol::max_buffers; ++i) {
         const protocol::Buffer& buffer = request.buffers[i];
-        const bool needs_file = buffer.transport == static_cast<std::uint32_t>(protocol::Transport::shared) ||
-                                buffer.transport == static_cast<std::uint32_t>(protocol::Transport::local);
-        const int descriptor = needs_file && used < descriptor_count ? descriptors[used++] : -1;
+        const bool has_one = buffer.transport != static_cast<std::uint32_t>(protocol::Transport::none);
+        const int descriptor = has_one && used < descriptor_count ? descriptors[used++] : -1;
         mappings[i] =
             request.host_variant ? runner::map_host(buffer, descriptor) : runner::map_device(buffer, descriptor);
         mappings[i].number = i;

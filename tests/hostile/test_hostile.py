@@ -2,10 +2,11 @@
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the least and the most), and under `uid` and `cuda` what differs there. The `slow` ones run with
-WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
-@ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
-folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
+`points` (or the least and the most), and under `uid` and `cuda` what differs there; with `dataset`, it is graded on
+that one alone. The `slow` ones run with WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but
+for a few that are `short`. In a file, @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have
+to guess: the course's folder, its build folder, another student's folder, a port that somebody listens on, and a name
+by which the test knows its processes.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -29,17 +32,18 @@ THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
 AT_LEVEL_UID = [one for one in ENTRIES if BACKEND in one["backends"] and (THOROUGH or one.get("short"))]
 LAB, STAGE = "dot_product", "01_serial_block_sum"
 HONEST = ROOT / "solutions" / LAB / f"{STAGE}.cu"
+Graded = tuple[dict, str]
 CANARY = "canary-b7d1f0c35a"  # in the environment and in another student's file
 
 
-def grade(
-    source: Path, folder: Path, gone: Sequence[str], lab: str = LAB, stage: str = STAGE, check_mode: bool = False
-) -> tuple[dict, str]:
+def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, Any] = MappingProxyType({})) -> Graded:
     """Grades a file in the sandbox of a machine without what is `gone`; returns the report and all that was printed."""
+    lab, stage = entry.get("lab", LAB), entry.get("stage", STAGE)
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
-    command += ["--no-cuda-only", "--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
-    command += [] if check_mode else ["--no-check-mode"]
+    command += ["--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
+    command += ["--dataset", entry["dataset"]] if "dataset" in entry else ["--no-cuda-only"]
+    command += [] if entry.get("check_mode") else ["--no-check-mode"]
     run = subprocess.run(
         [*without(*gone), *map(str, command)],
         cwd=ROOT,
@@ -120,7 +124,7 @@ def test_technique(entry: dict, tmp_path: Path) -> None:
     assert_outcome(entry, tmp_path, ("namespace", "uid"))
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or BACKEND == "cuda", reason="the level is root's, and the CPU backend's")
+@pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")
 @pytest.mark.parametrize("entry", AT_LEVEL_UID, ids=name_of)
 def test_technique_at_level_uid(entry: dict, tmp_path: Path) -> None:
     assert_outcome(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
@@ -133,9 +137,7 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
         source = prepare(entry, tmp_path, name, server.getsockname()[1])
-        report, printed = grade(
-            source, tmp_path, gone, entry.get("lab", LAB), entry.get("stage", STAGE), entry.get("check_mode", False)
-        )
+        report, printed = grade(source, tmp_path, gone, entry)
         with pytest.raises(TimeoutError):
             server.accept()
     assert report["sandbox"] in one_of(level)

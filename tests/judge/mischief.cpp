@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,28 @@ int reach_network(int port) {
     return worked(line >= 0 && connect(line, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0);
 }
 
+sockaddr_un abstract_address(const char* name) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path + 1, name, sizeof address.sun_path - 2);
+    return address;
+}
+
+/// As the GPU's driver does with each context. That others get through to it must not be.
+int listen_as_the_driver(const char* name) {
+    const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const sockaddr_un here = abstract_address(name);
+    if (bind(line, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 || listen(line, 128) != 0)
+        return worked(false);
+    return accept(line, nullptr, nullptr) < 0 && errno == EPERM ? 0 : 2;
+}
+
+int connect_to(const char* name) {
+    const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const sockaddr_un there = abstract_address(name);
+    return worked(connect(line, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0);
+}
+
 int list_descriptors() {
     DIR* folder = opendir("/proc/self/fd");
     if (!folder) return worked(false);
@@ -170,7 +193,9 @@ int main(int count, char** words) {
     if (deed == "read") return read_file(word);
     if (deed == "write") return write_file(word, count > 3 ? std::atoll(words[3]) : 1);
     if (deed == "connect") return reach_network(static_cast<int>(number));
-    if (deed == "socket") return worked(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+    if (deed == "socket") return worked(socket(AF_UNIX, word[0] == 'd' ? SOCK_DGRAM : SOCK_STREAM, 0) >= 0);
+    if (deed == "drivers_socket") return listen_as_the_driver(word);
+    if (deed == "connect_to") return connect_to(word);
     if (deed == "kill") return worked(::kill(static_cast<pid_t>(number), 0) == 0);
     if (deed == "trace") return worked(ptrace(PTRACE_ATTACH, static_cast<pid_t>(number), nullptr, nullptr) == 0);
     if (deed == "new_namespace") return worked(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -402,8 +403,22 @@ TEST_P(EveryLevel, RootIsGivenUpForGood) {
 
 TEST_P(EveryLevel, UserLevelRefusesSocketsAndNamespaces) {
     if (GetParam() != SandboxLevel::uid) GTEST_SKIP();
-    EXPECT_EQ(run({"socket"}).status, 1);
+    EXPECT_EQ(run({"socket", "stream"}).status, 1);
+    EXPECT_EQ(run({"socket", "datagram"}).status, 1);
     EXPECT_EQ(run({"new_namespace"}).status, 1);
+}
+
+TEST_P(EveryLevel, SocketOfTheDriverReachesNobody) {
+    if (GetParam() != SandboxLevel::uid) GTEST_SKIP();
+    EXPECT_EQ(run({"drivers_socket", "warplab-test"}).status, 0);
+    const int server = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    sockaddr_un here{};
+    here.sun_family = AF_UNIX;
+    std::strncpy(here.sun_path + 1, "warplab-test-server", sizeof here.sun_path - 2);
+    ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&here), sizeof here), 0);
+    ASSERT_EQ(listen(server, 5), 0);
+    EXPECT_EQ(run({"connect_to", "warplab-test-server"}).status, 1);
+    close(server);
 }
 
 TEST_P(EveryLevel, SharedMemoryIsLimitedWhereThereAreControlGroups) {

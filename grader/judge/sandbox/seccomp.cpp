@@ -3,10 +3,12 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace warplab::sandbox {
@@ -20,11 +22,11 @@ constexpr unsigned this_architecture = AUDIT_ARCH_AARCH64;
 constexpr unsigned this_architecture = 0;
 #endif
 
-/// Refused with EPERM. sendmsg, recvmsg and their kin stay: they work on descriptors that the judge passed, and no
-/// other socket can be made.
+/// Refused with EPERM. sendmsg, recvmsg and their kin stay: they work on descriptors that the judge passed, and the
+/// sockets that can be made reach nobody (see `allow_sockets_of_the_driver`).
 constexpr unsigned refused[] = {
     // the network, and everything that talks to other processes
-    SYS_socket, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_shmget, SYS_shmat, SYS_shmctl,
+    SYS_connect, SYS_accept, SYS_accept4, SYS_shmget, SYS_shmat, SYS_shmctl,
     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open,
     SYS_mq_unlink,
     // other processes' memory and descriptors
@@ -48,6 +50,20 @@ sock_filter jump(unsigned code, unsigned value, unsigned yes, unsigned no) {
 sock_filter load(std::size_t offset) { return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
 sock_filter answer(unsigned action) { return statement(BPF_RET | BPF_K, action); }
 
+/// The driver makes a sequenced Unix socket with every context and listens on it. Such a socket sends only where it is
+/// connected to, and connecting and accepting are refused.
+void allow_sockets_of_the_driver(std::vector<sock_filter>& code) {
+    constexpr unsigned without_flags = 0xf;
+    code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 7));
+    code.push_back(load(offsetof(seccomp_data, args)));
+    code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4));
+    code.push_back(load(offsetof(seccomp_data, args) + sizeof(std::uint64_t)));
+    code.push_back(statement(BPF_ALU | BPF_AND | BPF_K, without_flags));
+    code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 0, 1));
+    code.push_back(answer(SECCOMP_RET_ALLOW));
+    code.push_back(answer(SECCOMP_RET_ERRNO | EPERM));
+}
+
 std::vector<sock_filter> program() {
     std::vector<sock_filter> code = {load(offsetof(seccomp_data, arch)),
                                      jump(BPF_JMP | BPF_JEQ | BPF_K, this_architecture, 1, 0),
@@ -61,6 +77,7 @@ std::vector<sock_filter> program() {
     refuse_if(BPF_JGE, 0x40000000, ENOSYS);  // the x32 calls have numbers of their own
 #endif
     for (unsigned number : refused) refuse_if(BPF_JEQ, number, EPERM);
+    allow_sockets_of_the_driver(code);
     refuse_if(BPF_JEQ, SYS_clone3, ENOSYS);  // its flags lie in memory; callers fall back to clone
     code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3));
     code.push_back(load(offsetof(seccomp_data, args)));

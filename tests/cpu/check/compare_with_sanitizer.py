@@ -139,12 +139,12 @@ def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers:
     return rows
 
 
-def submissions() -> list[dict]:
-    """Entries of the labs' wrong.json in which check mode names a line."""
+def submissions(only: list[str]) -> list[dict]:
+    """Entries of the labs' wrong.json in which check mode names a line, whose LAB/FILE has one of these words."""
     found = []
     for listed in sorted(ROOT.glob("tests/labs/*/wrong.json")):
         for entry in json.loads(listed.read_text()):
-            if "inspect" in entry:
+            if "inspect" in entry and any(word in f"{listed.parent.name}/{entry['file']}" for word in only):
                 found.append({"lab": listed.parent.name, "source": listed.parent / entry["file"], **entry})
     return found
 
@@ -201,12 +201,12 @@ def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
     return row | {"tools": tools}
 
 
-def sanitize_submissions(folder: Path, workers: int, limit_s: float) -> list[dict]:
+def sanitize_submissions(only: list[str], folder: Path, workers: int, limit_s: float) -> list[dict]:
     if not (BUILD / "warplab").exists():
         sys.exit("build/warplab is not built: make program")
     end = time.monotonic() + limit_s
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), submissions()))
+        return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), submissions(only)))
 
 
 def in_short(result: dict) -> str:
@@ -232,7 +232,7 @@ def version(program: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
-    parser.add_argument("--only", nargs="*", default=[""], help="programs whose names have one of these")
+    parser.add_argument("--only", nargs="*", default=[""], help="those whose names have one of these")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
     parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
@@ -244,7 +244,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         limits = (options.workers, options.limit_s)
         rows = [] if options.submissions else judge(nvcc, sanitizer, kernels, Path(folder), *limits)
-        labs = sanitize_submissions(Path(folder), *limits) if options.submissions else []
+        labs = sanitize_submissions(options.only, Path(folder), *limits) if options.submissions else []
     wall_s = round(time.monotonic() - begin, 1)
     report = {"schema": 1, "tool": version(sanitizer), "nvcc": version(nvcc), "wall_s": wall_s, "programs": rows}
     report["submissions"] = labs
