@@ -2,11 +2,10 @@
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the least and the most), and under `uid` and `cuda` what differs there; with `dataset`, it is graded on
-that one alone. The `slow` ones run with WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but
-for a few that are `short`. In a file, @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have
-to guess: the course's folder, its build folder, another student's folder, a port that somebody listens on, and a name
-by which the test knows its processes.
+`points` (or the least and the most), and under `uid` and `cuda` what differs there. The `slow` ones run with
+WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
+@ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
+folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     lab, stage = entry.get("lab", LAB), entry.get("stage", STAGE)
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
-    command += ["--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
-    command += ["--dataset", entry["dataset"]] if "dataset" in entry else ["--no-cuda-only"]
+    command += ["--no-cuda-only", "--json", report, "--report-dir", folder, "--sample-seconds", "0.05"]
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
     run = subprocess.run(
         [*without(*gone), *map(str, command)],

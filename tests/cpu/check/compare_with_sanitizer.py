@@ -65,7 +65,7 @@ def planted(kernel: Path) -> list[tuple[str, int]]:
 
 def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
     """Empty, or why it does not compile."""
-    flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "-Xcompiler=-g"]
+    flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "--extended-lambda", "-Xcompiler=-g"]
     done = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
     return done.stderr[:MOST_KEPT_CHARACTERS] if done.returncode else ""
 
@@ -84,7 +84,7 @@ def records(output: str) -> list[dict]:
         if start := RECORD.match(line):
             close()
             words, in_kernel, on_host = re.sub(r"0x[0-9a-f]+", "ADDRESS", start[1]).strip(), [], []
-        if line.startswith("========="):
+        if line.startswith("=========") and "Device Frame" not in line:  # which names who called the function
             (on_host if "Host Frame" in line else in_kernel).extend(int(number) for number in LINE.findall(line))
     close()
     return [

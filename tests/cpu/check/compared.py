@@ -133,14 +133,23 @@ def keep_findings(result: dict, kind: str) -> dict:
     return {"verdict": "findings", "findings": unique} if unique else {"verdict": "clean"}
 
 
+def newest(answers: dict, known: dict) -> dict:
+    """Each tool's answer, what it said before where it has none now."""
+    return {tool: known.get(tool, new) if new["verdict"] in NO_ANSWER else new for tool, new in answers.items()}
+
+
 def take_sanitizer(data: dict, report: dict) -> None:
-    """What was not run again stays."""
+    """A tool's answer stays until it has answered again, or the program was changed. What fails to compile has none."""
     data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
     programs = data.get("programs", {})
     for row in report["programs"]:
         name = row["kernel"]
-        tools = {tool: keep_findings(row["tools"][tool], kind_of(name)) for tool in TOOLS}
-        programs[name] = {"source_hash": source_hash(name), "tools": tools}
+        if all(row["tools"][tool]["verdict"] == "error" for tool in TOOLS):
+            continue
+        before, now = programs.get(name, {}), source_hash(name)
+        known = before["tools"] if before.get("source_hash") == now else {}
+        tools = newest({tool: keep_findings(row["tools"][tool], kind_of(name)) for tool in TOOLS}, known)
+        programs[name] = {"source_hash": now, "tools": tools}
         if (row["tools"]["plain"].get("status") or 0) < 0:
             programs[name]["crashes"] = True
     data["programs"] = {name: programs[name] for name in sorted(programs) if source_hash(name)}
@@ -190,8 +199,7 @@ def take_submissions(data: dict, report: dict) -> None:
         name = row["submission"]
         before, now = submissions.get(name, {}), submission_hash(name)
         known = before["tools"] if before.get("source_hash") == now else {}
-        answers = {tool: keep_answer(row["tools"][tool]) for tool in TOOLS}
-        tools = {tool: known.get(tool, new) if new["verdict"] in NO_ANSWER else new for tool, new in answers.items()}
+        tools = newest({tool: keep_answer(row["tools"][tool]) for tool in TOOLS}, known)
         dataset = row["dataset"] or (before.get("dataset", "") if known else "")
         submissions[name] = {"source_hash": now, "planted": row["planted"], "dataset": dataset, "tools": tools}
     data["submissions"] = {name: submissions[name] for name in sorted(submissions) if submission_hash(name)}

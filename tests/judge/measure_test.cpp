@@ -1,0 +1,82 @@
+// Who says what timed outputs should be: the CPU, or the reference solution where the CPU takes too long.
+#include "grader/judge/measure.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "grader/core/cause.h"
+#include "grader/judge/judge.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr auto off_by_one = R"(#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i] + (i == 0));
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
+class TimedOutputs : public testing::Test {
+  protected:
+    static fs::path build() {
+        const char* named = std::getenv("BUILD");
+        return fs::absolute(named && *named ? named : "build");
+    }
+
+    void SetUp() override {
+        if (!fs::exists(build() / "labs/dot_product/oracle.so")) GTEST_SKIP() << "the oracles are not built";
+        std::ofstream(wrong_) << off_by_one;
+    }
+    void TearDown() override { fs::remove(wrong_); }
+
+    /// The cause that a hand-in fails with when it is timed beside a reference, and the CPU takes `cpu_s` for a call.
+    std::string cause_of(const fs::path& student, const fs::path& reference, double cpu_s) {
+        const Lab& lab = judge_.lab("dot_product");
+        const Stage& stage = lab.stages.front();
+        const auto handed_in = judge_.make_ready(lab, stage, student, Task{});
+        const auto beside = judge_.make_ready(lab, stage, reference, Task{});
+        if (!handed_in.run || !beside.run) return "did not compile";
+        const auto dataset = std::find_if(lab.datasets.begin(), lab.datasets.end(),
+                                          [](const Dataset& one) { return one.name == "warp"; });
+        if (dataset == lab.datasets.end()) return "no such dataset";
+        const Effort effort{3, 3, 0.01, 0.1, 0.2};
+        Baseline cpu;
+        cpu.openmp_s = cpu_s;
+        const Measured measured =
+            measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu, [](const std::string&) {});
+        return measured.failure ? measured.failure->cause : "";
+    }
+
+    const fs::path right_ = fs::absolute("solutions/dot_product/01_serial_block_sum.cu");
+    const fs::path wrong_ = fs::temp_directory_path() / ("warplab_off_by_one_" + std::to_string(getpid()) + ".cu");
+    Judge judge_{{fs::current_path(), build(), fs::temp_directory_path()}, Backend::cpu};
+};
+
+constexpr double at_once = 0, too_long = 1e9;
+
+TEST_F(TimedOutputs, CpuSaysWhatIsRightWhereItHasTheTime) {
+    EXPECT_EQ(cause_of(right_, wrong_, at_once), "");
+    EXPECT_EQ(cause_of(wrong_, wrong_, at_once), cause::timed_output_wrong);
+}
+
+TEST_F(TimedOutputs, ReferenceSaysItWhereTheCpuTakesTooLong) {
+    EXPECT_EQ(cause_of(wrong_, wrong_, too_long), "");  // nobody else was asked
+    EXPECT_EQ(cause_of(wrong_, right_, too_long), cause::timed_output_wrong);
+}
+
+TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
+
+}  // namespace
+}  // namespace warplab
