@@ -202,10 +202,8 @@ struct Quick {
 };
 Quick quick;
 
-Checker& checker() {
-    static Checker& only = *new Checker;
-    return only;
-}
+Checker* the_checker = nullptr;  // from __tsan_init on, which comes before all that is watched
+Checker& checker() { return *the_checker; }
 
 void fill_place(std::uint32_t (&to)[3], const uint3& from) {
     to[0] = from.x;
@@ -551,6 +549,7 @@ void Checker::access(const Touch& touch) {
         object = find(shared_, recent_shared_, touch.address);
         if (!object) return;  // threadIdx and its like
     } else if (object = find(device_, recent_device_, touch.address); !object) {
+        if (belongs_to_scheduler(reinterpret_cast<const void*>(touch.address))) return;
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
         const Ground ground = hosts_stack ? Ground::host : ground_at(touch.address);
@@ -561,7 +560,7 @@ void Checker::access(const Touch& touch) {
     if (object->freed) return record(FindingKind::use_after_free, object, touch);
     if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
         return record(FindingKind::out_of_bounds, object, touch);
-    if (touch.address % touch.width != 0) return record(FindingKind::misaligned, object, touch);
+    if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
     const MemoryKind kind = object->is_shared() ? MemoryKind::shared
                             : object->constant  ? MemoryKind::constant
@@ -571,12 +570,12 @@ void Checker::access(const Touch& touch) {
     const bool reads = !touch.writes || touch.atomic;
     if (reads && !object->holds_data && !touch.copies && !any_written(*object, touch))
         record(FindingKind::uninitialised, object, touch);
-    const std::uintptr_t end = touch.address + touch.width, base = object->begin / word_bytes;
-    for (std::uintptr_t word = touch.address / word_bytes; word * word_bytes < end; ++word) {
-        const std::uintptr_t first = std::max(touch.address, word * word_bytes) - word * word_bytes;
-        const std::uintptr_t last = std::min(end, (word + 1) * word_bytes) - word * word_bytes;
-        check_word(*object, word - base, static_cast<std::uint8_t>((1u << last) - (1u << first)), touch);
+    const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
+    if (touch.width <= word_bytes) {
+        const unsigned bytes = ((1u << touch.width) - 1) << touch.address % word_bytes;
+        return check_word(*object, first, static_cast<std::uint8_t>(bytes), touch);
     }
+    for (std::size_t word = 0; word < touch.width / word_bytes; ++word) check_word(*object, first + word, 0xf, touch);
 }
 
 void Checker::barrier(std::uint32_t place, int line) {
@@ -706,11 +705,13 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
                                                void* caller, bool copies = false, bool is_volatile = false) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
+    if (!quick.in_grid) {
+        if (the_checker) checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
+        return;
+    }
     if (address - quick.stack < quick.stack_bytes) return;
     const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
     if (of_this_thread && (address < quick.shared_begin || address >= quick.shared_end)) return;
-    if (!of_this_thread && belongs_to_scheduler(reinterpret_cast<const void*>(address))) return;
     checker().access({address, width, writes, atomic, caller_place(caller), copies, is_volatile});
 }
 
@@ -755,10 +756,14 @@ void see_exchange(const volatile void* place, unsigned width, void* caller) {
     void __tsan_volatile_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE, false, true); } \
     void __tsan_volatile_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE, false, true); }
 
-#define WARPLAB_UPDATE(bits, type, name)                                   \
-    type __tsan_atomic##bits##_##name(volatile type* p, type value, int) { \
-        see(p, bits / 8, true, true, WARPLAB_HERE);                        \
-        return __atomic_##name(p, value, __ATOMIC_SEQ_CST);                \
+// Kernels run on one OS thread: there, nobody comes between.
+#define WARPLAB_UPDATE(bits, type, name, operation)                                          \
+    type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {                   \
+        see(p, bits / 8, true, true, WARPLAB_HERE);                                          \
+        if (!warplab_cpu::quick.in_grid) return __atomic_##name(p, value, __ATOMIC_SEQ_CST); \
+        const type before = *p;                                                              \
+        *p = static_cast<type>(before operation value);                                      \
+        return before;                                                                       \
     }
 #define WARPLAB_EXCHANGE(bits, type, strength, weak)                                                                \
     int __tsan_atomic##bits##_compare_exchange_##strength(volatile type* p, type* expected, type value, int, int) { \
@@ -778,18 +783,18 @@ void see_exchange(const volatile void* place, unsigned width, void* caller) {
         see(p, bits / 8, true, true, WARPLAB_HERE);                          \
         return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);              \
     }                                                                        \
-    WARPLAB_UPDATE(bits, type, fetch_add)                                    \
-    WARPLAB_UPDATE(bits, type, fetch_sub)                                    \
-    WARPLAB_UPDATE(bits, type, fetch_and)                                    \
-    WARPLAB_UPDATE(bits, type, fetch_or)                                     \
-    WARPLAB_UPDATE(bits, type, fetch_xor)                                    \
+    WARPLAB_UPDATE(bits, type, fetch_add, +)                                 \
+    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                 \
+    WARPLAB_UPDATE(bits, type, fetch_and, &)                                 \
+    WARPLAB_UPDATE(bits, type, fetch_or, |)                                  \
+    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                 \
     WARPLAB_EXCHANGE(bits, type, strong, false)                              \
     WARPLAB_EXCHANGE(bits, type, weak, true)
 
 extern "C" {
 void __tsan_init() {
     if (warplab_cpu::observer) return;
-    warplab_cpu::observer = &checker();
+    warplab_cpu::observer = warplab_cpu::the_checker = new warplab_cpu::Checker;
     warplab_cpu::quick.executable = warplab_cpu::executable_begin();
     std::atexit([] { checker().report_failed_launch(); });
 }

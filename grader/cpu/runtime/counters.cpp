@@ -212,10 +212,7 @@ class Counter {
     bool anything_ = false;
 };
 
-Counter& counter() {
-    static Counter& only = *new Counter;
-    return only;
-}
+Counter* the_counter = nullptr;  // from the first grid on
 
 /// The record of launches like this one; null when there are too many different ones.
 LaunchCounts* shape_of(const LaunchCounts& launch) {
@@ -253,11 +250,14 @@ void count_launch(const Grid& grid, std::size_t static_shared_bytes) {
 
 }  // namespace
 
-void count_access(const LoggedAccess& access) { counter().add(access); }
-void begin_counting(const Grid& grid) { counter().begin(grid.kernel); }
+void count_access(const LoggedAccess& access) { the_counter->add(access); }
+void begin_counting(const Grid& grid) {
+    if (!the_counter) the_counter = new Counter;
+    the_counter->begin(grid.kernel);
+}
 
 void end_counting(const Grid& grid, std::size_t static_shared_bytes) {
-    counter().flush();
+    the_counter->flush();
     count_launch(grid, static_shared_bytes);
 }
 

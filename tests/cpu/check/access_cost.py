@@ -1,10 +1,12 @@
-"""Prints what an access costs in check mode: the least of five runs, in ns of processor time.
+"""Prints what an access costs in check mode, beyond what it costs without: the least of many runs, in ns of processor
+time, each kernel with and without in turn.
 
 python3 tests/cpu/check/access_cost.py     (in .venv; needs build/cpu/rewrite)
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -13,9 +15,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.cpu.check.test_check_mode import CHECK_FLAGS, build_program, compile_runtime, start
 
+RUNS = 5  # of each program, which takes the least of five in turn
+
+
+def build(folder: Path, objects: list[Path], *flags: str) -> Path:
+    folder.mkdir()
+    return build_program(Path(__file__).with_name("access_cost.cu"), objects, folder, *flags)
+
+
+def measure(program: Path) -> dict[str, float]:
+    return {name: float(ns) for name, ns in re.findall(r"^(.*?) +([\d.]+) ns$", start(program).stdout, re.MULTILINE)}
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        objects = compile_runtime(folder, "g++")
-        program = build_program(Path(__file__).with_name("access_cost.cu"), objects, folder, *CHECK_FLAGS)
-        print(start(program).stdout, end="")
+        objects = compile_runtime(Path(name), "g++")
+        programs = {
+            "with": build(Path(name) / "with", objects, *CHECK_FLAGS),
+            "without": build(Path(name) / "without", objects),
+        }
+        runs = [{how: measure(program) for how, program in programs.items()} for _ in range(RUNS)]
+        print(f"{'ns for each access':<22} {'with':>6} {'without':>8} {'the check':>10}")
+        for kernel in runs[0]["with"]:
+            watched, plain = (min(run[how][kernel] for run in runs) for how in programs)
+            print(f"{kernel:<22} {watched:6.1f} {plain:8.1f} {watched - plain:10.1f}")
