@@ -549,7 +549,6 @@ void Checker::access(const Touch& touch) {
         object = find(shared_, recent_shared_, touch.address);
         if (!object) return;  // threadIdx and its like
     } else if (object = find(device_, recent_device_, touch.address); !object) {
-        if (belongs_to_scheduler(reinterpret_cast<const void*>(touch.address))) return;
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
         const Ground ground = hosts_stack ? Ground::host : ground_at(touch.address);
@@ -571,11 +570,9 @@ void Checker::access(const Touch& touch) {
     if (reads && !object->holds_data && !touch.copies && !any_written(*object, touch))
         record(FindingKind::uninitialised, object, touch);
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
-    if (touch.width <= word_bytes) {
-        const unsigned bytes = ((1u << touch.width) - 1) << touch.address % word_bytes;
-        return check_word(*object, first, static_cast<std::uint8_t>(bytes), touch);
-    }
-    for (std::size_t word = 0; word < touch.width / word_bytes; ++word) check_word(*object, first + word, 0xf, touch);
+    const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
+    for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
+        check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
 
 void Checker::barrier(std::uint32_t place, int line) {
@@ -712,12 +709,14 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
     if (address - quick.stack < quick.stack_bytes) return;
     const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
     if (of_this_thread && (address < quick.shared_begin || address >= quick.shared_end)) return;
+    if (!of_this_thread && scheduler_memory.has(address)) return;
     checker().access({address, width, writes, atomic, caller_place(caller), copies, is_volatile});
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
+    if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
     if ((bytes == 8 || bytes == 16) && begin % bytes == 0) return see(address, bytes, writes, false, caller, true);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;

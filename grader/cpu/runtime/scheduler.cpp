@@ -96,6 +96,7 @@ Worker& this_worker() {
     worker =
         static_cast<Worker*>(mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (worker == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads of a block");
+    if (observer) scheduler_memory = {0, 0, reinterpret_cast<uintptr_t>(worker), sizeof(Worker)};
     find_thread_locals();
     prepare_thread_for_faults();
     return *worker;
@@ -109,6 +110,10 @@ void provide_stacks(Worker& w, unsigned count) {
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (area == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads' stacks");
         w.stacks = static_cast<char*>(area);
+        if (observer) {
+            scheduler_memory.stacks = reinterpret_cast<uintptr_t>(area);
+            scheduler_memory.stack_bytes = stack_bytes * most_threads;
+        }
     }
     for (; w.stack_count < count; ++w.stack_count) {
         char* lowest = w.stacks + w.stack_count * stack_bytes + page_bytes;
@@ -353,6 +358,8 @@ void mix_waiters_line(int line) {
 
 }  // namespace
 
+SchedulerMemory scheduler_memory;
+
 bool in_kernel() { return worker && worker->grid; }
 
 bool running_thread(uint3& block, uint3& thread) {
@@ -365,13 +372,6 @@ bool running_thread(uint3& block, uint3& thread) {
 }
 
 unsigned warp_meetings() { return worker->warps[linear_thread() / lanes_per_warp].meetings; }
-
-bool belongs_to_scheduler(const void* address) {
-    if (!worker) return false;
-    const auto at = reinterpret_cast<uintptr_t>(address), stacks = reinterpret_cast<uintptr_t>(worker->stacks);
-    return (stacks && at - stacks < stack_bytes * most_threads) ||
-           at - reinterpret_cast<uintptr_t>(worker) < sizeof(Worker);
-}
 
 bool hits_stack_guard(const void* address) {
     if (!worker || !worker->stacks) return false;

@@ -1,6 +1,8 @@
 #pragma once
 // Runs a grid: blocks on a pool of OS threads, the threads of a block as a loop or as fibers.
 
+#include <cstdint>
+
 #include "grader/cpu/control.h"
 #include "grader/cpu/include/warplab_cpu/launch.h"
 
@@ -15,8 +17,12 @@ bool in_kernel();
 /// Warp functions that the running thread's warp has completed.
 unsigned warp_meetings();
 
-/// Stacks of a block's threads, and what is known of each.
-bool belongs_to_scheduler(const void* address);
+/// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.
+struct SchedulerMemory {
+    std::uintptr_t stacks = 0, stack_bytes = 0, state = 0, state_bytes = 0;
+    bool has(std::uintptr_t address) const { return address - stacks < stack_bytes || address - state < state_bytes; }
+};
+extern SchedulerMemory scheduler_memory;
 
 const warplab::StatusPage& status_page();
 
