@@ -120,8 +120,8 @@ void staged(std::size_t count, const Copy& copy) {
         copy(begin, std::min(stage_bytes, count - begin), stage);
 }
 
-/// Physical memory of its own, in whole pages, so that its descriptor opens nothing else. A descriptor, unlike an IPC
-/// handle, needs no system call in the runner that a sandbox refuses.
+/// Physical memory of its own, in whole pages, so that its descriptor opens nothing else; without one, no other process
+/// maps it.
 class DeviceRegion : public Region {
   public:
     explicit DeviceRegion(std::size_t bytes) : Region(bytes) {
@@ -179,7 +179,10 @@ class DeviceRegion : public Region {
     }
     void release() {
         if (file_ >= 0) close(file_);
-        if (pointer_) try_call("cuCtxSynchronize"), try_call("cuMemUnmap", pointer_, mapped_bytes_);
+        if (pointer_) {
+            try_call("cuCtxSynchronize");
+            try_call("cuMemUnmap", pointer_, mapped_bytes_);
+        }
         if (reserved_) try_call("cuMemAddressFree", reserved_, mapped_bytes_);
         if (physical_) try_call("cuMemRelease", physical_);
     }

@@ -103,8 +103,8 @@ bool is_local(const protocol::Buffer& buffer) {
     return buffer.transport == static_cast<std::uint32_t>(protocol::Transport::local);
 }
 
-/// Functions of the driver, which the runtime has loaded; there is no library to link with on a machine without a GPU.
-struct Driver {
+/// Functions of NVIDIA's driver, which the runtime has loaded; a machine without a GPU has no library to link with.
+struct DriverApi {
     void* library = dlopen("libcuda.so.1", RTLD_NOW);
     template <class Function>
     void find(Function*& function, const char* name) {
@@ -121,7 +121,7 @@ struct Driver {
     decltype(&cuMemRelease) release;
     decltype(&cuMemUnmap) unmap;
     decltype(&cuMemAddressFree) free_addresses;
-    Driver() {
+    DriverApi() {
         find(error_string, "cuGetErrorString");
         find(import, "cuMemImportFromShareableHandle");
         find(reserve, "cuMemAddressReserve");
@@ -133,15 +133,15 @@ struct Driver {
     }
 };
 
-Driver& driver() {
-    static auto* functions = new Driver;  // outlives static destructors
+DriverApi& driver_api() {
+    static auto* functions = new DriverApi;  // outlives static destructors
     return *functions;
 }
 
 void check(const char* what, CUresult result) {
     if (result == CUDA_SUCCESS) return;
     const char* words = nullptr;
-    driver().error_string(result, &words);
+    driver_api().error_string(result, &words);
     std::fprintf(stderr, "runner: cannot %s the judge's device memory: %s\n", what, words ? words : "unknown error");
     _exit(2);
 }
@@ -154,19 +154,19 @@ void* map_judges_memory(int descriptor, std::size_t bytes) {
     CUmemGenericAllocationHandle physical{};
     CUdeviceptr pointer{};
     void* const handle = reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor));
-    check("open", driver().import(&physical, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-    check("reserve addresses for", driver().reserve(&pointer, bytes, 0, 0, 0));
-    check("map", driver().map(pointer, bytes, 0, physical, 0));
-    check("get access to", driver().set_access(pointer, bytes, &access, 1));
-    check("let go of", driver().release(physical));  // stays until it is unmapped
+    check("open", driver_api().import(&physical, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    check("reserve addresses for", driver_api().reserve(&pointer, bytes, 0, 0, 0));
+    check("map", driver_api().map(pointer, bytes, 0, physical, 0));
+    check("get access to", driver_api().set_access(pointer, bytes, &access, 1));
+    check("let go of", driver_api().release(physical));  // stays until it is unmapped
     return reinterpret_cast<void*>(pointer);
 }
 
 void unmap_judges_memory(void* memory, std::size_t bytes) {
     const CUdeviceptr pointer = reinterpret_cast<CUdeviceptr>(memory);
     cudaDeviceSynchronize();
-    driver().unmap(pointer, bytes);
-    driver().free_addresses(pointer, bytes);
+    driver_api().unmap(pointer, bytes);
+    driver_api().free_addresses(pointer, bytes);
 }
 
 }  // namespace
