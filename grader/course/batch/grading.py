@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from grader.course.batch.archive import RefusedError, read_files
+from grader.course.batch.archive import RefusedError, is_archive, read_files
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.course.batch.submissions import Submission, pick_stages
@@ -31,6 +31,7 @@ from grader.journal.report import Failure, Report
 LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # of what failed by our fault
 MOST_WORDS = 500
+MOST_NAMED = 3  # files in a sentence
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,24 @@ def safe_name(key: str) -> str:
     return f"{plain or 'x'}-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 
 
+def why_nothing(files: dict[str, bytes], settings: Settings) -> str:
+    """Why none of these files is graded."""
+    archives = sorted(filter(is_archive, files))
+    sources = sorted(name for name in files if name.endswith(".cu"))
+    stage = f"{settings.wanted()[0]}.cu"
+    if len(archives) > 1 and not sources:
+        return f"It holds {name_some(archives)}. Which one is meant? Hand in one of them, or files such as {stage}."
+    why = f"No file is called as a stage of {settings.lab}, such as {stage}."
+    return why + (f" There is {name_some(sources + archives)}." if sources else "")
+
+
+def name_some(names: Sequence[str]) -> str:
+    """a.cu, b.cu, c.cu and 4 more"""
+    more = len(names) - MOST_NAMED
+    named = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else list(names)
+    return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
+
+
 def grade_submission(
     submission: Submission,
     settings: Settings,
@@ -119,7 +138,7 @@ def grade_submission(
             judge(picked, submission, settings, running or Running(), graded, environment or {})
         else:
             graded.status = "nothing_to_grade"
-            graded.detail = f"No file is called as a stage of {settings.lab}, such as {settings.wanted()[0]}.cu."
+            graded.detail = why_nothing(files, settings)
     except RefusedError as refused:
         graded.status, graded.detail = "archive_refused", str(refused)
         add_journal({}, submission.key, settings, running or Running())  # an earlier one is not this one's
