@@ -76,7 +76,8 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
         kind = "ours" if status in OURS else None
         if counts[status]:
             items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
-    lead = plural(len(rows), "submission")
+    lead = plural(len(rows) - counts["not_submitted"], "submission")
+    lead += f" of {plural(len(rows), 'student')}" if counts["not_submitted"] else ""
     return tag(
         "header", tag("h1", title), tag("p", lead, class_="lead"), tag("ul", *items, class_="counts"),
         tag("p", " \N{MIDDLE DOT} ".join(facts), class_="caption"),
