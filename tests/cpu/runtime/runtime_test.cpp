@@ -207,7 +207,7 @@ TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
 }
 
 TEST_F(CpuRuntime, SaysWhoSpinsBeforeTimeRunsOut) {
-    const Reported reported = run_fault("timeout 2 ", native("faults"), "spin");
+    const Reported reported = run_fault("timeout 5 ", native("faults"), "spin");
     EXPECT_EQ(reported.ended.status, 124);
     EXPECT_EQ(reported.page.fault, 0u);
     EXPECT_NE(std::string(reported.page.detail).find("10 of 64 threads try an atomic again and again"),
