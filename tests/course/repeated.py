@@ -122,10 +122,12 @@ def main() -> int:
     parser.add_argument("--labs", nargs="*", default=LABS, choices=LABS, metavar="LAB")
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--sample-seconds", default="1")
+    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of each lab")
     parser.add_argument("--no-check-mode", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     more = ["--backend", options.backend, "--sample-seconds", options.sample_seconds, "--no-nvcc"]
+    more += ["--upto", options.upto] if options.upto else []
     report = repeat(options.labs, options.times, more + ["--no-check-mode"] * options.no_check_mode)
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
