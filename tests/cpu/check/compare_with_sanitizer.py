@@ -84,7 +84,8 @@ def records(output: str) -> list[dict]:
         if start := RECORD.match(line):
             close()
             words, in_kernel, on_host = re.sub(r"0x[0-9a-f]+", "ADDRESS", start[1]).strip(), [], []
-        if line.startswith("=========") and "Device Frame" not in line:  # which names who called the function
+        caller_of_ours = "Device Frame" in line and in_kernel  # a frame of a header, such as atomicAdd's, names no line
+        if line.startswith("=========") and not caller_of_ours:
             (on_host if "Host Frame" in line else in_kernel).extend(int(number) for number in LINE.findall(line))
     close()
     return [
