@@ -218,7 +218,7 @@ def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
     no_stage = f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
     told = {
         "nothing": no_stage,
-        "another name": f"{no_stage} There is solution.cu.",
+        "another name": f"{no_stage} It holds solution.cu.",
         "a damaged archive": "is not opened: damaged",
         "two archives": "It holds new.zip and old.zip. Which one is meant? Hand in one of them",
     }

@@ -109,7 +109,7 @@ def why_nothing(files: dict[str, bytes], settings: Settings) -> str:
     if len(archives) > 1 and not sources:
         return f"It holds {name_some(archives)}. Which one is meant? Hand in one of them, or files such as {stage}."
     why = f"No file is called as a stage of {settings.lab}, such as {stage}."
-    return why + (f" There is {name_some(sources + archives)}." if sources else "")
+    return why + (f" It holds {name_some(sources + archives)}." if sources else "")
 
 
 def name_some(names: Sequence[str]) -> str:

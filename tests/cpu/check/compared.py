@@ -349,13 +349,15 @@ def make_counts(counts: list[dict]) -> list[str]:
 def make_document(data: dict) -> str:
     programs = {name: one for name, one in data["programs"].items() if source_hash(name) == one["source_hash"]}
     submissions = {n: one for n, one in data.get("submissions", {}).items() if submission_hash(n) == one["source_hash"]}
-    not_run = sum(one["tools"]["synccheck"]["verdict"] in ("not run", "timeout") for one in programs.values())
+    silent = {name: [tool["verdict"] in NO_ANSWER for tool in one["tools"].values()] for name, one in programs.items()}
+    hanging = [name for name, tools in silent.items() if all(tools)]
     template = (FOLDER / "COMPARED.template.md").read_text()
     blocks = {
         "sanitizer": data["sanitizer"],
         "machine": data["machine"],
         "programs": f"{len(programs)} of the {len(list((FOLDER / 'kernels').glob('*.cu')))}",
-        "no_synccheck": str(not_run),
+        "hanging": str(len(hanging)),
+        "unfinished": str(sum(map(any, silent.values())) - len(hanging)),
         "kinds_table": "\n".join(make_kinds(programs)),
         "programs_table": "\n".join(make_programs(programs)),
         "correct_table": "\n".join(make_correct(programs)),
