@@ -85,8 +85,9 @@ def left_running(name: str) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             for thread in (process / "task").iterdir():
-                if (thread / "comm").read_text().strip() == name:
-                    found.append(thread.name)
+                with contextlib.suppress(OSError):
+                    if (thread / "comm").read_text().strip() == name:
+                        found.append(thread.name)
     return found
 
 
