@@ -14,6 +14,15 @@ double median(std::span<const double> values);
 /// The spans have the same length, at least 1.
 Interval paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
 
+/// Times of two, taken in turns in a pair of processes.
+struct Round {
+    std::vector<double> a, b;  // of one length, at least 1
+};
+
+/// The geometric mean of each round's median paired ratio, with its bootstrap 95% interval. Of an even number of
+/// rounds, neighbours are drawn together: what favours one of the two in a round may favour the other in the next.
+Interval paired_ratio(std::span<const Round> rounds, std::uint64_t seed = 1);
+
 /// (high - low) / 2 / median
 double half_width(const Interval& interval);
 

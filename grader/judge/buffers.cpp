@@ -128,6 +128,14 @@ void Buffers::copy_into(std::size_t buffer, std::uint32_t slot, const Region& po
     if (part.region) part.region->copy_from(pool, pool_offset, offset(part, slot), part.bytes);
 }
 
+void Buffers::exchange_memory(Buffers& other) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        if (parts_[i].bytes != other.parts_[i].bytes) continue;
+        std::swap(parts_[i].region, other.parts_[i].region);
+        std::swap(parts_[i].pattern, other.parts_[i].pattern);  // is in the guards
+    }
+}
+
 std::optional<Damage> Buffers::find_damage(std::uint32_t slot) const {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const Part& part = parts_[i];

@@ -46,6 +46,10 @@ class Buffers {
     std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
     void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
 
+    /// Each gets the memory of the other's buffers, which are of the same shape; of the
+    /// scratch, too, where both have as much.
+    void exchange_memory(Buffers& other);
+
     /// The first guard around `slot` that no longer holds its pattern.
     std::optional<Damage> find_damage(std::uint32_t slot) const;
 

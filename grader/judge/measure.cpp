@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -32,6 +33,7 @@ constexpr int parts_per_command = 4;
 // commands take longer.
 constexpr double wall_allowance_s = 50e-6, wall_allowance_share = 0.02;
 constexpr double untrusted_gap_s = 300e-6;  // where there is no reference to learn it from
+constexpr double start_limit_s = 30;        // of a process that says hello
 constexpr double calibration_share = 0.05;  // of a sample's time
 
 /// Elements that a pool is longer than one call's input: thousands of places to begin at, or, where steps are large, as
@@ -88,16 +90,35 @@ Pool make_pool(const StageRun& run, const Dataset& dataset) {
 class Contestant {
   public:
     Contestant(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed)
-        : run_(run), pool_(pool), shape_(pool.shape(run.lab)), random_(seed) {
-        const Prepared prepared = prepare(run, shape_, false);
-        failure = prepared.failure;
-        if (failure) return;
-        buffers_.emplace(run.device, run.lab, shape_, prepared.scratch_bytes, slots, timed_guard_bytes,
-                         Poison::draw(seed));
-        failure = open_buffers(run, shape_, *buffers_, false);
-        windows_.assign(slots, std::vector<std::size_t>(run.lab.buffers.size(), 0));
-        if (!failure) measure_empty_command();
+        : run_(run),
+          pool_(pool),
+          shape_(pool.shape(run.lab)),
+          random_(seed),
+          poison_(Poison::draw(seed)),
+          windows_(slots, std::vector<std::size_t>(run.lab.buffers.size(), 0)) {}
+
+    /// Starts the process. It ends with the thread that does this.
+    void start() {
+        if (!failure) run_.runner_session();
     }
+
+    /// Waits until it can be spoken to.
+    void greet() {
+        if (!failure)
+            failure = run_.runner_session().ask(make_request(protocol::Ask::hello), {}, start_limit_s).failure;
+    }
+
+    /// Gives a process just started its memory, which is allocated the first time.
+    void open() {
+        if (!failure && !buffers_) allocate();
+        if (!failure) failure = open_buffers(run_, shape_, *buffers_, false);
+        if (!failure && empty_s_ == 0) measure_empty_command();
+    }
+
+    void end() { run_.end_session(); }
+
+    /// Between one process and the next: the memory's place makes a difference of up to some percent.
+    void exchange_memory(Contestant& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Seconds of `calls` calls, made in commands of at most as many as there are slots; 0 after a failure.
     double time_calls(int calls, int sample) {
@@ -137,6 +158,14 @@ class Contestant {
     double gap_s = untrusted_gap_s;
 
   private:
+    void allocate() {
+        const Prepared prepared = prepare(run_, shape_, false);
+        failure = prepared.failure;
+        if (failure) return;
+        const auto slots = static_cast<std::uint32_t>(windows_.size());
+        buffers_.emplace(run_.device, run_.lab, shape_, prepared.scratch_bytes, slots, timed_guard_bytes, poison_);
+    }
+
     Session::Reply command(std::uint32_t calls) {
         protocol::Request request = make_request(protocol::Ask::run, shape_.sizes, shape_.reals);
         request.calls = calls;
@@ -217,8 +246,9 @@ class Contestant {
     const Pool& pool_;
     Problem shape_;
     std::mt19937_64 random_;
+    Poison poison_;
     std::optional<Buffers> buffers_;
-    std::vector<std::vector<std::size_t>> windows_;
+    std::vector<std::vector<std::size_t>> windows_;  // per slot and buffer, the first element in the pool
     std::vector<Sighting> sightings_;
     std::vector<double> gaps_;
     double empty_s_ = 0;
@@ -298,12 +328,17 @@ bool mostly_reads(const Lab& lab, const Problem& shape) {
     return out < 0.05 * in;
 }
 
+struct Sample {
+    double student_s = 0, reference_s = 0;
+    SampleConditions conditions;
+};
+
 /// Copies and reads while the samples were taken. A copy was timed beside each of them: clocks and heat since the
 /// process began change what a kernel can reach, and reads change as copies do.
-Bandwidth bandwidth_during(const std::vector<SampleConditions>& conditions, Bandwidth bandwidth) {
+Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwidth) {
     std::vector<double> copies;
-    for (const SampleConditions& c : conditions)
-        if (c.copy_bytes_per_s) copies.push_back(*c.copy_bytes_per_s);
+    for (const Sample& sample : samples)
+        if (sample.conditions.copy_bytes_per_s) copies.push_back(*sample.conditions.copy_bytes_per_s);
     if (copies.empty() || bandwidth.copy_bytes_per_s <= 0) return bandwidth;
     const double drift = median(copies) / bandwidth.copy_bytes_per_s;
     bandwidth.copy_bytes_per_s *= drift;
@@ -360,17 +395,68 @@ SampleConditions conditions_now(const StageRun& run) {
     return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
 }
 
+constexpr double alone_sample_s = 0.5;  // of each sample of the reference alone, where calls take long
+constexpr double settle_s = 0.02;       // of calls in a process just started, beside the first
+
+/// Keeps this thread, and what it starts, on one core while it lives.
+class Pinned {
+  public:
+    Pinned() {
+        sched_getaffinity(0, sizeof before_, &before_);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(sched_getcpu(), &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
+
+  private:
+    cpu_set_t before_;
+};
+
 /// The samples of student and reference and, on a GPU, a calibration copy, taken in turns.
 class Race {
   public:
     Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
          const Effort& effort)
         : run_(student_run), effort_(effort), student(student_run, pool, slots, seed) {
-        if (reference_run && !student.failure) reference.emplace(*reference_run, pool, slots, seed + 1);
+        if (reference_run) reference.emplace(*reference_run, pool, slots, seed + 1);
         if (run_.backend == Backend::cuda) calibration_.emplace();
     }
 
     bool broken() const { return student.failure || (reference && reference->failure); }
+
+    /// Seconds of a call of the reference before the student's process exists, and from then on how much longer than
+    /// the events' time a command may take.
+    double time_reference_alone(int slots) {
+        start_processes(false);
+        reference->open();
+        if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+        reference->time_calls(1, -1);  // loads the code
+        reference->forget_gaps();
+        const double once_s = std::max(reference->time_calls(1, -1), 1e-9);
+        const int calls = std::max(1, static_cast<int>(std::min<double>(slots, alone_sample_s / once_s)));
+        std::vector<double> times;
+        for (int i = 0; i < 5 && !reference->failure; ++i) times.push_back(reference->time_calls(calls, -1) / calls);
+        reference->end();
+        if (reference->failure) return 0;
+        reference->gap_s = student.gap_s = reference->usual_gap();
+        return median(times);
+    }
+
+    /// Fresh processes, which exchange the memory that the last ones had.
+    void begin_round() {
+        if (!rounds.empty()) {
+            student.end();
+            reference->end();
+            student.exchange_memory(*reference);
+        }
+        rounds.emplace_back();
+        start_processes(true);
+        student.open();
+        if (reference && !student.failure) reference->open();
+        if (rounds.size() > 1) settle();
+    }
 
     /// Runs until clocks settle and finds how long a call takes, everything around it included.
     void warm_up(int calls_wanted) {
@@ -382,7 +468,6 @@ class Race {
             double both_s = student_s;
             if (reference) both_s += reference->time_calls(calls, -1);
             const double wall_s = seconds_since(begin);
-            call_s = student_s / calls;
             around_s = wall_s / calls;
             slowest_s = std::max(student_s, both_s - student_s) / calls;
             if (wall_s > 0.2 || calls >= calls_wanted) break;
@@ -392,70 +477,119 @@ class Race {
 
     int affordable_calls(int wanted) const {
         const double by_sample = effort_.sample_s / std::max(slowest_s, 1e-9);
-        const double by_total = effort_.total_s / effort_.samples / std::max(around_s, 1e-9);
+        const double by_total = effort_.total_s / (effort_.rounds * effort_.samples) / std::max(around_s, 1e-9);
         return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, wanted);
     }
 
-    void take_sample(int calls) {
-        const int sample = static_cast<int>(student_s.size());
-        if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
-        student.poison_scratch();
-        const double s = student.time_calls(calls, sample);
-        if (student.failure) return;
-        conditions.push_back(conditions_now(run_));
-        if (reference) {
-            reference->poison_scratch();
-            const double r = reference->time_calls(calls, -1);
-            if (reference->failure) return;
-            reference_s.push_back(r);
+    /// All of a round's samples. Those taken at a clock more than 5% below the median of all are taken again.
+    void take_round(int calls, const Progress& progress) {
+        for (int attempt = 0; attempt < 4; ++attempt) {
+            drop_slow_clocks();
+            while (static_cast<int>(rounds.back().size()) < effort_.samples && !broken()) {
+                progress(fmt::format("round {} of {}, sample {} of {}", rounds.size(),
+                                     std::max<std::size_t>(rounds.size(), effort_.rounds), rounds.back().size() + 1,
+                                     effort_.samples));
+                take_sample(calls);
+            }
         }
-        if (calibration_) conditions.back().copy_bytes_per_s = calibration_->measure(calibration_share * s);
-        student_s.push_back(s);
+    }
+
+    /// The student's time over the reference's.
+    Interval ratio() const {
+        std::vector<Round> of_both;
+        for (const std::vector<Sample>& round : rounds) {
+            of_both.emplace_back();
+            for (const Sample& sample : round) {
+                of_both.back().a.push_back(sample.student_s);
+                of_both.back().b.push_back(sample.reference_s);
+            }
+        }
+        return paired_ratio(of_both);
+    }
+
+    std::vector<Sample> samples() const {
+        std::vector<Sample> all;
+        for (const std::vector<Sample>& round : rounds) all.insert(all.end(), round.begin(), round.end());
+        return all;
+    }
+
+    double median_reference_s() const {
+        std::vector<double> times;
+        for (const Sample& sample : samples()) times.push_back(sample.reference_s);
+        return median(times);
     }
 
   private:
+    /// Both at once, as a process takes long to get at the GPU; and on one core, which they take turns on: what a
+    /// launch takes differs between cores.
+    void start_processes(bool with_student) {
+        {
+            std::optional<Pinned> pinned;
+            if (run_.backend == Backend::cuda) pinned.emplace();
+            if (with_student) student.start();
+            if (reference) reference->start();
+        }
+        std::future<void> other;
+        if (reference) other = std::async(std::launch::async, [this] { reference->greet(); });
+        if (with_student) student.greet();
+    }
+
+    void settle() {
+        const int calls = std::max(1, static_cast<int>(settle_s / std::max(slowest_s, 1e-9)));
+        for (const int count : {1, calls}) {
+            student.time_calls(count, -1);
+            if (reference) reference->time_calls(count, -1);
+        }
+    }
+
+    void take_sample(int calls) {
+        if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
+        Sample sample;
+        student.poison_scratch();
+        sample.student_s = student.time_calls(calls, taken_++);
+        if (student.failure) return;
+        sample.conditions = conditions_now(run_);
+        if (reference) {
+            reference->poison_scratch();
+            sample.reference_s = reference->time_calls(calls, -1);
+            if (reference->failure) return;
+        }
+        if (calibration_)
+            sample.conditions.copy_bytes_per_s = calibration_->measure(calibration_share * sample.student_s);
+        rounds.back().push_back(sample);
+    }
+
+    void drop_slow_clocks() {
+        std::vector<double> clocks;
+        for (const Sample& sample : samples())
+            if (sample.conditions.sm_clock_mhz) clocks.push_back(*sample.conditions.sm_clock_mhz);
+        if (clocks.empty()) return;
+        const double least = 0.95 * median(clocks);
+        std::erase_if(rounds.back(), [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < least; });
+    }
+
     StageRun& run_;
     const Effort& effort_;
     std::optional<CalibrationCopy> calibration_;
+    int taken_ = 0;
 
   public:
     Contestant student;
     std::optional<Contestant> reference;
-    std::vector<double> student_s, reference_s;
-    std::vector<SampleConditions> conditions;
-    double call_s = 0, around_s = 0, slowest_s = 0;
+    std::vector<std::vector<Sample>> rounds;
+    double around_s = 0, slowest_s = 0;
 };
 
-/// Takes away samples during which the clock was more than 5% below the run's median; they are taken again.
-void drop_slow_clocks(Race& race) {
-    std::vector<double> clocks;
-    for (const SampleConditions& c : race.conditions)
-        if (c.sm_clock_mhz) clocks.push_back(*c.sm_clock_mhz);
-    if (clocks.size() != race.conditions.size() || clocks.empty()) return;
-    const double usual = median(clocks);
-    for (std::size_t i = race.student_s.size(); i-- > 0;) {
-        if (clocks[i] >= 0.95 * usual) continue;
-        race.student_s.erase(race.student_s.begin() + static_cast<long>(i));
-        race.conditions.erase(race.conditions.begin() + static_cast<long>(i));
-        if (race.reference) race.reference_s.erase(race.reference_s.begin() + static_cast<long>(i));
-    }
-}
+constexpr double widest_ratio = 0.01;  // half the interval that is looked for
 
 void take_samples(Race& race, int calls, const Effort& effort, const Progress& progress) {
-    const auto take_until = [&](int count) {
-        while (static_cast<int>(race.student_s.size()) < count && !race.broken()) {
-            progress(fmt::format("sample {} of {}", race.student_s.size() + 1, count));
-            race.take_sample(calls);
-        }
-    };
-    take_until(effort.samples);
-    for (int retry = 0; retry < 3 && !race.broken(); ++retry) {
-        drop_slow_clocks(race);
-        take_until(effort.samples);
+    race.take_round(calls, progress);
+    const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
+    while (race.reference && !race.broken() && begun() < effort.most_rounds &&
+           (begun() < effort.rounds || begun() % 2 == 1 || half_width(race.ratio()) > widest_ratio)) {
+        race.begin_round();
+        race.take_round(calls, progress);
     }
-    while (race.reference && !race.broken() && static_cast<int>(race.student_s.size()) < effort.most_samples &&
-           half_width(paired_ratio(race.student_s, race.reference_s)) > 0.01)
-        take_until(static_cast<int>(race.student_s.size()) + 5);
 }
 
 void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
@@ -463,13 +597,15 @@ void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
     m.calls_per_sample = calls;
     m.cut = calls < calls_wanted;
     if (m.cut) m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, calls_wanted));
-    for (const double s : race.student_s) m.samples_s.push_back(s * scale);
-    m.conditions = race.conditions;
+    for (const Sample& sample : race.samples()) {
+        m.samples_s.push_back(sample.student_s * scale);
+        m.conditions.push_back(sample.conditions);
+    }
     m.median_s = median(m.samples_s);
     if (!race.reference) return;
-    m.reference_s = median(race.reference_s) * scale;
-    m.reference_ratio = paired_ratio(race.student_s, race.reference_s);
-    m.ambiguous = half_width(*m.reference_ratio) > 0.01;
+    m.reference_s = race.median_reference_s() * scale;
+    m.reference_ratio = race.ratio();
+    m.ambiguous = half_width(*m.reference_ratio) > widest_ratio;
     if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
 
@@ -496,38 +632,17 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
     return std::nullopt;
 }
 
-/// What the reference shows before the student's process exists: seconds of a call, and how much longer than the
-/// events' time a command is.
-struct Alone {
-    double call_s = 0, gap_s = untrusted_gap_s;
-};
-
-constexpr double alone_s = 0.5;  // of each of its samples, where calls take long
-
-Alone time_reference_alone(StageRun& reference, const Pool& pool, std::uint32_t slots) {
-    Contestant alone(reference, pool, slots, 77);
-    if (alone.failure) return {};
-    if (reference.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
-    alone.time_calls(1, -1);  // loads the code
-    alone.forget_gaps();
-    const double once_s = std::max(alone.time_calls(1, -1), 1e-9);
-    const int calls = std::max(1, static_cast<int>(std::min(slots * 4.0, alone_s / once_s)));
-    std::vector<double> times;
-    for (int i = 0; i < 5 && !alone.failure; ++i) times.push_back(alone.time_calls(calls, -1) / calls);
-    reference.end_session();
-    if (alone.failure) return {};
-    return {median(times), alone.usual_gap()};
-}
-
 /// Seconds of a call of the reference that takes turns with another process of its own, as it did with the student's.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
                   reference.runner, reference.policy, reference.device, reference.host};
+    const Progress quietly = [](const std::string&) {};
     Race race(twin, &reference, pool, slots, 77, effort);
+    race.begin_round();
     race.warm_up(calls);
-    for (int i = 0; i < 5 && !race.broken(); ++i) race.take_sample(calls);
-    return race.broken() ? 0 : median(race.reference_s) / calls;
+    race.take_round(calls, quietly);
+    return race.broken() ? 0 : race.median_reference_s() / calls;
 }
 
 }  // namespace
@@ -546,15 +661,14 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     m.transfer_s = measure_transfer(student, pool) * m.iterations / student.lab.benchmark.iterations_per_call;
 
     progress("warming up");
-    const Alone alone = reference ? time_reference_alone(*reference, pool, slots) : Alone{};
     std::random_device entropy;
     Race race(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
-    race.student.gap_s = alone.gap_s;
-    if (race.reference) race.reference->gap_s = alone.gap_s;
+    const double alone_s = reference ? race.time_reference_alone(static_cast<int>(slots)) : 0;
+    race.begin_round();
     race.warm_up(calls_wanted);
     const int calls = race.affordable_calls(calls_wanted);
     take_samples(race, calls, effort, progress);
-    set_bounds(m, student, shape, bandwidth, bandwidth_during(race.conditions, bandwidth),
+    set_bounds(m, student, shape, bandwidth, bandwidth_during(race.samples(), bandwidth),
                slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     if (race.reference && race.reference->failure) {
         measured.error = race.reference->failure;
@@ -572,8 +686,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     if (measured.failure) return measured;
     fill_in(m, race, calls, calls_wanted);
     m.limit = limit_phrase(m);
-    const double alongside_s = reference ? median(race.reference_s) / calls : 0;
-    double usual_s = alone.call_s;
+    const double alongside_s = reference ? race.median_reference_s() / calls : 0;
+    double usual_s = alone_s;
     if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes slow each other down, or the machine?
         student.end_session();
         reference->end_session();
@@ -598,22 +712,6 @@ double time_on_cpu(const Oracle& oracle, Problem& problem, Execution how) {
     }
     return median(times);
 }
-
-/// Keeps this thread on one core while it lives.
-class Pinned {
-  public:
-    Pinned() {
-        sched_getaffinity(0, sizeof before_, &before_);
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(sched_getcpu(), &one);
-        sched_setaffinity(0, sizeof one, &one);
-    }
-    ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
-
-  private:
-    cpu_set_t before_;
-};
 
 Json read_cache(const std::filesystem::path& file) {
     std::ifstream stream(file);

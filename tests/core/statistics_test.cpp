@@ -76,6 +76,30 @@ TEST(PairedRatio, NeedsPairs) {
     EXPECT_THROW(paired_ratio(Values{1}, Values{1, 2}), std::invalid_argument);
 }
 
+TEST(PairedRatio, WhatFavoursOneInEachOtherRoundCancels) {
+    const std::vector<Round> rounds = {
+        {{1.03, 1.03}, {1, 1}}, {{1, 1}, {1.03, 1.03}}, {{1.03, 1.03}, {1, 1}}, {{1, 1}, {1.03, 1.03}}};
+    const Interval ratio = paired_ratio(rounds);
+    EXPECT_NEAR(ratio.median, 1, 1e-12);
+    EXPECT_NEAR(ratio.low, 1, 1e-12);
+    EXPECT_NEAR(ratio.high, 1, 1e-12);
+}
+
+TEST(PairedRatio, IntervalHoldsWhatDiffersBetweenRounds) {
+    const std::vector<Round> rounds = {{{1, 1}, {1, 1}}, {{1, 1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}};
+    const Interval ratio = paired_ratio(rounds);
+    EXPECT_NEAR(ratio.median, std::sqrt(1.1), 1e-12);
+    EXPECT_NEAR(ratio.low, 1, 1e-12);
+    EXPECT_NEAR(ratio.high, 1.1, 1e-12);
+}
+
+TEST(PairedRatio, OfARoundIsItsMedian) {
+    const std::vector<Round> one = {{{1, 2, 30}, {1, 1, 10}}};
+    EXPECT_EQ(paired_ratio(one).median, 2);
+    EXPECT_THROW(paired_ratio(std::vector<Round>{}), std::invalid_argument);
+    EXPECT_THROW(paired_ratio(std::vector<Round>{{{1}, {1}}, {{}, {}}}), std::invalid_argument);
+}
+
 TEST(PairedRatio, NanStaysVisible) {
     const Interval ratio = paired_ratio(Values{0, 1}, Values{0, 1});
     EXPECT_TRUE(std::isnan(ratio.median) && std::isnan(ratio.low) && std::isnan(ratio.high));

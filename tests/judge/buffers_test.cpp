@@ -51,6 +51,20 @@ TEST_F(Fixture, ReadsBackWhatWasWrittenPerSlot) {
     EXPECT_NE(buffers.read(0, 1).as<float>()[9], 2.5f);
 }
 
+TEST_F(Fixture, ExchangedMemoryHasItsContentsAndGuards) {
+    Buffers others{memory, lab, shape, 7, 3, guard, Poison::draw(8)};
+    Array contents(ElementType::float32, 10);
+    contents.as<float>()[9] = 2.5f;
+    buffers.write(0, 2, contents);
+    buffers.exchange_memory(others);
+    EXPECT_EQ(others.read(0, 2).as<float>()[9], 2.5f);
+    EXPECT_NE(buffers.read(0, 2).as<float>()[9], 2.5f);
+    EXPECT_FALSE(buffers.find_damage(1).has_value());
+    EXPECT_FALSE(others.find_damage(1).has_value());
+    buffers.poison_all();
+    EXPECT_FALSE(buffers.find_damage(1).has_value());
+}
+
 TEST_F(Fixture, NamesTheFirstElementThatChanged) {
     Array contents(ElementType::float32, 10);
     buffers.write(0, 2, contents);
