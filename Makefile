@@ -20,11 +20,12 @@ PDF :=
 JSON :=
 REPORT :=
 UPTO :=
+UNSCORED :=
 V :=
 
 # What was typed reaches the commands through the environment, as it was typed: never expanded by make, never pasted
 # into a shell line.
-typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU NEW PDF REPORT UPTO
+typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET GPU NEW PDF REPORT UPTO UNSCORED
 
 verbs := help start check bench grade sweep show device profile sanitize inspect note journal import submit clean
 
@@ -81,7 +82,7 @@ show: lab-given program
 	    { $(MAKE) -s $(VENV)/ready && "$(VENV)/bin/python" "$$draw" "$$folder"; } || exit 2; exit $$shown
 
 grade: program
-	@$(warplab) $@ $(stage) $(options) $${UPTO:+--upto "$$UPTO"}
+	@$(warplab) $@ $(stage) $(options) $${UPTO:+--upto "$$UPTO"} $${UNSCORED:+--unscored}
 
 device: program
 	@$(warplab) $@ $(stage) $(options)

@@ -343,7 +343,7 @@ Uses read_uses(const JsonNode& dataset, bool hidden) {
     const auto list = hidden ? dataset.find("uses") : dataset.at("uses");
     if (list) {
         const std::map<std::string, bool Uses::*> known = {
-            {"check", &Uses::check}, {"bench", &Uses::bench}, {"cuda-only", &Uses::cuda_only}};
+            {"check", &Uses::check}, {"bench", &Uses::bench}, {"cuda-only", &Uses::cuda_only}, {"unscored", &Uses::unscored}};
         for (const auto& item : list->items()) {
             const auto use = pick(item, known);
             if (hidden && use == &Uses::check)
@@ -352,6 +352,8 @@ Uses read_uses(const JsonNode& dataset, bool hidden) {
             uses.*use = true;
         }
     }
+    if (uses.unscored && (hidden || !uses.bench))
+        list->fail("\"unscored\" is about the times of a public dataset with the use \"bench\"; remove it here");
     if (!uses.check && !uses.bench && !uses.hidden)
         list->fail("this dataset is used for nothing; add \"check\", \"bench\" or both");
     return uses;
@@ -437,10 +439,10 @@ void require_datasets_for(const Stage& stage, const Lab& lab, const JsonNode& li
             fmt::format("nothing checks stage {} on the CPU backend; give a dataset for it the use \"check\", "
                         "without \"cuda-only\"",
                         stage.id));
-    if (stage.points.speed > 0 && !any([](const Uses& uses) { return uses.bench; }))
+    if (stage.points.speed > 0 && !any([](const Uses& uses) { return uses.bench && !uses.unscored; }))
         list.fail(
-            fmt::format("stage {} has {} points for speed, but nothing times it; give a dataset for it the use "
-                        "\"bench\"",
+            fmt::format("stage {} has {} points for speed, but no time counts for them; give a dataset for it the use "
+                        "\"bench\", without \"unscored\"",
                         stage.id, stage.points.speed));
 }
 

@@ -89,6 +89,7 @@ struct Uses {
     bool bench = false;      // make bench times it
     bool hidden = false;     // only grading runs it; from hidden.json
     bool cuda_only = false;  // too large for the CPU backend
+    bool unscored = false;   // its times count for no points, and grading leaves them out unless asked
 };
 
 using Parameter = std::variant<std::int64_t, double, std::string>;

@@ -74,6 +74,7 @@ static void fields(Visitor& visit, Visited<Visitor, Measurement>& measured) {
     visit("reference_s", measured.reference_s);
     visit("reference_ratio", measured.reference_ratio);
     visit("ambiguous", measured.ambiguous);
+    visit("scored", measured.scored);
     visit("sequential_s", measured.sequential_s);
     visit("openmp_s", measured.openmp_s);
     visit("openmp_threads", measured.openmp_threads);

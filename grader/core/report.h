@@ -65,6 +65,7 @@ struct Measurement {
     std::optional<double> reference_s;        // this stage's reference solution, timed alongside
     std::optional<Interval> reference_ratio;  // student / reference, paired
     bool ambiguous = false;                   // the interval stayed wider than 1%
+    bool scored = true;                       // counts for the points
     double sequential_s = 0, openmp_s = 0;    // CPU baselines
     int openmp_threads = 1;
     double transfer_s = 0;  // inputs in and outputs out, once each, times iterations

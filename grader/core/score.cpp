@@ -103,9 +103,11 @@ void score_speed(const Stage& stage, const StageReport& report, Score& score) {
         score.speed_why = no_points_yet;
         return;
     }
-    score.speed_why = why_speed_pends(report.measurements);
+    std::vector<Measurement> scored = report.measurements;
+    std::erase_if(scored, [](const Measurement& measured) { return !measured.scored; });
+    score.speed_why = why_speed_pends(scored);
     score.speed_pending = !score.speed_why.empty();
-    if (!score.speed_pending) score.speed = score.speed_max * mean_speed_share(report.measurements);
+    if (!score.speed_pending) score.speed = score.speed_max * mean_speed_share(scored);
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ class Measurement:
     reference_s: float | None = None
     reference_ratio: Interval | None = None
     ambiguous: bool = False
+    scored: bool = True
     sequential_s: float = 0
     openmp_s: float = 0
     openmp_threads: int = 1

@@ -308,6 +308,7 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     }
     const auto timed = [&](const Dataset& dataset) {
         return dataset.uses.bench && dataset.applies_to(run.stage) &&
+               (task.unscored || !dataset.uses.unscored || dataset.name == task.dataset) &&
                !((on_cpu || task.no_cuda_only) && dataset.uses.cuda_only) &&
                (task.dataset.empty() || dataset.name == task.dataset);
     };
@@ -340,6 +341,8 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         m.sequential_s = cpu.sequential_s * m.iterations;
         m.openmp_s = cpu.openmp_s * m.iterations;
         m.openmp_threads = cpu.threads;
+        m.scored = !dataset.uses.unscored;
+        if (!m.scored) m.caveats.push_back("this time counts for no points");
         if (on_cpu) m.caveats.push_back("timed on the CPU backend: says nothing about a GPU");
         if (!on_cpu && !reference.run) m.caveats.push_back("no reference solution here: speed points are pending");
         report.measurements.push_back(m);

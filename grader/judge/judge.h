@@ -32,6 +32,7 @@ struct Task {
     bool hidden = false;         // with hidden datasets
     bool measure = false;        // time it once it passed
     bool forced_timing = false;  // time on the CPU backend, too
+    bool unscored = false;       // time datasets that count for nothing, too
     double sample_s = 1;         // seconds that a sample may take
     bool all_compilers = false;  // nvcc as well, where it is
     std::string dataset;         // this one only; shows the student's own output

@@ -102,6 +102,8 @@ void add_options(CLI::App& command, const Entry& entry, Options& options) {
         command.add_option("--gpu", options.gpu, "reckon with this GPU's limits: H200, A100, T4, RTX3080 ...");
     if (std::string(entry.name) == "grade" || std::string(entry.name) == "compile")
         command.add_option("--upto", options.upto, "the last stage to grade; without it, all");
+    if (std::string(entry.name) == "grade")
+        command.add_flag("--unscored", options.unscored, "also time the datasets whose times count for no points");
     if (std::string(entry.name) == "import")
         command.add_option("--report", options.report, "a report.json")->required();
     command.add_option("--backend", options.backend, "cuda or cpu; without it, cuda where there is a GPU");

@@ -133,6 +133,7 @@ Task grading_task(const Options& options) {
     task.check_mode = !options.no_check_mode;
     task.no_cuda_only = options.no_cuda_only;
     task.forced_timing = options.force;
+    task.unscored = options.unscored;
     task.sample_s = options.sample_s;
     task.all_compilers = !options.no_nvcc;
     task.dataset = options.dataset;
@@ -308,6 +309,7 @@ int bench(const Options& options) {
     task.measure = true;
     task.check_mode = !options.no_check_mode;
     task.forced_timing = options.force;
+    task.unscored = true;
     task.sample_s = options.sample_s;
     task.dataset = options.dataset;
     const Report report =
@@ -360,7 +362,7 @@ int measure_baselines(const Options& options) {
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     for (const Dataset& dataset : lab.datasets)
-        if (dataset.uses.bench && !(judge.backend() == Backend::cpu && dataset.uses.cuda_only))
+        if (dataset.uses.bench && !dataset.uses.unscored && !(judge.backend() == Backend::cpu && dataset.uses.cuda_only))
             judge.baseline(lab, dataset);
     return 0;
 }

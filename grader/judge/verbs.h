@@ -25,7 +25,7 @@ struct Options {
     std::vector<std::string> settings;  // show: NAME=VALUE
     std::string metrics;                // profile: these alone, as CSV
     std::string gpu;                    // inspect: whose limits to reckon with
-    bool force = false, unsafe = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false;
+    bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false;
     double sample_s = 1;  // seconds that a sample may take
     std::filesystem::path root = ".", build = "build", work = "work";
 };

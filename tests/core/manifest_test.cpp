@@ -218,6 +218,8 @@ const std::vector<Mistake> dataset_mistakes = {
     in_public("UnknownUse", "/datasets/0/uses/0", "chek", "/datasets/0/uses/0", "Did you mean \"check\"?"),
     in_public("UseTwice", "/datasets/0/uses", Json({"check", "check"}), "/datasets/0/uses/1", "twice"),
     in_public("NoUse", "/datasets/0/uses", Json({"cuda-only"}), "/datasets/0/uses", "used for nothing"),
+    in_public("NothingToScore", "/datasets/0/uses", Json({"check", "unscored"}), "/datasets/0/uses", "remove it"),
+    in_public("NoTimeCounts", "/datasets/1/uses", Json({"check", "bench", "unscored"}), "/datasets", "no time counts"),
     in_public("NameTwice", "/datasets/1/name", "tiny", "/datasets/1/name", "\"tiny\" is there twice"),
     in_public("UnknownStage", "/datasets/1/stages/0", "01_plane", "/datasets/1/stages/0", "Did you mean \"01_plain\"?"),
     in_public("StageTwice", "/datasets/1/stages", Json({"01_plain", "01_plain"}), "/datasets/1/stages/1", "twice"),
@@ -229,6 +231,7 @@ const std::vector<Mistake> dataset_mistakes = {
     in_public("OnlyOnCuda", "/datasets/0/uses", Json({"check", "cuda-only"}), "/datasets", "stage 01_plain on the CPU"),
     in_hidden("HiddenSeed", "/datasets/0/seed", 3, "/datasets/0/seed", "course secret"),
     in_hidden("HiddenCheck", "/datasets/0/uses/0", "check", "/datasets/0/uses/0", "remove \"check\""),
+    in_hidden("HiddenUnscored", "/datasets/0/uses", Json({"bench", "unscored"}), "/datasets/0/uses", "public"),
     in_hidden("HiddenNamedAsPublic", "/datasets/0/name", "tiny", "/datasets/0/name", "/datasets/0/name of public.json"),
 };
 
@@ -333,7 +336,7 @@ TEST(Manifest, SpeedPointsNeedADatasetThatIsTimed) {
     const auto said = complaint_after([](Project& project) {
         project.lab["stages"][1]["points"] = {{"correctness", 5}, {"speed", 5}};
     });
-    EXPECT_THAT(said, AllOf(HasSubstr(public_file + "|/datasets|"), HasSubstr("nothing times it")));
+    EXPECT_THAT(said, AllOf(HasSubstr(public_file + "|/datasets|"), HasSubstr("no time counts")));
 }
 
 // --- the schemas and the reader say the same ---

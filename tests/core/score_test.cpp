@@ -220,6 +220,15 @@ TEST(Score, HygienePendsWhenCheckModeBroke) {
 
 // --- speed ---
 
+TEST(Score, TimesForATableCountForNothing) {
+    Measurement for_a_table = timed(50);
+    for_a_table.scored = false;
+    const auto score = score_stage(stage_worth(6, 0, 4), report_with({good}, {timed(1), for_a_table}));
+    EXPECT_EQ(score->speed, 4);
+    const auto alone = score_stage(stage_worth(6, 0, 4), report_with({good}, {for_a_table}));
+    EXPECT_TRUE(alone->speed_pending);
+}
+
 TEST(Score, SpeedPendsUntilItIsTimed) {
     const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}));
     EXPECT_TRUE(score->speed_pending);

@@ -13,6 +13,7 @@ from tests.end_to_end.cases import program
 from tests.labs.conftest import BUILD, ROOT
 
 LAB, STAGE = "vector_add", "02_grid_stride"
+thorough = pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes 20 s: WARPLAB_THOROUGH=1 runs it")
 SOLUTION = ROOT / "solutions" / LAB / f"{STAGE}.cu"
 
 
@@ -180,6 +181,26 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
     (stage,) = json.loads((tmp_path / "report.json").read_text())["stages"]
     assert {one["cause"] for one in stage["check_mode"]["findings"]} == {"same_value"}
     assert all(one["note"] for one in stage["check_mode"]["findings"])
+
+
+@pytest.mark.parametrize("asked", [False, pytest.param(True, marks=thorough)])
+def test_grading_times_what_does_not_count_only_when_asked(tmp_path: Path, asked: bool) -> None:
+    report = tmp_path / "report.json"
+    command = [BUILD / "warplab", "grade", "heat_dissipation", "04", "--tree", "solutions", "--backend", "cpu"]
+    command += [
+        "--force",
+        "--no-check-mode",
+        "--no-nvcc",
+        "--json",
+        report,
+        "--report-dir",
+        tmp_path,
+        *["--unscored"] * asked,
+    ]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    stage = json.loads(report.read_text())["stages"][0]
+    assert [(one["dataset"], one["scored"]) for one in stage["measurements"]] == [("timed_1024", False)] * asked
+    assert stage["score"]["speed_pending"]
 
 
 def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> None:

@@ -34,6 +34,7 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
         "reference_s": median_s / 1.031,
         "reference_ratio": {"median": 1.031, "low": 1.027, "high": 1.036},
         "ambiguous": False,
+        "scored": True,
         "sequential_s": 9.81,
         "openmp_s": 1.72,
         "openmp_threads": 16,
@@ -154,6 +155,7 @@ def report(**changes: Any) -> Json:
         "cut": True,
         "calls_per_sample": 130,
         "ambiguous": True,
+        "scored": True,
         "caveats": [
             "A sample was cut to 130 of 1000 calls; its time is scaled up.",
             "The interval stayed wider than 1%: ambiguous.",

@@ -148,6 +148,7 @@ def dataset(**changes) -> dict:
 RIGHT_DATASETS = {
     "usual": dataset(),
     "timed only": dataset(uses=["bench"], points=None),
+    "timed for a table": dataset(uses=["bench", "unscored"], points=None),
     "hidden": dataset(seed=None, uses=None),
     "hidden and timed": dataset(seed=None, uses=["bench", "cuda-only"]),
     "for a stage": dataset(stages=["01_x"]),
@@ -157,6 +158,7 @@ WRONG_DATASETS = {
     "unknown use": dataset(uses=["chek"]),
     "no use": dataset(uses=[]),
     "only cuda-only": dataset(uses=["cuda-only"]),
+    "only unscored": dataset(uses=["unscored"]),
     "use twice": dataset(uses=["check", "check"]),
     "no points": dataset(points=None),
     "points of 0": dataset(points=0),
