@@ -5,21 +5,23 @@
 Each lab's solutions are handed in by so many students and graded as one batch. An honest hand-in must get the same
 verdict and points each time, must not be called implausible, and may be ambiguous at most once in 100 timings. The
 spread of a stage is that of the ratio of its time to the reference's, timed beside it: the largest less the smallest,
-over their median.
+over their median. `--limit-s` takes what was graded in that time, and `--with FILE` adds what an earlier run found.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +32,29 @@ BUILD = Path(os.environ.get("BUILD") or "build")
 LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 
 
-def grade(lab: str, times: int, folder: Path, options: list[str]) -> list[dict[str, Any]]:
-    """The reports of one lab's solutions, graded so many times. Exits when the batch does not end well."""
+def grade(lab: str, times: int, folder: Path, options: list[str], end: float) -> list[dict[str, Any]]:
+    """The reports of one lab's solutions, graded so many times, or as often as can be until `end` (s, monotonic clock).
+    Exits when the batch does not end well."""
     handed_in, out = folder / f"{lab} handed in", folder / lab
     for number in range(times):
         shutil.copytree(ROOT / "solutions" / lab, handed_in / f"s{number:03}")
     command = [sys.executable, "-m", "grader.course.batch", "grade", handed_in, "--lab", lab, "--out", out]
     command += ["--build", BUILD, *options]
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    batch = subprocess.Popen(
+        list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        said, _ = batch.communicate(timeout=None if end == math.inf else end - time.monotonic())
+        stopped = False
+    except subprocess.TimeoutExpired:
+        batch.send_signal(signal.SIGINT)
+        said, _ = batch.communicate()
+        stopped = True
     database = Database(out / "batch.sqlite")
     counts = database.counts()
-    if set(counts) - {"graded", "needs_review"} or sum(counts.values()) != times:
-        sys.exit(f"{lab}: {counts}\n{(done.stdout + done.stderr)[-4000:]}")
+    wanted = {"graded", "needs_review"} | ({""} if stopped else set())
+    if set(counts) - wanted or sum(counts.values()) != times:
+        sys.exit(f"{lab}: {counts}\n{said[-4000:]}")
     reports = [json.loads(database.report(row.grade)) for row in database.rows() if row.grade]
     database.close()
     return reports
@@ -57,7 +70,7 @@ def compare(lab: str, reports: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
-    """One stage's outcomes; `spread` is of the dataset that spreads most, None where nothing was timed."""
+    """One stage's outcomes, and its ratios of each dataset."""
     outcomes: dict[str, int] = defaultdict(int)
     ratios: dict[str, list[float]] = defaultdict(list)
     ambiguous = 0
@@ -67,18 +80,38 @@ def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
         for timed in stage["measurements"]:
             ambiguous += timed["ambiguous"]
             if timed["reference_ratio"]:
-                ratios[timed["dataset"]].append(timed["reference_ratio"]["median"])
+                ratios[timed["dataset"]].append(round(timed["reference_ratio"]["median"], 5))
+    return {"outcomes": dict(outcomes), "ambiguous": ambiguous, "ratios": dict(ratios)} | figures_of(outcomes, ratios)
+
+
+def figures_of(outcomes: dict[str, int], ratios: dict[str, list[float]]) -> dict[str, Any]:
+    """`spread` is of the dataset that spreads most, None where nothing was timed."""
     spreads = [(max(values) - min(values)) / statistics.median(values) for values in ratios.values()]
     deviations = [statistics.pstdev(values) / statistics.median(values) for values in ratios.values()]
     return {
-        "times": len(graded),
-        "outcomes": dict(outcomes),
+        "times": sum(outcomes.values()),
         "timings": sum(map(len, ratios.values())),
-        "ambiguous": ambiguous,
         "spread": max(spreads, default=None),
         "deviation": max(deviations, default=None),
-        "ratios": {name: [round(value, 5) for value in values] for name, values in ratios.items()},
     }
+
+
+def merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """A stage's row of two runs together."""
+    outcomes = dict(Counter(one["outcomes"]) + Counter(other["outcomes"]))
+    ratios = {
+        name: one["ratios"].get(name, []) + other["ratios"].get(name, []) for name in one["ratios"] | other["ratios"]
+    }
+    both = {"outcomes": outcomes, "ambiguous": one["ambiguous"] + other["ambiguous"], "ratios": ratios}
+    return {"lab": one["lab"], "stage": one["stage"]} | both | figures_of(outcomes, ratios)
+
+
+def merge_all(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    merged = {(row["lab"], row["stage"]): row for row in rows}
+    for row in others:
+        place = row["lab"], row["stage"]
+        merged[place] = merge(row, merged[place]) if place in merged else row
+    return [merged[place] for place in sorted(merged)]
 
 
 def show(row: dict[str, Any]) -> None:
@@ -98,22 +131,30 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
     return found + ([f"{ambiguous} of {timings} timings are ambiguous"] if ambiguous * 100 > timings else [])
 
 
-def repeat(labs: list[str], times: int, options: list[str]) -> dict[str, Any]:
+def repeat(labs: list[str], times: int, options: list[str], limit_s: float) -> dict[str, Any]:
     """All of it, as JSON."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for lab in labs:
-            of_lab = compare(lab, grade(lab, times, Path(folder), options))
+            of_lab = compare(lab, grade(lab, times, Path(folder), options, begin + limit_s))
             rows += of_lab
             for row in of_lab:
                 show(row)
     return {
-        "what": f"reference solutions graded {times} times: {' '.join(options)}",
+        "what": f"reference solutions graded again and again: {' '.join(options)}",
         "wall_s": round(time.monotonic() - begin, 1),
         "stages": rows,
-        "found": faults(rows),
     }
+
+
+def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
+    """With what earlier runs found, and what of all that should not be."""
+    for file in files:
+        earlier = json.loads(file.read_text())
+        report["stages"] = merge_all(report["stages"], earlier["stages"])
+        report["wall_s"] = round(report["wall_s"] + earlier["wall_s"], 1)
+    return report | {"found": faults(report["stages"])}
 
 
 def main() -> int:
@@ -124,18 +165,22 @@ def main() -> int:
     parser.add_argument("--sample-seconds", default="1")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of each lab")
     parser.add_argument("--no-check-mode", action="store_true")
+    parser.add_argument("--limit-s", type=float, default=math.inf)
+    parser.add_argument("--with", dest="earlier", type=Path, nargs="*", default=[], metavar="FILE")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     more = ["--backend", options.backend, "--sample-seconds", options.sample_seconds, "--no-nvcc"]
     more += ["--upto", options.upto] if options.upto else []
-    report = repeat(options.labs, options.times, more + ["--no-check-mode"] * options.no_check_mode)
+    more += ["--no-check-mode"] * options.no_check_mode
+    report = add(repeat(options.labs, options.times, more, options.limit_s), options.earlier)
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
     timed = [row for row in report["stages"] if row["spread"] is not None]
     if timed:
         worst = max(timed, key=lambda row: float(row["spread"]))
         print(f"Largest spread: {worst['spread']:.2%}, of {worst['lab']}/{worst['stage']}")
-    print(f"{len(report['stages'])} stages, {options.times} times each, in {report['wall_s']} s")
+    times = sorted({row["times"] for row in report["stages"]})
+    print(f"{len(report['stages'])} stages, {' or '.join(map(str, times))} times each, in {report['wall_s']} s")
     print("\n".join(report["found"]) or "Same verdict and points each time.")
     return 1 if report["found"] else 0
 

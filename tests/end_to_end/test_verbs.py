@@ -187,16 +187,8 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
 def test_grading_times_what_does_not_count_only_when_asked(tmp_path: Path, asked: bool) -> None:
     report = tmp_path / "report.json"
     command = [BUILD / "warplab", "grade", "heat_dissipation", "04", "--tree", "solutions", "--backend", "cpu"]
-    command += [
-        "--force",
-        "--no-check-mode",
-        "--no-nvcc",
-        "--json",
-        report,
-        "--report-dir",
-        tmp_path,
-        *["--unscored"] * asked,
-    ]
+    command += ["--force", "--no-check-mode", "--no-nvcc"] + ["--unscored"] * asked
+    command += ["--json", report, "--report-dir", tmp_path]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     stage = json.loads(report.read_text())["stages"][0]
     assert [(one["dataset"], one["scored"]) for one in stage["measurements"]] == [("timed_1024", False)] * asked
