@@ -316,7 +316,7 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     Effort effort = on_cpu ? forced_effort : Effort{};
     effort.sample_s *= task.sample_s;
     effort.total_s *= task.sample_s;
-    effort.verify_s = std::max(1.0, effort.verify_s * task.sample_s);
+    effort.verify_s = std::max(0.5, effort.verify_s * task.sample_s);
     effort.total_s /= static_cast<double>(std::max<long>(count, 1));
     for (const Dataset& dataset : run.lab.datasets) {
         if (!timed(dataset)) continue;

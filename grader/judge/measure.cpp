@@ -431,7 +431,7 @@ class Race {
     double time_reference_alone(int slots) {
         start_processes(false);
         reference->open();
-        if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+        raise_clocks();
         reference->time_calls(1, -1);  // loads the code
         reference->forget_gaps();
         const double once_s = std::max(reference->time_calls(1, -1), 1e-9);
@@ -460,7 +460,7 @@ class Race {
 
     /// Runs until clocks settle and finds how long a call takes, everything around it included.
     void warm_up(int calls_wanted) {
-        if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+        if (!reference) raise_clocks();  // else it has just run alone
         int calls = 1;
         for (int round = 0; round < 12 && !broken(); ++round) {
             const auto begin = Clock::now();
@@ -513,13 +513,26 @@ class Race {
         return all;
     }
 
-    double median_reference_s() const {
-        std::vector<double> times;
-        for (const Sample& sample : samples()) times.push_back(sample.reference_s);
-        return median(times);
+    double median_reference_s() const { return reference_s(samples()); }
+
+    /// The median of the round that took the reference longest.
+    double slowest_reference_s() const {
+        double slowest = 0;
+        for (const std::vector<Sample>& round : rounds) slowest = std::max(slowest, reference_s(round));
+        return slowest;
     }
 
   private:
+    static double reference_s(const std::vector<Sample>& samples) {
+        std::vector<double> times;
+        for (const Sample& sample : samples) times.push_back(sample.reference_s);
+        return median(times);
+    }
+
+    void raise_clocks() {
+        if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+    }
+
     /// Both at once, as a process takes long to get at the GPU; and on one core, which they take turns on: what a
     /// launch takes differs between cores.
     void start_processes(bool with_student) {
@@ -632,7 +645,8 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
     return std::nullopt;
 }
 
-/// Seconds of a call of the reference that takes turns with another process of its own, as it did with the student's.
+/// Seconds of a call of the reference that takes turns with another process of its own, as it did with the student's:
+/// in the slowest round, because a process may be slow by chance.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
@@ -641,8 +655,8 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
     Race race(twin, &reference, pool, slots, 77, effort);
     race.begin_round();
     race.warm_up(calls);
-    race.take_round(calls, quietly);
-    return race.broken() ? 0 : race.median_reference_s() / calls;
+    take_samples(race, calls, effort, quietly);
+    return race.broken() ? 0 : race.slowest_reference_s() / calls;
 }
 
 }  // namespace
