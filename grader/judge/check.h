@@ -56,10 +56,10 @@ struct Prepared {
 };
 Prepared prepare(StageRun& run, const Problem& shape, bool host_variant);
 
-/// Seconds a call on so many bytes may take before it counts as endless.
 /// Bytes that one call of these sizes may copy from the device to the host.
 std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem);
 
+/// Seconds that a call of these sizes may take before it counts as endless.
 double time_limit_s(const StageRun& run, const Problem& problem);
 
 }  // namespace warplab
