@@ -39,6 +39,7 @@ enum class FindingKind : std::uint32_t {
     device_memory = 15,  // the host uses a device pointer
     failed_launch = 16,  // and nobody asked for its error
     lane_mask = 17,      // of a warp function: without a lane that calls it, or with one that never comes
+    absent_lane = 18,    // note: a shuffle takes the value of a lane that takes no part
 };
 
 /// Whose memory an access meant.

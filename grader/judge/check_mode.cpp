@@ -72,9 +72,9 @@ Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& dataset
         ++result.datasets;
         if (check.verdict != Verdict::passed && !first_failed) first_failed = check;
         if (check.verdict != Verdict::passed && check.wall_s > slow_s) break;
-        if (until_found && any_serious(explain_findings(run, run.findings))) break;
+        if (until_found && any_serious(explain_findings(run, run.findings, false))) break;
     }
-    result.findings = explain_findings(run, run.findings);
+    result.findings = explain_findings(run, run.findings, !until_found && !first_failed);
     quote_lines(result.findings, source);
     result.verdict = any_serious(result.findings) ? Verdict::failed : Verdict::passed;
     if (result.verdict == Verdict::passed && first_failed) {

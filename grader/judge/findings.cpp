@@ -111,7 +111,8 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
         with_atomic
             ? "An atomic protects a word only from other atomics: use one here as well, or put a barrier between."
         : same_block(f)
-            ? "A __syncthreads() belongs between the two lines (or, if many threads update one place, an atomic)."
+            ? "A barrier belongs between the two lines: __syncthreads(), or __syncwarp() in code for one warp alone. "
+              "(If many threads update one place: an atomic.)"
             : "Let each block write a place of its own, use an atomic, or do the second step in another kernel.";
     return {with_atomic ? "atomic_race" : "race",
             fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), who(f.before),
@@ -191,31 +192,41 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f) {
         case FindingKind::lane_mask:
             return {"lane_mask", fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
                     "The mask of a warp function names exactly the lanes that come to it."};
+        case FindingKind::absent_lane:
+            return {"absent_lane",
+                    fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",
+                    true};
     }
     return {};  // a kind that only a forged page has
 }
 
-/// A line that races may also read too early, or beside an atomic: that says nothing more.
+/// A line that races may also read too early, or beside an atomic, and one with a wrong mask may also miss a lane: that
+/// says nothing more.
 void drop_consequences(std::vector<Discovery>& all) {
-    std::vector<int> racing;
-    for (const Discovery& d : all)
-        if (d.cause == "race" || d.cause == "atomic_race") racing.insert(racing.end(), {d.line, d.other_line});
+    std::set<int> racing, masked;
+    for (const Discovery& d : all) {
+        if (d.cause == "race" || d.cause == "atomic_race") racing.insert({d.line, d.other_line});
+        if (d.cause == "lane_mask") masked.insert(d.line);
+    }
     std::erase_if(all, [&](const Discovery& d) {
         const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic";
-        return follows && d.line > 0 && std::find(racing.begin(), racing.end(), d.line) != racing.end();
+        return (follows && d.line > 0 && racing.contains(d.line)) ||
+               (d.cause == "absent_lane" && masked.contains(d.line));
     });
 }
 
 }  // namespace
 
-std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings) {
+std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings, bool outputs_right) {
     if (findings.empty()) return {};
     std::vector<std::uint64_t> counters;
     for (const Finding& finding : findings)
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
     counters.insert(counters.end(), run.guards.begin(), run.guards.end());
-    return describe_findings(run.lab.buffers, look_up(run, counters), run.guards, findings);
+    auto all = describe_findings(run.lab.buffers, look_up(run, counters), run.guards, findings);
+    if (outputs_right) std::erase_if(all, [](const Discovery& d) { return d.cause == "absent_lane"; });  // was not used
+    return all;
 }
 
 std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,

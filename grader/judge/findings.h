@@ -30,7 +30,7 @@ std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<Acc
 std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
 
 /// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox.
-std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings);
+std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings, bool outputs_right);
 /// The same with the lines at hand. `buffers`: the lab's; `guards`: StatusPage's.
 std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
                                          const std::set<std::uint64_t>& guards, const std::vector<Finding>& findings);

@@ -213,7 +213,9 @@ int inspect(const Options& options) {
             fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
     fmt::print("{}/{} in check mode on {} (cpu backend)\n", lab.name, stage.id,
                format_plural(checks.size(), "dataset"));
-    found.findings = explain_findings(run, run.findings);
+    const bool right =
+        std::all_of(checks.begin(), checks.end(), [](const Check& c) { return c.verdict != Verdict::failed; });
+    found.findings = explain_findings(run, run.findings, right);
     quote_lines(found.findings, file);
     print_findings(found);
     const bool clean =

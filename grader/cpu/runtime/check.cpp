@@ -89,6 +89,41 @@ struct Object {
     }
 };
 
+/// Which threads of the block gave a lock away, and which took one, since the last barrier: an atomic after a fence
+/// gives, a fence after an atomic takes.
+class Locks {
+  public:
+    void atomic() {
+        Thread& thread = here();
+        thread.gave |= thread.fenced;
+        thread.updated = true;
+    }
+    void fence() {
+        Thread& thread = here();
+        thread.took |= thread.updated;
+        thread.fenced = true;
+    }
+    bool passed(unsigned from, unsigned to) const { return is_now(threads_[from]).gave && is_now(threads_[to]).took; }
+
+  private:
+    struct Thread {
+        std::uint32_t block = 0, generation = 0;
+        bool updated = false, fenced = false, gave = false, took = false;
+    };
+    static Thread is_now(const Thread& thread) {
+        const bool now = thread.block == block_state.epoch && thread.generation == block_state.generation;
+        return now ? thread : Thread{};
+    }
+    Thread& here() {
+        Thread& thread = threads_[linear_thread()];
+        thread = is_now(thread);
+        thread.block = block_state.epoch;
+        thread.generation = block_state.generation;
+        return thread;
+    }
+    Thread threads_[1024];
+};
+
 /// One access as a hook sees it.
 struct Touch {
     std::uintptr_t address;
@@ -132,7 +167,10 @@ class Checker final : public Observer {
     void host_access(const Touch& touch);
     void report_failed_launch();
     void barrier(std::uint32_t place, int line);
-    void fence() { fenced_ = true; }
+    void fence(bool of_device) {
+        fenced_ |= of_device;
+        locks_.fence();
+    }
     void index_beyond(std::uint32_t place) {
         record_finding(describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place}));
     }
@@ -153,7 +191,7 @@ class Checker final : public Observer {
     }
     Object* find_anew(Objects& objects, Recent& recent, std::uintptr_t address);
     void add_variables();
-    enum class Ground { harmless, host, nowhere };
+    enum class Ground { harmless, read_only, host, nowhere };
     Ground ground_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
     bool any_written(const Object& object, const Touch& touch) const;
@@ -178,6 +216,7 @@ class Checker final : public Observer {
     const Grid* grid_ = nullptr;
     std::uint32_t first_block_ = 0;  // of this grid
     bool fenced_ = false;
+    Locks locks_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
     Finding failed_launch_{};              // kind 0: none that nobody asked about
@@ -341,7 +380,7 @@ void Checker::grid_begins(const Grid& grid) {
     grid_ = &grid;
     begin_counting(grid);
     quick.in_grid = true;
-    find_kernels_stack(number(__builtin_dwarf_cfa()));
+    find_kernels_stack(number(&grid + 1));  // whose code reads it
     first_block_ = block_state.epoch + 1;
     fenced_ = false;
     between_blocks_.clear();
@@ -386,7 +425,11 @@ Checker::Ground Checker::ground_at(std::uintptr_t address) {
         if (address < begin || address >= end) continue;
         const bool heap = line.find("[heap]") != std::string::npos;
         const bool anonymous = line.find_first_of("/[") == std::string::npos;
-        if (access[0] == 'r') known->second = heap || (anonymous && access[1] == 'w') ? Ground::host : Ground::harmless;
+        if (access[0] != 'r') break;
+        const bool writable = access[1] == 'w';
+        known->second = heap || (anonymous && writable) ? Ground::host
+                        : writable                      ? Ground::harmless
+                                                        : Ground::read_only;
         break;
     }
     return known->second;
@@ -416,6 +459,7 @@ bool Checker::collide(const Mark& earlier, const Mark& now, bool shared) const {
     if (!(earlier.bytes & now.bytes) || (earlier.atomic && now.atomic)) return false;
     if (earlier.block != now.block) return !shared && earlier.block >= first_block_;
     if (earlier.thread == now.thread || earlier.generation != now.generation) return false;
+    if (locks_.passed(earlier.thread, now.thread)) return false;
     return earlier.thread / 32 != now.thread / 32 || earlier.meetings == now.meetings;
 }
 
@@ -475,7 +519,7 @@ void Checker::settle() {
     const bool same = std::memcmp(pending_.old, reinterpret_cast<const void*>(pending_.address), pending_.width) == 0;
     if (same) finding.kind = static_cast<std::uint32_t>(FindingKind::same_value);
     const bool other_block = std::memcmp(finding.now.block, finding.before.block, sizeof finding.now.block) != 0;
-    if (!same && other_block) {
+    if (other_block) {
         if (between_blocks_.size() < 1000) between_blocks_.push_back(finding);
     } else {
         record_finding(finding);
@@ -553,7 +597,8 @@ void Checker::access(const Touch& touch) {
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
         const Ground ground = hosts_stack ? Ground::host : ground_at(touch.address);
         if (ground == Ground::host) record(FindingKind::host_memory, nullptr, touch);
-        if (ground == Ground::nowhere) record(FindingKind::out_of_bounds, nearest(touch.address), touch);
+        if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))
+            record(FindingKind::out_of_bounds, nearest(touch.address), touch);
         return;
     }
     if (object->freed) return record(FindingKind::use_after_free, object, touch);
@@ -566,6 +611,7 @@ void Checker::access(const Touch& touch) {
                                                 : MemoryKind::device;
     count_access(
         {touch.address - from, touch.place, static_cast<std::uint8_t>(touch.width), touch.writes, touch.atomic, kind});
+    if (touch.atomic) locks_.atomic();
     const bool reads = !touch.writes || touch.atomic;
     if (reads && !object->holds_data && !touch.copies && !any_written(*object, touch))
         record(FindingKind::uninitialised, object, touch);
@@ -674,7 +720,8 @@ std::uint32_t caller_place(void* return_address) {
 }  // namespace
 
 void note_barrier(int line) { checker().barrier(caller_place(__builtin_return_address(0)), line); }
-void note_fence() { checker().fence(); }
+void note_fence() { checker().fence(true); }
+void note_block_fence() { checker().fence(false); }
 
 }  // namespace warplab_cpu
 

@@ -51,6 +51,8 @@ const char* name_of(FindingKind kind) {
             return "failed_launch";
         case FindingKind::lane_mask:
             return "lane_mask";
+        case FindingKind::absent_lane:
+            return "absent_lane";
     }
     return "unknown";
 }

@@ -112,6 +112,7 @@ void run_pending(const char* kernel, Grid& grid) {
     grid.blocks = {launch.grid.x, launch.grid.y, launch.grid.z};
     grid.threads = {launch.block.x, launch.block.y, launch.block.z};
     grid.shared_bytes = launch.shared_bytes;
+    grid.backward = runs_backward();
     ++launches;
     note_launch(grid.kernel, grid.line);
     pending = launch.outer;  // a kernel's host-side helpers see no launch

@@ -319,7 +319,7 @@ template <class Compute>
 WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, unsigned source, int line,
                                               Compute compute) {
     Block& block = block_state;
-    const bool alone = !block.current && !promote();
+    const bool alone = !block.current && !promote(false);
     Worker& w = *worker;
     const unsigned linear = linear_thread(), lane = linear % lanes_per_warp, bit = 1u << lane;
     Warp& warp = w.warps[linear / lanes_per_warp];
@@ -396,14 +396,14 @@ void begin_shared(void* begin, size_t bytes, const char* name) {
                        std::to_string(most) + " are allowed; nvcc would refuse it (extern __shared__ may have more)");
 }
 
-bool promote() {
+bool promote(bool at_barrier) {
     Worker& w = *worker;
     Block& block = block_state;
     const unsigned here = linear_thread(), count = w.grid->backward ? here + 1 : block.threads - here;
     block.alive = count;
     if (count == 1) {
         w.warps[here / lanes_per_warp].returned = ~(1u << here % lanes_per_warp);
-        if (block.threads != 1) note_early_exit();
+        if (at_barrier && block.threads != 1) note_early_exit();
         return false;
     }
     provide_stacks(w, block.threads);
@@ -438,7 +438,7 @@ void note_early_exit() {
 
 void yield_thread() {
     if (!in_kernel()) return;
-    if (!block_state.current && !promote()) {
+    if (!block_state.current && !promote(false)) {
         sched_yield();
         return;
     }
@@ -466,7 +466,7 @@ int block_vote(int predicate, Vote vote, int line) {
     const auto answer = [vote](unsigned yes, unsigned total) {
         return vote == Vote::count ? static_cast<int>(yes) : vote == Vote::all ? yes == total : yes != 0;
     };
-    if (!block.current && !promote()) return answer(predicate != 0, 1);
+    if (!block.current && !promote(true)) return answer(predicate != 0, 1);
     Worker& w = *worker;
     w.votes += predicate != 0;
     const unsigned generation = block.generation;
@@ -494,12 +494,22 @@ unsigned warp_ballot(unsigned mask, bool predicate, int line) {
     }));
 }
 
+/// In check mode.
+void note_absent_lane(unsigned lane, unsigned from, int line) {
+    const std::string why = "Lane " + std::to_string(lane) + " of a warp takes a value from lane " +
+                            std::to_string(from) + ", which takes no part";
+    observer->wrong(warplab::FindingKind::absent_lane, line, "", why);
+}
+
 uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line) {
-    return run_warp_function(mask, word, source, line, [](Warp& warp, unsigned lanes) {
+    return run_warp_function(mask, word, source, line, [line](Warp& warp, unsigned lanes) {
         constexpr uint64_t nothing = uint64_t{poison_word} << 32 | poison_word;
         for (unsigned i = 0; i < lanes_per_warp; ++i) {
             const unsigned from = warp.source[i] % lanes_per_warp;
-            if (lanes >> i & 1) warp.result[i] = lanes >> from & 1 ? warp.given[from] : nothing;
+            if (!(lanes >> i & 1)) continue;
+            const bool is_there = lanes >> from & 1;
+            warp.result[i] = is_there ? warp.given[from] : nothing;
+            if (!is_there && observer) note_absent_lane(i, from, line);
         }
     });
 }
@@ -568,7 +578,7 @@ unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line
 
 unsigned warp_converged(int line) {
     Block& block = block_state;
-    const bool alone = !block.current && !promote();
+    const bool alone = !block.current && !promote(false);
     Worker& w = *worker;
     const unsigned linear = linear_thread(), lane = linear % lanes_per_warp, bit = 1u << lane;
     if (alone) return bit;
@@ -702,13 +712,13 @@ class Pool {
 
 }  // namespace
 
+bool runs_backward() { return thread_order == warplab::cpu::ThreadOrder::backward; }
+
 void run_grid(const Grid& grid) {
     static Pool& pool = *new Pool;
     static std::mutex& one_at_a_time = *new std::mutex;
     std::lock_guard lock(one_at_a_time);
-    Grid ordered = grid;
-    ordered.backward = thread_order == warplab::cpu::ThreadOrder::backward;
-    pool.run(ordered);
+    pool.run(grid);
 }
 
 uint64_t blocks_with_early_exits() { return early_exit_blocks.load(); }

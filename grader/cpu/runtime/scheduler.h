@@ -8,6 +8,9 @@
 
 namespace warplab_cpu {
 
+/// Whether blocks and threads run from the last to the first.
+bool runs_backward();
+
 /// Runs every block; returns when all are done. One grid at a time.
 void run_grid(const Grid& grid);
 

@@ -60,6 +60,7 @@ KINDS = {
     "failed_launch": "a launch that failed and that nobody asked about",
     "note": "a plain read beside atomics that is harmless: never a failure",
     "same_value": "plain writes of one value: never a failure",
+    "absent_lane": "the value of a lane that takes no part in a shuffle: never a failure by itself",
 }
 
 # Why a count differs, by stage, "" for all kinds of request.

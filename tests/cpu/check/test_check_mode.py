@@ -27,6 +27,8 @@ RUNTIME_FLAGS = ["-std=c++20", "-O2", "-g1", "-pthread", "-I."]
 INCLUDE_FLAGS = ["-Igrader/cpu/include", "-include", "cuda_runtime.h"]
 LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
 
+ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the one before it, and here blocks run one by one
+
 MARK = re.compile(r"//! (\w+)$")
 FINDING = re.compile(r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+)(?: line=(\d+))?", re.MULTILINE)
 GUARD = re.compile(r"^warplab-guard: pc=0x([0-9a-f]+)", re.MULTILINE)
@@ -53,7 +55,7 @@ def run(*command: object) -> str:
 
 
 def compile_runtime(folder: Path, compiler: str) -> list[Path]:
-    sources = sorted(RUNTIME.glob("*.cpp"))
+    sources = [*sorted(RUNTIME.glob("*.cpp")), Path(__file__).with_name("backward.cpp")]
     objects = [folder / f"{source.stem}.o" for source in sources]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda source, made: run(compiler, *RUNTIME_FLAGS, "-c", source, "-o", made), sources, objects))
@@ -105,8 +107,8 @@ def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str, 
     return program
 
 
-def start(*command: object) -> subprocess.CompletedProcess:
-    environment = os.environ | {"WARPLAB_THREADS": "1"}
+def start(*command: object, **variables: str) -> subprocess.CompletedProcess:
+    environment = os.environ | {"WARPLAB_THREADS": "1"} | variables
     return subprocess.run(
         [*map(str, command)], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
@@ -136,7 +138,17 @@ def found(program: Path, stderr: str) -> set[tuple[str, int]]:
 def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
     """Who races may also read too early, or beside an atomic: the judge does not say so as well."""
     others = {other for other, place in findings if place == line} - {kind}
-    return (kind == "note" and bool(others)) or (kind == "uninitialised" and bool(others & {"race", "atomic_race"}))
+    return (
+        (kind == "note" and bool(others))
+        or (kind == "uninitialised" and bool(others & {"race", "atomic_race"}))
+        or (kind == "absent_lane" and "lane_mask" in others)
+    )
+
+
+def told(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, int]]:
+    """What the judge would say: not who misses a lane where the answers are right."""
+    findings = found(program, ended.stderr)
+    return {one for one in findings if one[0] != "absent_lane"} if ended.stdout == "ok\n" else findings
 
 
 def programs() -> list[Path]:
@@ -157,10 +169,13 @@ def test_every_program_says_what_it_plants():
 @pytest.mark.parametrize("kernel", programs(), ids=lambda kernel: kernel.stem)
 def test_findings_are_those_planted(kernel, runtime, precompiled, tmp_path):
     program = build_program(kernel, runtime, tmp_path, *CHECK_FLAGS, precompiled)
-    ended = start(program)
-    assert found(program, ended.stderr) == planted(kernel), ended.stderr
-    if not planted(kernel):
-        assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
+    for order in ({}, {"BACKWARD": "1"}):
+        if order and kernel.stem in ONLY_FORWARD:
+            continue
+        ended = start(program, **order)
+        assert told(program, ended) == planted(kernel), ended.stderr
+        if not planted(kernel):
+            assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
 
 
 def programs_for_aarch64() -> list[Path]:
@@ -177,7 +192,7 @@ def programs_for_aarch64() -> list[Path]:
 def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     program = build_program(kernel, cross_runtime, tmp_path, *CHECK_FLAGS, compiler=CROSS_COMPILER)
     ended = start(*EMULATOR, program)
-    assert found(program, ended.stderr) == planted(kernel), ended.stderr
+    assert told(program, ended) == planted(kernel), ended.stderr
 
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if not planted(k)], ids=lambda kernel: kernel.stem)

@@ -39,8 +39,8 @@ void fill_poison(void* begin, size_t bytes);
 void begin_shared(void* begin, size_t bytes, const char* name);
 
 /// Turns the loop's thread into a fiber and makes fibers of those that come after it. False when none does, so that
-/// there is nobody to wait for.
-bool promote();
+/// there is nobody to wait for; at a block's barrier that means that the others returned too early.
+bool promote(bool at_barrier);
 /// The current fiber has nothing to do yet: lets the next one run. Ends the process when nobody can go on.
 void wait_in_vain();
 void finish_fibers();
@@ -50,9 +50,11 @@ void note_early_exit();
 #ifdef WARPLAB_CPU_CHECK
 void note_barrier(int line);
 void note_fence();
+void note_block_fence();
 #else
 inline void note_barrier(int) {}
 inline void note_fence() {}
+inline void note_block_fence() {}
 #endif
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();

@@ -58,7 +58,7 @@ WARPLAB_CPU_INLINE void __syncthreads(int line = __builtin_LINE()) {
     using namespace warplab_cpu;
     Block& block = block_state;
     note_barrier(line);
-    if (__builtin_expect(!block.current, 0) && !promote()) return;
+    if (__builtin_expect(!block.current, 0) && !promote(true)) return;
     if (++block.arrived == block.alive) {
         block.arrived = 0;
         ++block.generation;
@@ -184,7 +184,10 @@ inline void __threadfence() {
     warplab_cpu::restore_thread();
 }
 inline void __threadfence_system() { __threadfence(); }
-WARPLAB_CPU_INLINE void __threadfence_block() { __asm__ __volatile__("" ::: "memory"); }
+WARPLAB_CPU_INLINE void __threadfence_block() {
+    __asm__ __volatile__("" ::: "memory");
+    warplab_cpu::note_block_fence();
+}
 inline void __nanosleep(unsigned) {
     warplab_cpu::yield_thread();
     warplab_cpu::restore_thread();

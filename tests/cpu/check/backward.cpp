@@ -1,0 +1,8 @@
+// Linked with a program: with BACKWARD=1 its blocks and threads run from the last to the first, as the judge has some.
+#include <cstdlib>
+
+#include "grader/cpu/control.h"
+
+__attribute__((constructor)) static void choose_order() {
+    if (std::getenv("BACKWARD")) warplab::cpu::set_thread_order(warplab::cpu::ThreadOrder::backward);
+}
