@@ -320,11 +320,6 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     return {again.failure, again.ours, prepared.has_host};
 }
 
-std::string why_not_here(const StageRun& run, const Dataset& dataset) {
-    if (dataset.uses.cuda_only && run.backend == Backend::cpu) return "needs a GPU: too large for the CPU backend";
-    return "";
-}
-
 /// Whether there is nothing to compute: no output elements, or no elements in any of the inputs.
 bool is_empty(const Lab& lab, const Problem& problem) {
     std::size_t outputs = 0, inputs = 0, input_elements = 0;
@@ -420,6 +415,11 @@ std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const B
     std::vector<int> descriptors;
     buffers.describe(request, descriptors);
     return run.runner_session().ask(request, descriptors, 30 * (run.tool.empty() ? 1 : 10)).failure;
+}
+
+std::string why_not_here(const StageRun& run, const Dataset& dataset) {
+    if (dataset.uses.cuda_only && run.backend == Backend::cpu) return "needs a GPU: too large for the CPU backend";
+    return "";
 }
 
 Check check_dataset(StageRun& run, const Dataset& dataset) {

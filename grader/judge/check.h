@@ -41,6 +41,9 @@ struct StageRun {
     void end_session();
 };
 
+/// Why a dataset cannot be run on this backend; empty where it can.
+std::string why_not_here(const StageRun& run, const Dataset& dataset);
+
 /// One dataset: called several times with different inputs, stale outputs and (on the CPU backend) both thread orders.
 Check check_dataset(StageRun& run, const Dataset& dataset);
 

@@ -263,7 +263,8 @@ void Judge::check_all(StageRun& run, StageReport& report, const Task& task, cons
             continue;
         }
         listener.doing("checking " + dataset.name);
-        report.checks.push_back(slow ? not_run(dataset, *slow) : check_dataset(run, dataset));
+        const bool could_run = why_not_here(run, dataset).empty();
+        report.checks.push_back(slow && could_run ? not_run(dataset, *slow) : check_dataset(run, dataset));
         listener.checked(report.checks.back());
         const Check& check = report.checks.back();
         if (!slow && is_slow(check)) slow = check;

@@ -143,7 +143,7 @@ void run(const Request& request, Answer& answer) {
     const runner::Counters before = runner::counters();
     const std::uint64_t limit = request.host_bytes_limit;
     runner::set_host_limit(limit > ~0ull / (request.calls + 1) ? ~0ull : limit * request.calls);
-    page->detail[0] = 0;
+    page->detail[0] = page->kernel[0] = 0;
     page->in_kernel = 0;
     enter(Phase::call);
     const char* what = "in the call";

@@ -6,6 +6,7 @@ import base64
 import csv
 import hashlib
 import json
+import os
 import random
 import re
 import shutil
@@ -17,7 +18,7 @@ import pytest
 
 from grader.course.batch.alike import Alike, find_alike
 from grader.course.batch.dashboard import make_dashboard, pseudonym
-from grader.course.batch.database import Row, Stage
+from grader.course.batch.database import Database, Row, Stage
 from grader.course.batch.feedback import redact
 from grader.course.batch.policy import Policy, finals
 from grader.course.batch.suspicious import find_remarks
@@ -292,6 +293,43 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
     assert said.returncode == 1
     assert "al1,12," in said.stdout
     assert "at2" in said.stderr
+
+
+def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
+    """The latest counts; the plain folders' time is that of their files."""
+    for hours_ago, student in enumerate(("al1-at2", "al1")):
+        for file in course.hand_in(student, "fine", *["fine"] * hours_ago).iterdir():
+            os.utime(file, (1_000_000 - 3600 * hours_ago,) * 2)
+        os.utime(course.handed_in / student, (1_000_000 - 3600 * hours_ago,) * 2)
+    roster = course.root / "roster.csv"
+    roster.write_text("id,name\nal1,Ada\nat2,Alan\n")
+    course.grade("--roster", roster)
+    book = list(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    assert [(line["id"], line["name"]) for line in book] == [("al1", "Ada, Alan"), ("at2", "Ada, Alan")]
+    assert "Not used, because a later one is there: al1" in book[0]["remarks"]
+    assert "For al1, a later submission counts instead." in (course.out / "feedback/al1/feedback.txt").read_text()
+    assert course.verb("export", "--format", "canvas").returncode == 0
+    assert course.verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0
+
+
+def test_the_batchs_own_folder_is_no_hand_in(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    command = course.grade_command()
+    command[command.index("--out") + 1] = str(course.handed_in / "batch")
+    for upto, status in (("99", 2), ("", 0), ("", 0)):
+        assert course.run([*command, "--upto", upto]).returncode == status
+        assert (course.handed_in / "batch").exists() == (status == 0)
+    assert [row.key for row in Database(course.handed_in / "batch/batch.sqlite").rows()] == ["al1"]
+
+
+def test_what_is_no_longer_there_is_kept_and_said(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    shutil.move(course.handed_in / "al1", course.root / "elsewhere")
+    course.hand_in("at2", "fine", "fine")
+    said = course.grade()
+    assert "No longer among the submissions, and kept as graded: al1" in said.stderr
+    assert set(course.statuses()) == {"al1", "at2"}
 
 
 def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(course: Course) -> None:

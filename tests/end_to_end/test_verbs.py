@@ -166,6 +166,31 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
     assert "failing" in student.make("help").stdout
 
 
+@pytest.mark.parametrize(
+    "host, says",
+    [
+        ("CUDA_CHECK(cudaMemset(out, 0, 8 * n));", "cudaMemset: the destination is smaller than what is set"),
+        (
+            "CUDA_CHECK(cudaMemcpy(out, a, 4 * n + 4, cudaMemcpyDeviceToDevice));",
+            "cudaMemcpy: the destination is smaller",
+        ),
+    ],
+)
+def test_a_copy_beyond_a_buffer_of_the_labs_is_named_with_its_line(student: Student, host: str, says: str) -> None:
+    student.write(program(host=host))
+    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    words = " ".join(said.stdout.split())
+    assert f"{STAGE}.cu:9: copy_size {says}" in words, said.stdout + said.stderr
+
+
+def test_a_lock_between_blocks_is_no_race_in_either_order(student: Student) -> None:
+    lock = "__device__ int lock, sum;"
+    locked = "while (atomicCAS(&lock, 0, 1) != 0) {} __threadfence(); sum += 3; __threadfence(); atomicExch(&lock, 0);"
+    student.write(program(kernel=f"if (threadIdx.x == 0) {{ {locked} }} if (i < n) out[i] = a[i] + b[i];", before=lock))
+    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    assert "No race" in said.stdout, said.stdout + said.stderr
+
+
 def test_without_check_mode_hygiene_is_pending(student: Student) -> None:
     student.write(program(kernel=RACE))
     said = student.check("--no-check-mode")

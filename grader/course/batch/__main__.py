@@ -13,6 +13,7 @@ import argparse
 import math
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -43,19 +44,27 @@ def grade(options: argparse.Namespace) -> int:
     roster = read_roster(options.roster) if options.roster else []
     if options.out.is_file():
         raise UserError(f"{options.out} is a file. OUT is the batch's folder, made when it is not there.")
+    settings = make_settings(options, lab)
+    found, strangers = find_submissions(options.submissions, lab, roster, options.out)
+    for stranger in strangers:
+        say_error(f"Left out: {stranger}")
+    if not found and not roster:
+        raise UserError(f"{options.submissions}: no submission in it. BATCH.md says how they may be called.")
     with only_one(options.out):
         database = Database(options.out / DATABASE)
-        settings = make_settings(options, lab)
         note_settings(database, settings, options)
-        found, strangers = find_submissions(options.submissions, lab, roster)
-        for stranger in strangers:
-            say_error(f"Left out: {stranger}")
-        if not found and not roster:
-            raise UserError(f"{options.submissions}: no submission in it. BATCH.md says how they may be called.")
+        say_gone({submission.key for submission in found}, database)
         database.enter(found)
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
         return grade_waiting(database, settings, options)
+
+
+def say_gone(found: set[str], database: Database) -> None:
+    """What was taken in before stays, whatever becomes of its files."""
+    rows = database.query("SELECT key FROM submissions WHERE status != 'not_submitted' ORDER BY key")
+    if gone := [key for (key,) in rows if key not in found]:
+        say_error(f"No longer among the submissions, and kept as graded: {', '.join(gone)}")
 
 
 def grade_waiting(database: Database, settings: Settings, options: argparse.Namespace) -> int:
@@ -213,7 +222,9 @@ def roster_ids(database: Database) -> dict[str, str]:
     """Ids by every other name that the roster has, as long as it lies where it lay."""
     file = Path(database.fact("roster") or "")
     roster = read_roster(file) if file.is_file() else []
-    return {alias.casefold(): student.id for student in roster for alias in student.aliases}
+    names = Counter(student.name for student in roster)
+    known = {student.name.casefold(): student.id for student in roster if names[student.name] == 1}
+    return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
 
 
 def now() -> str:
@@ -319,8 +330,8 @@ def export(options: argparse.Namespace) -> int:
     ]
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if options.format == "canvas":
-        say_if_new(options.title or settings.lab, gradebook)
         text, unknown = canvas(entries, gradebook, options.title)
+        say_if_new(options.title or settings.lab, gradebook)
     else:
         text, unknown = moodle(entries, gradebook)
     if options.output:

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import hmac
 import math
+import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -133,9 +134,8 @@ def make_distribution(finals: Sequence[Final]) -> Html | None:
             text_anchor={0: "start", 100: "end"}.get(percent, "middle"))
         for percent in (0, 25, 50, 75, 100)
     ]  # fmt: skip
-    ordered = sorted(shares)
-    middle = ordered[len(ordered) // 2]
-    label = f"{plural(len(shares), 'student')}; the middle one has {middle:.0%} of the points"
+    middle = statistics.median(shares)
+    label = f"{plural(len(shares), 'student')}; the median is {middle:.0%} of the points"
     line = tag("line", x1="0", x2="100%", y1=130.5, y2=130.5, class_="axis")
     picture = tag("svg", *bars, line, *ticks, width="100%", height=154, role="img", aria_label=label)
     return tag("section", tag("h2", "Points"), tag("figure", picture, tag("figcaption", label, ".")))

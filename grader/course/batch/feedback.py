@@ -68,7 +68,9 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
     if check["hidden"]:
         check["dataset"] = new_names[check["dataset"]]
         if failure:
-            check["failure"] = {**failure, "place": None, "message": "It fails on a dataset that is not shown."}
+            ran = not failure["message"].startswith("Not run, because")
+            message = "It fails on a dataset that is not shown." if ran else "Not run, because of what happened before."
+            check["failure"] = {**failure, "place": None, "message": message}
         if check["skipped_why"]:
             check["skipped_why"] = "It was not run here."
     elif failure:
@@ -87,7 +89,8 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
     redacted = redact(json.loads(database.report(row.grade)))
     report: Report = from_json(Report, redacted, "")
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
-    write_atomically(target / "feedback.txt", "\n".join([*remarks, "", tell_report(report)]))
+    opening = [*remarks, ""] if remarks else []
+    write_atomically(target / "feedback.txt", "\n".join([*opening, tell_report(report)]))
     write_atomically(target / "index.html", make_page([report], remarks, journal))
 
 
@@ -120,11 +123,15 @@ def make_remarks_page(remarks: list[str], journal: Html | None) -> str:
 def describe(final: Final) -> list[str]:
     """Lateness, points given by hand and overrides, for one student."""
     words = []
+    if not final.counts:
+        words.append(f"For {final.student}, a later submission counts instead.")
+    if final.unused:
+        words.append(f"Not used, because this one is later: {', '.join(final.unused)}")
     if final.days_late:
         words.append(f"Handed in {plural(final.days_late, 'day')} late: {show_points(final.penalty)} points less.")
     words += [f"{item}: {show_points(points)} points." for item, points in final.given.items()]
     if final.override:
         words.append(f"Points were set by hand: {final.override}")
-    if words and final.points is not None:
+    if words and final.counts and final.points is not None:
         words.append(f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}.")
     return words

@@ -12,7 +12,7 @@ from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
 from grader.course.batch.grading import Settings, safe_name
 from grader.course.batch.journals import JOURNAL
-from grader.course.batch.policy import Final, finals, read_policy
+from grader.course.batch.policy import Final, choose_latest, finals, read_policy
 from grader.course.batch.suspicious import find_remarks
 from grader.journal.console import read_json, write_atomically
 
@@ -22,12 +22,11 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     rows, policy = database.rows(), read_policy(database)
     lab_points = points_of(settings)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
+    everyone = choose_latest(final for row in rows for final in by_key[row.key])
     for row in rows:
         if row.status not in ("", "not_submitted"):
             write_feedback(settings.folder, database, row, by_key[row.key])
-    everyone = [final for row in rows for final in by_key[row.key]]
-    in_order = sorted(everyone, key=lambda final: final.student)
-    gradebook = make_gradebook(in_order, policy.items(), settings.wanted())
+    gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
     write_atomically(settings.folder / "gradebook.csv", gradebook)
     alike, notes = compare(rows, settings)
     title = f"{settings.lab}: batch"
@@ -44,8 +43,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
 def all_finals(database: Database, settings: Settings) -> list[Final]:
     """Everybody's points, by student."""
     policy, lab_points = read_policy(database), points_of(settings)
-    everyone = [final for row in database.rows() for final in finals(row, policy, lab_points)]
-    return sorted(everyone, key=lambda final: final.student)
+    return choose_latest(final for row in database.rows() for final in finals(row, policy, lab_points))
 
 
 def points_of(settings: Settings) -> float:

@@ -6,6 +6,7 @@ Nothing here looks at code or times; it adds up what the database holds.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -45,6 +46,8 @@ class Final:
     most: float = 0
     pending: float = 0
     override: str = ""
+    counts: bool = True  # False: a later submission of the same student's does
+    unused: list[str] = field(default_factory=list)  # keys of earlier ones
 
 
 def read_policy(database: Database) -> Policy:
@@ -68,6 +71,19 @@ def read_policy(database: Database) -> Policy:
 def finals(row: Row, policy: Policy, lab_points: float) -> list[Final]:
     """The points of everyone who handed a submission in. `lab_points`: what the lab is worth."""
     return [make_final(student, row, policy, lab_points) for student in row.members]
+
+
+def choose_latest(everyone: Iterable[Final]) -> list[Final]:
+    """Each student's latest submission, by student; somebody may be in two teams, or in one and alone. The others are
+    marked as not counting."""
+    latest: dict[str, Final] = {}
+    for final in sorted(everyone, key=lambda one: (one.row.status != "not_submitted", one.row.handed_in)):
+        if earlier := latest.get(final.student):
+            earlier.counts = False
+            if earlier.row.status != "not_submitted":
+                final.unused = [*earlier.unused, earlier.row.key]
+        latest[final.student] = final
+    return [latest[student] for student in sorted(latest)]
 
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:

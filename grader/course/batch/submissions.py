@@ -75,14 +75,17 @@ class Entry:
         return self.path.is_dir() or is_archive(self.path.name)
 
 
-def find_submissions(folder: Path, lab: str, roster: Sequence[Student]) -> tuple[list[Submission], list[str]]:
-    """All submissions of a lab, by key, and a sentence about each entry that is none. Raises UserError."""
+def find_submissions(
+    folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None
+) -> tuple[list[Submission], list[str]]:
+    """All submissions of a lab, by key, and a sentence about each entry that is none. The batch's own folder, `out`,
+    may lie among them. Raises UserError."""
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}. SUBMISSIONS is a folder of archives or folders.")
     by_key: dict[str, list[Entry]] = {}
     strangers = []
     for path in sorted(folder.iterdir()):
-        if path.name.startswith((".", "__MACOSX")):
+        if path.name.startswith((".", "__MACOSX")) or (out and path.resolve() == out.resolve()):
             continue
         entry = understand(path, lab)
         if isinstance(entry, str):

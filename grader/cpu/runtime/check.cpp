@@ -150,6 +150,7 @@ class Checker final : public Observer {
     void memory_ends(void* begin) override;
     void memory_written(void* begin, std::size_t bytes) override;
     void shared_begins(void* begin, std::size_t bytes, const char* name) override;
+    std::size_t bytes_left(const void* address) override;
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
     void early_exit() override;
@@ -341,6 +342,13 @@ void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, 
     object.buffer = buffer;
     object.provide_words();
     recent_device_ = {};
+}
+
+std::size_t Checker::bytes_left(const void* address) {
+    const std::uintptr_t at = number(address);
+    const Object* object = find(device_, recent_device_, at);
+    const bool inside = object && object->space == FindingSpace::buffer && at >= object->begin;
+    return inside ? object->begin + object->bytes - std::min(at, object->begin + object->bytes) : SIZE_MAX;
 }
 
 void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {

@@ -53,6 +53,13 @@ std::string too_small(const std::string& what, std::size_t bytes, std::size_t wa
            std::to_string(wanted) + " are " + verb;
 }
 
+/// A buffer of the lab's has room around it, where its owner sees what went too far: only check mode knows its end.
+void stay_in_buffer(const char* function, const char* what, const void* at, std::size_t wanted, const char* verb,
+                    int line) {
+    const std::size_t left = observer ? observer->bytes_left(at) : wanted;
+    if (left < wanted) observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, wanted, verb));
+}
+
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                  size_t height, cudaMemcpyKind kind, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
@@ -70,6 +77,8 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
                       too_small(ends.to.fits ? "the source" : "the destination",
                                 ends.to.fits ? ends.from.bytes : ends.to.bytes, ends.to.fits ? from_bytes : to_bytes),
                       FindingKind::copy_size);
+    stay_in_buffer(function, "the destination", to, to_bytes, "copied", line);
+    stay_in_buffer(function, "the source", from, from_bytes, "copied", line);
     if (ends.from_device() && ends.to_host() && ends.to.side != Side::managed && kind != cudaMemcpyHostToHost)
         count_host_bytes(width * height, line);
     const Access to_access(to, to_bytes), from_access(from, from_bytes);
@@ -92,6 +101,7 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
     if (!place.fits)
         return refuse(function, line, too_small("the destination", place.bytes, bytes, "set"), FindingKind::copy_size);
     if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);
+    stay_in_buffer(function, "the destination", to, bytes, "set", line);
     const Access access(to, bytes);
     for (size_t row = 0; row < height; ++row) std::memset(static_cast<char*>(to) + row * pitch, value, width);
     return cudaSuccess;
@@ -110,8 +120,11 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
                       FindingKind::copy_size);
     if (bytes == 0) return cudaSuccess;
     if (!from) return refuse("cudaMemcpyToSymbol", line, "the source is null", FindingKind::copy_direction);
-    const bool from_device = place_of(from, bytes).side == Side::device;
-    if (from_device && kind == cudaMemcpyHostToDevice)
+    const Side side = place_of(from, bytes).side;
+    if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
+        return refuse("cudaMemcpyToSymbol", line, "the source should be device memory, but is host memory",
+                      FindingKind::copy_direction);
+    if (side == Side::device && kind == cudaMemcpyHostToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory",
                       FindingKind::copy_direction);
     const Access access(from, bytes);
@@ -131,6 +144,9 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
     if (bytes == 0) return cudaSuccess;
     if (!to) return refuse("cudaMemcpyFromSymbol", line, "the destination is null", FindingKind::copy_direction);
     const Side side = place_of(to, bytes).side;
+    if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
+        return refuse("cudaMemcpyFromSymbol", line, "the destination should be device memory, but is host memory",
+                      FindingKind::copy_direction);
     if (side == Side::device && kind == cudaMemcpyDeviceToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
                       FindingKind::copy_direction);
