@@ -90,6 +90,17 @@ def test_the_roster_names_students_and_teams(folder: Path) -> None:
     assert found["nobody"].notes == ["Not on the roster."]
 
 
+def test_who_has_another_number_in_the_archive_is_found_by_name(folder: Path) -> None:
+    (folder / "Emmy Noether_77123_assignsubmission_file_").mkdir()
+    (folder / "lovelaceada_12_900_lab.zip").write_text("")
+    (folder / "John Smith_5_assignsubmission_file_").mkdir()
+    roster = "ID number,First name,Surname\n2001,Emmy,Noether\n2002,Lovelace,Ada\n2003,John,Smith\n2004,John,Smith\n"
+    found, _ = find(folder, roster)
+    assert found["2001"].notes == ["The roster has no 77123: found by the name, Emmy Noether."]
+    assert found["2002"].members == ["2002"]
+    assert found["5"].notes == ["Not on the roster."]  # two have that name
+
+
 def test_the_roster_may_say_when_it_was_handed_in(folder: Path) -> None:
     (folder / "lab-al1-2026-11-19-120000.tar.gz").write_text("")
     found, _ = find(folder, "id,submitted\nal1,2026-11-20T12:00+01:00\n")

@@ -27,7 +27,14 @@ from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.policy import Final
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
-from grader.course.batch.submissions import FILE_DATE, find_submissions, parse_zoned_time, read_roster, show_time
+from grader.course.batch.submissions import (
+    FILE_DATE,
+    NOT_ON_ROSTER,
+    find_submissions,
+    parse_zoned_time,
+    read_roster,
+    show_time,
+)
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle, read_csv
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report, Total
@@ -48,6 +55,8 @@ def grade(options: argparse.Namespace) -> int:
     found, strangers = find_submissions(options.submissions, lab, roster, options.out)
     for stranger in strangers:
         say_error(f"Left out: {stranger}")
+    if strange := [submission.key for submission in found if NOT_ON_ROSTER in submission.notes]:
+        say_error(f"Not on the roster: {', '.join(strange)}")
     if not found and not roster:
         raise UserError(f"{options.submissions}: no submission in it. BATCH.md says how they may be called.")
     with only_one(options.out):

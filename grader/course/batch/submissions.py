@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
+NOT_ON_ROSTER = "Not on the roster."
 
 
 @dataclass
@@ -198,8 +200,13 @@ def fingerprint(entries: Sequence[Path]) -> str:
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Replaces what names say by what the roster says."""
     known = {alias.casefold(): student for student in roster for alias in student.aliases}
+    called = Counter(name for student in roster for name in set(spellings(student.name)))
+    named = {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
     for submission in found:
         team = [known[part.casefold()] for part in split_team(submission.key, set(known))]
+        if not team and (by_name := [named[name] for name in spellings(submission.name) if name in named]):
+            team = by_name[:1]
+            submission.notes.append(f"The roster has no {submission.key}: found by the name, {submission.name}.")
         if team:
             submission.members = [student.id for student in team]
             submission.key = "+".join(submission.members)
@@ -207,7 +214,13 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
             if times := [student.handed_in for student in team if student.handed_in]:
                 submission.handed_in, submission.known_by = max(times), "the roster"
         elif roster:
-            submission.notes.append("Not on the roster.")
+            submission.notes.append(NOT_ON_ROSTER)
+
+
+def spellings(name: str) -> list[str]:
+    """A name as the systems write it: Ada Lovelace and Lovelace, Ada in Moodle, lovelaceada in Canvas."""
+    words = re.findall(r"\w+", name.casefold())
+    return [" ".join(sorted(words)), "".join(words)] if words else []
 
 
 def split_team(key: str, known: set[str]) -> list[str]:
