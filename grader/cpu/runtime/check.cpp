@@ -90,37 +90,35 @@ struct Object {
 };
 
 /// Which threads of the block gave a lock away, and which took one, since the last barrier: an atomic after a fence
-/// gives, a fence after an atomic takes.
+/// gives, a fence after an atomic takes. No other thread runs between those two.
 class Locks {
   public:
-    void atomic() {
-        Thread& thread = here();
-        thread.gave |= thread.fenced;
-        thread.updated = true;
+    void atomic(const Mark& mark) {
+        update_ = mark;
+        if (any_ && threads_[mark.thread].fenced == now()) threads_[mark.thread].gave = now();
     }
     void fence() {
-        Thread& thread = here();
-        thread.took |= thread.updated;
-        thread.fenced = true;
+        any_ = true;
+        const unsigned here = linear_thread();
+        threads_[here].fenced = now();
+        if (update_.thread == here && stamp(update_.block, update_.generation) == now()) threads_[here].took = now();
     }
-    bool passed(unsigned from, unsigned to) const { return is_now(threads_[from]).gave && is_now(threads_[to]).took; }
+    bool passed(unsigned from, unsigned to) const {
+        return any_ && threads_[from].gave == now() && threads_[to].took == now();
+    }
 
   private:
+    /// Stamps of the last time that it did so.
     struct Thread {
-        std::uint32_t block = 0, generation = 0;
-        bool updated = false, fenced = false, gave = false, took = false;
+        std::uint64_t fenced = 0, gave = 0, took = 0;
     };
-    static Thread is_now(const Thread& thread) {
-        const bool now = thread.block == block_state.epoch && thread.generation == block_state.generation;
-        return now ? thread : Thread{};
+    /// Another one after each barrier, and for each block.
+    static std::uint64_t stamp(std::uint32_t block, std::uint32_t generation) {
+        return std::uint64_t{block} << 32 | (generation & 0xffff);
     }
-    Thread& here() {
-        Thread& thread = threads_[linear_thread()];
-        thread = is_now(thread);
-        thread.block = block_state.epoch;
-        thread.generation = block_state.generation;
-        return thread;
-    }
+    static std::uint64_t now() { return stamp(block_state.epoch, block_state.generation); }
+    bool any_ = false;
+    Mark update_;  // the last one
     Thread threads_[1024];
 };
 
@@ -561,6 +559,7 @@ void Checker::look_for_race(Object& object, Word& word, const Mark& mark, const 
         if (earlier.block && collide(earlier, mark, object.is_shared()))
             report_race(object, earlier, writes, mark, touch);
     };
+    if (touch.atomic) locks_.atomic(mark);
     if (touch.atomic && object.is_shared()) note_guard(word, mark);
     look(word.writer, true);
     look(word.updater, true);
@@ -619,7 +618,6 @@ void Checker::access(const Touch& touch) {
                                                 : MemoryKind::device;
     count_access(
         {touch.address - from, touch.place, static_cast<std::uint8_t>(touch.width), touch.writes, touch.atomic, kind});
-    if (touch.atomic) locks_.atomic();
     const bool reads = !touch.writes || touch.atomic;
     if (reads && !object->holds_data && !touch.copies && !any_written(*object, touch))
         record(FindingKind::uninitialised, object, touch);
