@@ -37,6 +37,7 @@ class Records {
             if (errno != EINTR) break;  // a file system without locks: one write still is one write
         std::ifstream stream(file, std::ios::binary);
         text_.assign(std::istreambuf_iterator<char>(stream), {});
+        drop_half_line();
     }
     ~Records() { close(number_); }
     Records(const Records&) = delete;
@@ -45,7 +46,7 @@ class Records {
     bool has(const std::string& part) const { return text_.find(part) != std::string::npos; }
 
     void append(std::string lines) {
-        if (!text_.empty() && text_.back() != '\n') lines.insert(0, "\n");  // a machine that died left half a line
+        if (!text_.empty() && text_.back() != '\n') lines.insert(0, "\n");
         const ssize_t wrote = write(number_, lines.data(), lines.size());
         if (wrote == static_cast<ssize_t>(lines.size())) return;
         const int why = wrote < 0 ? errno : ENOSPC;
@@ -55,6 +56,13 @@ class Records {
     }
 
   private:
+    /// What a process that was killed while it wrote has left; nobody was told that it is there.
+    void drop_half_line() {
+        const std::size_t begin = text_.rfind('\n') + 1;  // 0 where there is none
+        if (begin == text_.size() || Json::accept(text_.substr(begin))) return;
+        if (ftruncate(number_, static_cast<off_t>(begin)) == 0) text_.resize(begin);
+    }
+
     fs::path file_;
     int number_;
     std::string text_;  // as it was when the lock was taken

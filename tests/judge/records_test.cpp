@@ -1,5 +1,6 @@
 #include "grader/judge/records.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -84,16 +85,24 @@ TEST_F(Records, KeepNoTextThatWasNotJudged) {
     EXPECT_EQ(lines()[0]["source_hash"], judged.hash);
 }
 
-TEST_F(Records, GoOnAfterHalfALine) {
+TEST_F(Records, HalfALineIsDroppedAndWrittenAgain) {
     const RecordedFile source = write_source("one\n");
     append(source, 1);
-    std::ofstream(file(), std::ios::app) << R"({"schema":1,"kind":"sw)";
+    const auto begins = fmt::format(R"({{"schema":1,"kind":"source","hash":"{}","te)", source.hash);
+    std::ofstream(file()) << begins;  // killed while it wrote the first line
     append(source, 2);
-    std::ifstream stream(file());
-    std::vector<std::string> all;
-    for (std::string line; std::getline(stream, line);) all.push_back(line);
-    ASSERT_EQ(all.size(), 4u);
-    EXPECT_EQ(Json::parse(all[3])["number"], 2);
+    ASSERT_EQ(lines().size(), 2u);
+    EXPECT_EQ(lines()[0]["text"], "one\n");
+    EXPECT_EQ(lines()[1]["number"], 2);
+}
+
+TEST_F(Records, AWholeLineWithoutItsEndIsKept) {
+    const RecordedFile source = write_source("one\n");
+    append(source, 1);
+    fs::resize_file(file(), fs::file_size(file()) - 1);
+    append(source, 2);
+    ASSERT_EQ(lines().size(), 3u);
+    EXPECT_EQ(lines()[1]["number"], 1);
 }
 
 TEST_F(Records, ManyAtOnceDoNotMix) {
