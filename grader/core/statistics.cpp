@@ -50,11 +50,6 @@ double median(std::span<const double> values) {
     return median_in_place(copy);
 }
 
-Interval paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
-    const Round one{{a.begin(), a.end()}, {b.begin(), b.end()}};
-    return paired_ratio(std::span(&one, 1), seed);
-}
-
 Interval paired_ratio(std::span<const Round> rounds, std::uint64_t seed) {
     std::vector<std::vector<double>> ratios;
     for (const Round& round : rounds) ratios.push_back(ratios_of(round));

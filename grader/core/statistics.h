@@ -10,16 +10,13 @@ namespace warplab {
 /// Middle value (mean of the two middle ones); NaN for an empty span.
 double median(std::span<const double> values);
 
-/// Median of the paired ratios a[i]/b[i] with its bootstrap 95% interval (seeded, so it repeats).
-/// The spans have the same length, at least 1.
-Interval paired_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed = 1);
-
 /// Times of two, taken in turns in a pair of processes.
 struct Round {
     std::vector<double> a, b;  // of one length, at least 1
 };
 
-/// The geometric mean of each round's median paired ratio, with its bootstrap 95% interval. Of an even number of
+/// The geometric mean of each round's median paired ratio a[i]/b[i], with its bootstrap 95% interval (seeded, so it
+/// repeats). Of an even number of
 /// rounds, neighbours are drawn together: what favours one of the two in a round may favour the other in the next.
 Interval paired_ratio(std::span<const Round> rounds, std::uint64_t seed = 1);
 

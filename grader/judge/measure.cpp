@@ -448,8 +448,10 @@ class Race {
     void begin_round() {
         if (!rounds.empty()) {
             student.end();
-            reference->end();
-            student.exchange_memory(*reference);
+            if (reference) {
+                reference->end();
+                student.exchange_memory(*reference);
+            }
         }
         rounds.emplace_back();
         start_processes(true);
@@ -593,13 +595,14 @@ class Race {
     double around_s = 0, slowest_s = 0;
 };
 
-constexpr double widest_ratio = 0.01;  // half the interval that is looked for
+constexpr double most_half_width = 0.01;  // of the ratio's interval; beyond it, the ratio is ambiguous
 
 void take_samples(Race& race, int calls, const Effort& effort, const Progress& progress) {
     race.take_round(calls, progress);
     const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
-    while (race.reference && !race.broken() && begun() < effort.most_rounds &&
-           (begun() < effort.rounds || begun() % 2 == 1 || half_width(race.ratio()) > widest_ratio)) {
+    const auto is_vague = [&] { return begun() % 2 == 1 || half_width(race.ratio()) > most_half_width; };
+    while (!race.broken() && begun() < effort.most_rounds &&
+           (begun() < effort.rounds || (race.reference && is_vague()))) {
         race.begin_round();
         race.take_round(calls, progress);
     }
@@ -618,7 +621,7 @@ void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
     if (!race.reference) return;
     m.reference_s = race.median_reference_s() * scale;
     m.reference_ratio = race.ratio();
-    m.ambiguous = half_width(*m.reference_ratio) > widest_ratio;
+    m.ambiguous = half_width(*m.reference_ratio) > most_half_width;
     if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
 }
 

@@ -12,6 +12,10 @@ namespace {
 
 using Values = std::vector<double>;
 
+Interval paired_ratio(const Values& a, const Values& b, std::uint64_t seed = 1) {
+    return warplab::paired_ratio(std::vector<Round>{{a, b}}, seed);
+}
+
 TEST(Median, IsTheMiddle) {
     EXPECT_EQ(median(Values{3}), 3);
     EXPECT_EQ(median(Values{5, 1, 3}), 3);
@@ -79,7 +83,7 @@ TEST(PairedRatio, NeedsPairs) {
 TEST(PairedRatio, WhatFavoursOneInEachOtherRoundCancels) {
     const std::vector<Round> rounds = {
         {{1.03, 1.03}, {1, 1}}, {{1, 1}, {1.03, 1.03}}, {{1.03, 1.03}, {1, 1}}, {{1, 1}, {1.03, 1.03}}};
-    const Interval ratio = paired_ratio(rounds);
+    const Interval ratio = warplab::paired_ratio(rounds);
     EXPECT_NEAR(ratio.median, 1, 1e-12);
     EXPECT_NEAR(ratio.low, 1, 1e-12);
     EXPECT_NEAR(ratio.high, 1, 1e-12);
@@ -87,7 +91,7 @@ TEST(PairedRatio, WhatFavoursOneInEachOtherRoundCancels) {
 
 TEST(PairedRatio, IntervalHoldsWhatDiffersBetweenRounds) {
     const std::vector<Round> rounds = {{{1, 1}, {1, 1}}, {{1, 1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}};
-    const Interval ratio = paired_ratio(rounds);
+    const Interval ratio = warplab::paired_ratio(rounds);
     EXPECT_NEAR(ratio.median, std::sqrt(1.1), 1e-12);
     EXPECT_NEAR(ratio.low, 1, 1e-12);
     EXPECT_NEAR(ratio.high, 1.1, 1e-12);
@@ -95,7 +99,7 @@ TEST(PairedRatio, IntervalHoldsWhatDiffersBetweenRounds) {
 
 TEST(PairedRatio, OfARoundIsItsMedian) {
     const std::vector<Round> one = {{{1, 2, 30}, {1, 1, 10}}};
-    EXPECT_EQ(paired_ratio(one).median, 2);
+    EXPECT_EQ(warplab::paired_ratio(one).median, 2);
     EXPECT_THROW(paired_ratio(std::vector<Round>{}), std::invalid_argument);
     EXPECT_THROW(paired_ratio(std::vector<Round>{{{1}, {1}}, {{}, {}}}), std::invalid_argument);
 }

@@ -208,6 +208,19 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
     assert all(one["note"] for one in stage["check_mode"]["findings"])
 
 
+def test_after_an_endless_call_what_needs_a_gpu_is_skipped_all_the_same(student: Student, tmp_path: Path) -> None:
+    student.write(program(kernel="for (volatile bool on = n > 0; on;) {}"))
+    report = tmp_path / "report.json"
+    student.check("--no-check-mode", "--json", str(report))
+    checks = json.loads(report.read_text())["stages"][0]["checks"]
+    not_run = [one for one in checks if one["failure"] and one["failure"]["message"].startswith("Not run, because")]
+    recipes = json.loads((ROOT / "datasets" / LAB / "public.json").read_text())["datasets"]
+    for_gpus = {one["name"] for one in recipes if "cuda-only" in one["uses"]}
+    assert not_run and not {one["dataset"] for one in not_run} & for_gpus
+    assert {one["dataset"] for one in checks if one["skipped"]} == for_gpus & {one["dataset"] for one in checks}
+    assert for_gpus & {one["dataset"] for one in checks}
+
+
 @pytest.mark.parametrize("asked", [False, pytest.param(True, marks=thorough)])
 def test_grading_times_what_does_not_count_only_when_asked(tmp_path: Path, asked: bool) -> None:
     report = tmp_path / "report.json"

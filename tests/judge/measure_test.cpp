@@ -77,6 +77,18 @@ TEST_F(TimedOutputs, ReferenceSaysItWhereTheCpuTakesTooLong) {
     EXPECT_EQ(cause_of(wrong_, right_, too_long), cause::timed_output_wrong);
 }
 
+TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto alone = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(alone.run);
+    const Effort effort{4, 10, 3, 0.01, 0.1, 0.2};
+    const Measured measured =
+        measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{}, [](const std::string&) {});
+    EXPECT_FALSE(measured.failure);
+    EXPECT_EQ(measured.measurement.samples_s.size(), 12u);
+    EXPECT_FALSE(measured.measurement.reference_ratio);
+}
+
 TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
 
 }  // namespace

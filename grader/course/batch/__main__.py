@@ -13,7 +13,6 @@ import argparse
 import math
 import secrets
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -31,9 +30,11 @@ from grader.course.batch.submissions import (
     FILE_DATE,
     NOT_ON_ROSTER,
     find_submissions,
+    names_of_one,
     parse_zoned_time,
     read_roster,
     show_time,
+    spellings,
 )
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle, read_csv
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
@@ -221,7 +222,9 @@ def find_key(database: Database, student: str) -> str:
 def find_student(database: Database, student: str) -> str:
     """A student's id, given that or another name that the roster has for them. Raises UserError."""
     members = {member for row in database.rows() for member in row.members}
-    called = student if student in members else roster_ids(database).get(student.casefold(), "")
+    ids = roster_ids(database)
+    known = (ids[name] for name in (student.casefold(), *spellings(student)) if name in ids)
+    called = student if student in members else next(known, "")
     if called not in members:
         raise UserError(f"Nobody here is called {student}. Ids are as in gradebook.csv; the roster's others do, too.")
     return called
@@ -231,8 +234,7 @@ def roster_ids(database: Database) -> dict[str, str]:
     """Ids by every other name that the roster has, as long as it lies where it lay."""
     file = Path(database.fact("roster") or "")
     roster = read_roster(file) if file.is_file() else []
-    names = Counter(student.name for student in roster)
-    known = {student.name.casefold(): student.id for student in roster if names[student.name] == 1}
+    known = {name: student.id for name, student in names_of_one(roster).items()}
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
 
 

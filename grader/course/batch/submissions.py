@@ -200,8 +200,7 @@ def fingerprint(entries: Sequence[Path]) -> str:
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Replaces what names say by what the roster says."""
     known = {alias.casefold(): student for student in roster for alias in student.aliases}
-    called = Counter(name for student in roster for name in set(spellings(student.name)))
-    named = {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
+    named = names_of_one(roster)
     for submission in found:
         team = [known[part.casefold()] for part in split_team(submission.key, set(known))]
         if not team and (by_name := [named[name] for name in spellings(submission.name) if name in named]):
@@ -215,6 +214,12 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
                 submission.handed_in, submission.known_by = max(times), "the roster"
         elif roster:
             submission.notes.append(NOT_ON_ROSTER)
+
+
+def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
+    """Students by each spelling of a name that no other has."""
+    called = Counter(name for student in roster for name in set(spellings(student.name)))
+    return {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
 
 
 def spellings(name: str) -> list[str]:
