@@ -50,7 +50,7 @@ struct Interval {
 struct SampleConditions {
     std::optional<int> sm_clock_mhz, temperature_c;
     std::string throttle;                                   // empty = none
-    std::optional<double> copy_bytes_per_s = std::nullopt;  // of the calibration copy beside this sample
+    std::optional<double> copy_bytes_per_s = std::nullopt;  // of the calibration copy after this round
 };
 
 /// One dataset timed. All times are seconds for `iterations` iterations, GPU only, as the journals print them.

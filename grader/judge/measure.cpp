@@ -34,7 +34,7 @@ constexpr int parts_per_command = 4;
 constexpr double wall_allowance_s = 50e-6, wall_allowance_share = 0.02;
 constexpr double untrusted_gap_s = 300e-6;  // where there is no reference to learn it from
 constexpr double start_limit_s = 30;        // of a process that says hello
-constexpr double calibration_share = 0.05;  // of a sample's time
+constexpr double calibration_share = 0.05;  // of the samples' time
 
 /// Elements that a pool is longer than one call's input: thousands of places to begin at, or, where steps are large, as
 /// many as fit into a quarter of a gigabyte.
@@ -333,7 +333,7 @@ struct Sample {
     SampleConditions conditions;
 };
 
-/// Copies and reads while the samples were taken. A copy was timed beside each of them: clocks and heat since the
+/// Copies and reads while the samples were taken. A copy was timed after each round: clocks and heat since the
 /// process began change what a kernel can reach, and reads change as copies do.
 Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwidth) {
     std::vector<double> copies;
@@ -414,7 +414,7 @@ class Pinned {
     cpu_set_t before_;
 };
 
-/// The samples of student and reference and, on a GPU, a calibration copy, taken in turns.
+/// The samples of student and reference, taken in turns and, on a GPU, a calibration copy after each round.
 class Race {
   public:
     Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
@@ -482,7 +482,7 @@ class Race {
 
     /// All of a round's samples. Those taken at a clock more than 5% below the median of all are taken again.
     void take_round(int calls, const Progress& progress) {
-        for (int attempt = 0; attempt < 4; ++attempt) {
+        for (int attempt = 0; attempt < 2; ++attempt) {
             drop_slow_clocks();
             while (static_cast<int>(rounds.back().size()) < effort_.samples && !broken()) {
                 progress(fmt::format("round {} of {}, sample {} of {}", rounds.size(),
@@ -491,6 +491,7 @@ class Race {
                 take_sample(calls);
             }
         }
+        if (calibration_ && !broken()) calibrate();
     }
 
     /// The student's time over the reference's.
@@ -560,21 +561,32 @@ class Race {
         }
     }
 
+    /// Who is first changes, because the GPU has rested before a round's first sample.
     void take_sample(int calls) {
-        if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
         Sample sample;
-        student.poison_scratch();
-        sample.student_s = student.time_calls(calls, taken_++);
-        if (student.failure) return;
+        const bool student_first = (rounds.size() + rounds.back().size()) % 2 == 1;
+        if (reference && !student_first) sample.reference_s = time_one(*reference, calls);
+        sample.student_s = time_one(student, calls);
         sample.conditions = conditions_now(run_);
-        if (reference) {
-            reference->poison_scratch();
-            sample.reference_s = reference->time_calls(calls, -1);
-            if (reference->failure) return;
-        }
-        if (calibration_)
-            sample.conditions.copy_bytes_per_s = calibration_->measure(calibration_share * sample.student_s);
+        if (reference && student_first) sample.reference_s = time_one(*reference, calls);
+        ++taken_;
+        if (broken()) return;
+        if (reference) reference->sightings().clear();  // it looked because the GPU rests meanwhile
         rounds.back().push_back(sample);
+    }
+
+    /// Not between samples: where power is short, whoever runs after a copy runs at a lower clock.
+    void calibrate() {
+        double student_s = 0;
+        for (const Sample& sample : rounds.back()) student_s += sample.student_s;
+        const double rate = calibration_->measure(calibration_share * student_s);
+        for (Sample& sample : rounds.back()) sample.conditions.copy_bytes_per_s = rate;
+    }
+
+    double time_one(Contestant& contestant, int calls) {
+        if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
+        contestant.poison_scratch();
+        return contestant.time_calls(calls, taken_);
     }
 
     void drop_slow_clocks() {
