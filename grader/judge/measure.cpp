@@ -110,12 +110,17 @@ class Contestant {
 
     /// Gives a process just started its memory, which is allocated the first time.
     void open() {
-        if (!failure && !buffers_) allocate();
+        if (failure || open_) return;
+        if (!buffers_) allocate();
         if (!failure) failure = open_buffers(run_, shape_, *buffers_, false);
         if (!failure && empty_s_ == 0) measure_empty_command();
+        open_ = true;
     }
 
-    void end() { run_.end_session(); }
+    void end() {
+        run_.end_session();
+        open_ = false;
+    }
 
     /// Between one process and the next: the memory's place makes a difference of up to some percent.
     void exchange_memory(Contestant& other) { buffers_->exchange_memory(*other.buffers_); }
@@ -252,6 +257,7 @@ class Contestant {
     std::vector<Sighting> sightings_;
     std::vector<double> gaps_;
     double empty_s_ = 0;
+    bool open_ = false;
 };
 
 /// Stands in for the CPU: the reference solution, in its own process, and what a call takes on the CPU.
@@ -401,11 +407,11 @@ constexpr double settle_s = 0.02;       // of calls in a process just started, b
 /// Keeps this thread, and what it starts, on one core while it lives.
 class Pinned {
   public:
-    Pinned() {
+    explicit Pinned(int core) {
         sched_getaffinity(0, sizeof before_, &before_);
         cpu_set_t one;
         CPU_ZERO(&one);
-        CPU_SET(sched_getcpu(), &one);
+        CPU_SET(core, &one);
         sched_setaffinity(0, sizeof one, &one);
     }
     ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
@@ -438,13 +444,13 @@ class Race {
         const int calls = std::max(1, static_cast<int>(std::min<double>(slots, alone_sample_s / once_s)));
         std::vector<double> times;
         for (int i = 0; i < 5 && !reference->failure; ++i) times.push_back(reference->time_calls(calls, -1) / calls);
-        reference->end();
         if (reference->failure) return 0;
         reference->gap_s = student.gap_s = reference->usual_gap();
         return median(times);
     }
 
-    /// Fresh processes, which exchange the memory that the last ones had.
+    /// Fresh processes, which exchange the memory that the last ones had. In the first round, the reference's is that
+    /// which ran alone.
     void begin_round() {
         if (!rounds.empty()) {
             end_processes();
@@ -538,7 +544,7 @@ class Race {
     void start_processes(bool with_student) {
         {
             std::optional<Pinned> pinned;
-            if (run_.backend == Backend::cuda) pinned.emplace();
+            if (run_.backend == Backend::cuda) pinned.emplace(core_);
             if (with_student) student.start();
             if (reference) reference->start();
         }
@@ -551,6 +557,7 @@ class Race {
         std::future<void> other;
         if (reference) other = std::async(std::launch::async, [this] { reference->end(); });
         student.end();
+        core_ = sched_getcpu();
     }
 
     void settle() {
@@ -602,6 +609,7 @@ class Race {
     const Effort& effort_;
     std::optional<CalibrationCopy> calibration_;
     int taken_ = 0;
+    int core_ = sched_getcpu();  // of this round's processes
 
   public:
     Contestant student;
@@ -767,7 +775,7 @@ Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& d
     baseline.openmp_s = time_on_cpu(oracle, problem, Execution::openmp) / iterations;
     baseline.threads = omp_get_max_threads();
     {
-        const Pinned pinned;
+        const Pinned pinned(sched_getcpu());
         baseline.sequential_s = time_on_cpu(oracle, problem, Execution::sequential) / iterations;
     }
     known[name] = {baseline.sequential_s, baseline.openmp_s, baseline.threads};
