@@ -618,12 +618,13 @@ class Race {
     double around_s = 0, slowest_s = 0;
 };
 
-constexpr double most_half_width = 0.01;  // of the ratio's interval; beyond it, the ratio is ambiguous
+// Half the width of the ratio's interval: what is aimed at, and beyond what the ratio is ambiguous.
+constexpr double wanted_half_width = 0.005, most_half_width = 0.01;
 
 void take_samples(Race& race, int calls, const Effort& effort, const Progress& progress) {
     race.take_round(calls, progress);
     const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
-    const auto is_vague = [&] { return begun() % 2 == 1 || half_width(race.ratio()) > most_half_width; };
+    const auto is_vague = [&] { return begun() % 2 == 1 || half_width(race.ratio()) > wanted_half_width; };
     while (!race.broken() && begun() < effort.most_rounds &&
            (begun() < effort.rounds || (race.reference && is_vague()))) {
         race.begin_round();
