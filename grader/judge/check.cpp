@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "grader/core/cause.h"
 #include "grader/core/text.h"
@@ -300,6 +301,8 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     if (own_inputs) second = run.oracle.generate(dataset, dataset.seed ^ other_inputs, 0);
     const Poison poison = Poison::draw(dataset.seed + host_variant);
 
+    if (run.backend == Backend::cuda)
+        if (const Session::Reply reply = run.greet(); reply.failure) return {reply.failure, reply.ours, false};
     const Prepared prepared = prepare(run, first, host_variant);
     if (prepared.failure) return {prepared.failure, prepared.ours, false};
     if (host_variant && !prepared.has_host) return {std::nullopt, false, false};
@@ -355,6 +358,16 @@ Session& StageRun::runner_session() {
     if (session && !session->alive()) end_session();
     if (!session) session = std::make_unique<Session>(runner, policy, tool, environment);
     return *session;
+}
+
+Session::Reply StageRun::greet() {
+    constexpr double limit_s = 30;
+    const auto ask = [&] { return runner_session().ask(make_request(protocol::Ask::hello), {}, limit_s); };
+    const Session::Reply reply = ask();
+    if (!reply.failure || !session->alive()) return reply;
+    end_session();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return ask();
 }
 
 void StageRun::end_session() {

@@ -38,6 +38,9 @@ struct StageRun {
 
     /// The living session, started when there is none.
     Session& runner_session();
+    /// Waits until it has got at the device. Where it could not, it is started again a second later: the GPU's memory
+    /// may still be that of a program just killed.
+    Session::Reply greet();
     void end_session();
 };
 

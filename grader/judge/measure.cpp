@@ -33,7 +33,6 @@ constexpr int parts_per_command = 4;
 // commands take longer.
 constexpr double wall_allowance_s = 50e-6, wall_allowance_share = 0.02;
 constexpr double untrusted_gap_s = 300e-6;  // where there is no reference to learn it from
-constexpr double start_limit_s = 30;        // of a process that says hello
 constexpr double calibration_share = 0.05;  // of the samples' time
 
 /// Elements that a pool is longer than one call's input: thousands of places to begin at, or, where steps are large, as
@@ -102,16 +101,16 @@ class Contestant {
         if (!failure) run_.runner_session();
     }
 
-    /// Waits until it can be spoken to.
-    void greet() {
-        if (!failure)
-            failure = run_.runner_session().ask(make_request(protocol::Ask::hello), {}, start_limit_s).failure;
+    /// Waits until it has got at the device or has failed, as open() finds.
+    void wait() {
+        if (!failure) run_.runner_session().ask(make_request(protocol::Ask::hello), {}, 30);
     }
 
     /// Gives a process just started its memory, which is allocated the first time.
     void open() {
         if (failure || open_) return;
-        if (!buffers_) allocate();
+        failure = run_.greet().failure;
+        if (!failure && !buffers_) allocate();
         if (!failure) failure = open_buffers(run_, shape_, *buffers_, false);
         if (!failure && empty_s_ == 0) measure_empty_command();
         open_ = true;
@@ -127,6 +126,7 @@ class Contestant {
 
     /// Seconds of `calls` calls, made in commands of at most as many as there are slots; 0 after a failure.
     double time_calls(int calls, int sample) {
+        event_s_ = 0;
         double total_s = 0;
         for (int left = calls; left > 0 && !failure;) {
             const auto now = static_cast<std::uint32_t>(std::min<int>(left, static_cast<int>(buffers_->slots())));
@@ -137,6 +137,9 @@ class Contestant {
         if (!failure && sample >= 0) check_guards();
         return total_s;
     }
+
+    /// Of the last time_calls(), what the events alone say: the time on the GPU, whatever the CPU was busy with.
+    double event_s() const { return event_s_; }
 
     /// What this solution makes of the inputs of a sighting; sets `failure` where it makes nothing.
     Array outputs_for(const Sighting& seen) {
@@ -221,6 +224,7 @@ class Contestant {
             failure =
                 Failure{cause::host_work, "While timed, more was copied to the host than the stage allows.", "", {}};
         if (calls == buffers_->slots()) gaps_.push_back(reply.wall_s - reply.answer.event_s);
+        event_s_ += reply.answer.event_s;
         const double wall_s = reply.wall_s * (1 - wall_allowance_share) - std::max(empty_s_, gap_s) - wall_allowance_s;
         return std::max(reply.answer.event_s, wall_s);
     }
@@ -256,7 +260,7 @@ class Contestant {
     std::vector<std::vector<std::size_t>> windows_;  // per slot and buffer, the first element in the pool
     std::vector<Sighting> sightings_;
     std::vector<double> gaps_;
-    double empty_s_ = 0;
+    double empty_s_ = 0, event_s_ = 0;
     bool open_ = false;
 };
 
@@ -335,7 +339,7 @@ bool mostly_reads(const Lab& lab, const Problem& shape) {
 }
 
 struct Sample {
-    double student_s = 0, reference_s = 0;
+    double student_s = 0, reference_s = 0, reference_event_s = 0;
     SampleConditions conditions;
 };
 
@@ -432,8 +436,8 @@ class Race {
 
     bool broken() const { return student.failure || (reference && reference->failure); }
 
-    /// Seconds of a call of the reference before the student's process exists, and from then on how much longer than
-    /// the events' time a command may take.
+    /// Seconds of a call of the reference, by events, before the student's process exists, and from then on how much
+    /// longer than the events' time a command may take.
     double time_reference_alone(int slots) {
         start_processes(false);
         reference->open();
@@ -443,7 +447,10 @@ class Race {
         const double once_s = std::max(reference->time_calls(1, -1), 1e-9);
         const int calls = std::max(1, static_cast<int>(std::min<double>(slots, alone_sample_s / once_s)));
         std::vector<double> times;
-        for (int i = 0; i < 5 && !reference->failure; ++i) times.push_back(reference->time_calls(calls, -1) / calls);
+        for (int i = 0; i < 5 && !reference->failure; ++i) {
+            reference->time_calls(calls, -1);
+            times.push_back(reference->event_s() / calls);
+        }
         if (reference->failure) return 0;
         reference->gap_s = student.gap_s = reference->usual_gap();
         return median(times);
@@ -519,20 +526,24 @@ class Race {
         return all;
     }
 
-    double median_reference_s() const { return reference_s(samples()); }
+    double median_reference_s() const { return median_of(samples(), &Sample::reference_s); }
+
+    /// By events, as all that suspicion rests on: a CPU that is busy accuses nobody.
+    double median_reference_event_s() const { return median_of(samples(), &Sample::reference_event_s); }
 
     /// The median of the round that took the reference longest.
-    double slowest_reference_s() const {
+    double slowest_reference_event_s() const {
         double slowest = 0;
-        for (const std::vector<Sample>& round : rounds) slowest = std::max(slowest, reference_s(round));
+        for (const std::vector<Sample>& round : rounds)
+            slowest = std::max(slowest, median_of(round, &Sample::reference_event_s));
         return slowest;
     }
 
   private:
-    static double reference_s(const std::vector<Sample>& samples) {
-        std::vector<double> times;
-        for (const Sample& sample : samples) times.push_back(sample.reference_s);
-        return median(times);
+    static double median_of(const std::vector<Sample>& samples, double Sample::*what) {
+        std::vector<double> values;
+        for (const Sample& sample : samples) values.push_back(sample.*what);
+        return median(values);
     }
 
     void raise_clocks() {
@@ -549,8 +560,8 @@ class Race {
             if (reference) reference->start();
         }
         std::future<void> other;
-        if (reference) other = std::async(std::launch::async, [this] { reference->greet(); });
-        if (with_student) student.greet();
+        if (reference) other = std::async(std::launch::async, [this] { reference->wait(); });
+        if (with_student) student.wait();
     }
 
     void end_processes() {
@@ -572,10 +583,10 @@ class Race {
     void take_sample(int calls) {
         Sample sample;
         const bool student_first = (rounds.size() + rounds.back().size()) % 2 == 1;
-        if (reference && !student_first) sample.reference_s = time_one(*reference, calls);
+        if (!student_first) time_reference(sample, calls);
         sample.student_s = time_one(student, calls);
         sample.conditions = conditions_now(run_);
-        if (reference && student_first) sample.reference_s = time_one(*reference, calls);
+        if (student_first) time_reference(sample, calls);
         ++taken_;
         if (broken()) return;
         if (reference) reference->sightings().clear();  // it looked because the GPU rests meanwhile
@@ -588,6 +599,12 @@ class Race {
         for (const Sample& sample : rounds.back()) student_s += sample.student_s;
         const double rate = calibration_->measure(calibration_share * student_s);
         for (Sample& sample : rounds.back()) sample.conditions.copy_bytes_per_s = rate;
+    }
+
+    void time_reference(Sample& sample, int calls) {
+        if (!reference) return;
+        sample.reference_s = time_one(*reference, calls);
+        sample.reference_event_s = reference->event_s();
     }
 
     double time_one(Contestant& contestant, int calls) {
@@ -683,7 +700,7 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
     race.begin_round();
     race.warm_up(calls);
     take_samples(race, calls, effort, quietly);
-    return race.broken() ? 0 : race.slowest_reference_s() / calls;
+    return race.broken() ? 0 : race.slowest_reference_event_s() / calls;
 }
 
 }  // namespace
@@ -727,7 +744,7 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     if (measured.failure) return measured;
     fill_in(m, race, calls, calls_wanted);
     m.limit = limit_phrase(m);
-    const double alongside_s = reference ? race.median_reference_s() / calls : 0;
+    const double alongside_s = reference ? race.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
     if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes slow each other down, or the machine?
         student.end_session();
