@@ -40,6 +40,7 @@ enum class FindingKind : std::uint32_t {
     failed_launch = 16,  // and nobody asked for its error
     lane_mask = 17,      // of a warp function: without a lane that calls it, or with one that never comes
     absent_lane = 18,    // note: a shuffle takes the value of a lane that takes no part
+    invalid_free = 19,   // of what is not, or no longer, allocated
 };
 
 /// Whose memory an access meant.
@@ -49,7 +50,8 @@ enum class FindingSpace : std::uint32_t {
     allocation = 2,
     variable = 3,
     shared = 4,
-    dynamic_shared = 5
+    dynamic_shared = 5,
+    declared = 6  // an array whose type is the finding's detail: offset is the index, width the column of its bracket
 };
 
 /// One access of a finding.

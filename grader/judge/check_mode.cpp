@@ -3,40 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
-#include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/findings.h"
 
 namespace warplab {
 namespace {
 
-constexpr double most_bytes = 1 << 20;    // that a dataset has, times its iterations
-constexpr std::size_t most_quoted = 200;  // bytes of a line
-constexpr double slow_s = 4;              // a dataset that failed after so long: the others would take as long
+constexpr double most_bytes = 1 << 20;  // that a dataset has, times its iterations
+constexpr double slow_s = 4;            // a dataset that failed after so long: the others would take as long
 
 bool is_serious(const Discovery& found) { return !found.is_note; }
 
 bool any_serious(const std::vector<Discovery>& found) { return std::any_of(found.begin(), found.end(), is_serious); }
 
 }  // namespace
-
-void quote_lines(std::vector<Discovery>& found, const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
-    const auto quote = [&](int number) {
-        const std::string line = compilation::source_line(text, number);
-        const std::size_t first = line.find_first_not_of(" \t\r");
-        if (first == std::string::npos) return std::string();
-        return line.substr(first, std::min(line.find_last_not_of(" \t\r") + 1 - first, most_quoted));
-    };
-    for (Discovery& one : found) {
-        one.text = quote(one.line);
-        one.other_text = quote(one.other_line);
-    }
-}
 
 bool small_enough(const StageRun& run, const Dataset& dataset) {
     if (!dataset.uses.check || dataset.uses.cuda_only || !dataset.applies_to(run.stage)) return false;
@@ -54,9 +35,8 @@ Counted take_counts(StageRun& run, const Dataset& dataset) {
             run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
 }
 
-Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets,
-                         const std::filesystem::path& source, bool until_found,
-                         const std::function<void(const std::string&)>& doing) {
+Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets, const std::filesystem::path& source,
+                       bool until_found, const std::function<void(const std::string&)>& doing) {
     prepare_for_check_mode(run);
     Watched watched;
     CheckMode& result = watched.result;
@@ -72,10 +52,9 @@ Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& dataset
         ++result.datasets;
         if (check.verdict != Verdict::passed && !first_failed) first_failed = check;
         if (check.verdict != Verdict::passed && check.wall_s > slow_s) break;
-        if (until_found && any_serious(explain_findings(run, run.findings, false))) break;
+        if (until_found && any_serious(explain_findings(run, source, run.findings, false))) break;
     }
-    result.findings = explain_findings(run, run.findings, !until_found && !first_failed);
-    quote_lines(result.findings, source);
+    result.findings = explain_findings(run, source, run.findings, !until_found && !first_failed);
     result.verdict = any_serious(result.findings) ? Verdict::failed : Verdict::passed;
     if (result.verdict == Verdict::passed && first_failed) {
         result.verdict = Verdict::error;

@@ -19,9 +19,6 @@ bool small_enough(const StageRun& run, const Dataset& dataset);
 /// One thread runs all blocks, so that what is found does not depend on the machine's cores.
 void prepare_for_check_mode(StageRun& run);
 
-/// Fills in the lines of `file` that are named.
-void quote_lines(std::vector<Discovery>& found, const std::filesystem::path& file);
-
 /// What was counted since the last call, for the dataset that ran then.
 Counted take_counts(StageRun& run, const Dataset& dataset);
 

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
+#include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/source_lines.h"
 
 namespace warplab {
@@ -57,6 +61,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
             return {std::max(1u, f.width), "the shared variable " + name};
         case FindingSpace::dynamic_shared:
             return {std::max(1u, f.width), "the dynamic shared memory"};
+        case FindingSpace::declared:
         case FindingSpace::none:
             break;
     }
@@ -78,13 +83,59 @@ std::string object_of(const Finding& f) { return clean_name(f.object, sizeof f.o
 
 std::string detail_of(const Finding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f) {
+/// Steps back over "[…]" that ends before `end`; nowhere where there is no beginning.
+std::size_t bracket_before(const std::string& text, std::size_t end) {
+    int depth = 0;
+    for (std::size_t at = end; at-- > 0;) {
+        depth += (text[at] == ']') - (text[at] == '[');
+        if (depth == 0) return text[at] == '[' ? at : std::string::npos;
+    }
+    return std::string::npos;
+}
+
+/// What is indexed in a line whose index ends with the bracket at `column`: "tile[t / 32]". Empty where that is not
+/// clear, as in a macro.
+std::string array_before(const std::string& text, std::uint32_t column) {
+    if (column == 0 || column > text.size() || text[column - 1] != ']') return "";
+    const std::size_t end = bracket_before(text, column);
+    if (end == std::string::npos) return "";
+    std::size_t begin = end;
+    while (begin > 0) {
+        const char before = text[begin - 1];
+        if (before == ']') {
+            begin = bracket_before(text, begin);
+            if (begin == std::string::npos) return "";
+        } else if (std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.') {
+            --begin;
+        } else if (begin > 1 && text.compare(begin - 2, 2, "->") == 0) {
+            begin -= 2;
+        } else {
+            break;
+        }
+    }
+    return to_printable(text.substr(begin, end - begin));
+}
+
+/// `line`: of the student's file. The type is GCC's: 'int [8][32]'.
+Discovery index_beyond(const Finding& f, const std::string& line) {
+    std::string type = detail_of(f);
+    std::erase(type, '\'');
+    const std::string name = array_before(line, f.width);
+    const std::size_t bracket = type.find('[');
+    const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
+    return {"out_of_bounds",
+            fmt::format("Kernel {} uses index {} of {}, declared as {}, with indices 0 to {}: {}.", kernel_of(f),
+                        f.offset, name.empty() ? "an array" : name, type, count - 1, who(f.now)),
+            "Compare the index with the array's declaration, dimension by dimension."};
+}
+
+Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none)
-        return {"out_of_bounds",
-                fmt::format("Kernel {} uses an index beyond one dimension of an array, or an address far from all "
-                            "memory: {}.",
-                            kernel_of(f), who(f.now)),
-                "Compare the index with the array's declaration, dimension by dimension."};
+        return {
+            "out_of_bounds",
+            fmt::format("Kernel {} {} an address far from all memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
+            "Is the pointer set, and the index not by far too large or negative?"};
     const Elements elements = elements_of(buffers, f);
     return {"out_of_bounds",
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
@@ -120,10 +171,10 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
             hint};
 }
 
-Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
     switch (static_cast<FindingKind>(f.kind)) {
         case FindingKind::out_of_bounds:
-            return out_of_bounds(buffers, f);
+            return out_of_bounds(buffers, f, line);
         case FindingKind::use_after_free:
             return {"use_after_free",
                     fmt::format("Kernel {} {} {}, which was freed already: {}.", kernel_of(f), verb_of(f.now),
@@ -189,6 +240,10 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f) {
                                 detail_of(f)),
                     "A launch takes 1 to 1024 threads a block, at least one block, and 48 KB of shared memory unless "
                     "more is asked for. Ask cudaGetLastError() after it."};
+        case FindingKind::invalid_free:
+            return {
+                "invalid_free", fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
+                "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks for one next."};
         case FindingKind::lane_mask:
             return {"lane_mask", fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
                     "The mask of a warp function names exactly the lanes that come to it."};
@@ -215,22 +270,34 @@ void drop_consequences(std::vector<Discovery>& all) {
     });
 }
 
+std::string quote(const std::string& text, int number) {
+    constexpr std::size_t most_bytes = 200;
+    const std::string line = compilation::source_line(text, number);
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string::npos) return "";
+    return line.substr(first, std::min(line.find_last_not_of(" \t\r") + 1 - first, most_bytes));
+}
+
 }  // namespace
 
-std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings, bool outputs_right) {
+std::vector<Discovery> explain_findings(const StageRun& run, const std::filesystem::path& source,
+                                        const std::vector<Finding>& findings, bool outputs_right) {
     if (findings.empty()) return {};
     std::vector<std::uint64_t> counters;
     for (const Finding& finding : findings)
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
     counters.insert(counters.end(), run.guards.begin(), run.guards.end());
-    auto all = describe_findings(run.lab.buffers, look_up(run, counters), run.guards, findings);
+    std::ifstream stream(source);
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    auto all = describe_findings(run.lab.buffers, look_up(run, counters), text, run.guards, findings);
     if (outputs_right) std::erase_if(all, [](const Discovery& d) { return d.cause == "absent_lane"; });  // was not used
     return all;
 }
 
 std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
-                                         const std::set<std::uint64_t>& guards, const std::vector<Finding>& findings) {
+                                         const std::string& text, const std::set<std::uint64_t>& guards,
+                                         const std::vector<Finding>& findings) {
     const auto line_of = [&](const FindingSide& side) {
         const auto found = lines.find(side.program_counter);
         return found == lines.end() ? 0 : found->second;
@@ -244,10 +311,13 @@ std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers,
         const bool only_reads = finding.kind == static_cast<std::uint32_t>(FindingKind::atomic_race) && !read.writes;
         if (only_reads && guard_lines.contains(line_of(read)))
             finding.kind = static_cast<std::uint32_t>(FindingKind::beside_atomic);
-        Discovery discovery = describe(buffers, finding);
+        const int line = finding.line > 0 ? finding.line : line_of(finding.now);
+        Discovery discovery = describe(buffers, finding, compilation::source_line(text, line));
         if (discovery.message.empty()) continue;
-        discovery.line = finding.line > 0 ? finding.line : line_of(finding.now);
+        discovery.line = line;
         discovery.other_line = line_of(finding.before);
+        discovery.text = quote(text, discovery.line);
+        discovery.other_text = quote(text, discovery.other_line);
         discovery.count = finding.count;
         discovery.kernel = kernel_of(finding);
         if (discovery.cause == "race" && same_block(finding) && discovery.line == discovery.other_line)

@@ -29,10 +29,13 @@ using SourceLines = std::map<std::uint64_t, int>;
 std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
 std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
 
-/// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox.
-std::vector<Discovery> explain_findings(const StageRun& run, const std::vector<Finding>& findings, bool outputs_right);
-/// The same with the lines at hand. `buffers`: the lab's; `guards`: StatusPage's.
+/// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox, and quoted
+/// from `source`.
+std::vector<Discovery> explain_findings(const StageRun& run, const std::filesystem::path& source,
+                                        const std::vector<Finding>& findings, bool outputs_right);
+/// The same with the lines and the file's text at hand. `buffers`: the lab's; `guards`: StatusPage's.
 std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
-                                         const std::set<std::uint64_t>& guards, const std::vector<Finding>& findings);
+                                         const std::string& text, const std::set<std::uint64_t>& guards,
+                                         const std::vector<Finding>& findings);
 
 }  // namespace warplab

@@ -215,8 +215,7 @@ int inspect(const Options& options) {
                format_plural(checks.size(), "dataset"));
     const bool right =
         std::all_of(checks.begin(), checks.end(), [](const Check& c) { return c.verdict != Verdict::failed; });
-    found.findings = explain_findings(run, run.findings, right);
-    quote_lines(found.findings, file);
+    found.findings = explain_findings(run, file, run.findings, right);
     print_findings(found);
     const bool clean =
         std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });

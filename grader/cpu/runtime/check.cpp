@@ -153,6 +153,7 @@ class Checker final : public Observer {
     void grid_ends() override;
     void early_exit() override;
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
+    void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
     void launch_failed(int line, const char* kernel, const std::string& why) override;
     void error_asked() override { failed_launch_ = {}; }
     void call_begins() override;
@@ -170,9 +171,7 @@ class Checker final : public Observer {
         fenced_ |= of_device;
         locks_.fence();
     }
-    void index_beyond(std::uint32_t place) {
-        record_finding(describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place}));
-    }
+    void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
 
   private:
     using Objects = std::map<std::uintptr_t, Object>;  // by the zone's begin; zones do not overlap
@@ -193,7 +192,7 @@ class Checker final : public Observer {
     enum class Ground { harmless, read_only, host, nowhere };
     Ground ground_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
-    bool any_written(const Object& object, const Touch& touch) const;
+    bool is_written(const Object& object, const Touch& touch) const;
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
     void look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch);
     void note_guard(const Word& word, const Mark& update);
@@ -573,14 +572,14 @@ void Checker::look_for_race(Object& object, Word& word, const Mark& mark, const 
     (touch.atomic ? word.updater : word.writer) = mark;
 }
 
-/// Whether at least one byte was written: what a struct is padded with never is.
-bool Checker::any_written(const Object& object, const Touch& touch) const {
+/// Every byte: a copy may have ended within a word.
+bool Checker::is_written(const Object& object, const Touch& touch) const {
     for (std::uintptr_t at = touch.address; at < touch.address + touch.width; ++at) {
         const Word& word = object.words[at / word_bytes - object.begin / word_bytes];
         const bool valid = !object.is_shared() || word.block == block_state.epoch;
-        if (valid && word.written >> at % word_bytes & 1) return true;
+        if (!valid || !(word.written >> at % word_bytes & 1)) return false;
     }
-    return false;
+    return true;
 }
 
 void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {
@@ -619,7 +618,7 @@ void Checker::access(const Touch& touch) {
     count_access(
         {touch.address - from, touch.place, static_cast<std::uint8_t>(touch.width), touch.writes, touch.atomic, kind});
     const bool reads = !touch.writes || touch.atomic;
-    if (reads && !object->holds_data && !touch.copies && !any_written(*object, touch))
+    if (reads && !object->holds_data && !touch.copies && !is_written(*object, touch))
         record(FindingKind::uninitialised, object, touch);
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
@@ -671,6 +670,27 @@ void Checker::wrong(FindingKind kind, int line, const char* function, const std:
     record_finding(finding);
 }
 
+std::uint32_t caller_place(void* return_address) {
+    return static_cast<std::uint32_t>(number(return_address) - 1 - quick.executable);
+}
+
+void Checker::freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) {
+    const Object* const object = find(device_, recent_device_, number(pointer));
+    const char* const unknown = object && object->freed ? "that memory was freed before" : "no allocation of CUDA's gave it";
+    Finding finding = at_line(FindingKind::invalid_free, 0, function, why.empty() ? unknown : why);
+    finding.now.program_counter = caller_place(caller);
+    record_finding(finding);
+}
+
+void Checker::index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
+    Finding finding = describe(FindingKind::out_of_bounds, nullptr, {0, 0, false, false, place});
+    finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
+    finding.offset = index;
+    finding.width = column;
+    copy_name(finding.detail, sizeof finding.detail, array);
+    record_finding(finding);
+}
+
 void Checker::launch_failed(int line, const char* kernel, const std::string& why) {
     if (failed_launch_.kind) return;
     failed_launch_ = at_line(FindingKind::failed_launch, line, "", why);
@@ -717,10 +737,6 @@ void Checker::host_access(const Touch& touch) {
     if (touch.address < object->begin || touch.address >= object->begin + object->bytes) return;
     record(FindingKind::device_memory, object, touch);
     if (touch.writes) memory_written(reinterpret_cast<void*>(touch.address), touch.width);
-}
-
-std::uint32_t caller_place(void* return_address) {
-    return static_cast<std::uint32_t>(number(return_address) - 1 - quick.executable);
 }
 
 }  // namespace
@@ -868,8 +884,19 @@ WARPLAB_ATOMICS(64, unsigned long)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
+/// What GCC gives to a handler of -fsanitize=bounds.
+struct IndexBeyond {
+    const char* file;
+    std::uint32_t line, column;  // of the closing bracket
+    const struct {
+        std::uint16_t kind, info;
+        char name[1];  // 'int [32]'
+    }* array;
+};
+
 /// Of -fsanitize=bounds: an index beyond one dimension of an array.
-void __ubsan_handle_out_of_bounds(void*, void*) {
-    if (warplab_cpu::quick.in_grid) checker().index_beyond(warplab_cpu::caller_place(WARPLAB_HERE));
+void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
+    if (warplab_cpu::quick.in_grid)
+        checker().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }

@@ -53,6 +53,8 @@ const char* name_of(FindingKind kind) {
             return "lane_mask";
         case FindingKind::absent_lane:
             return "absent_lane";
+        case FindingKind::invalid_free:
+            return "invalid_free";
     }
     return "unknown";
 }

@@ -91,14 +91,27 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     return cudaSuccess;
 }
 
-cudaError_t release(void* pointer, bool pinned) {
+/// Why cudaFree, or cudaFreeHost, does not take this pointer; empty where the registry does not know it.
+std::string why_not_freed(const void* pointer) {
+    const auto found = find(pointer);
+    if (found == regions().end()) return symbols().count(number(pointer)) ? "a __device__ variable is never freed" : "";
+    if (!found->second.mapping) return "it is one of the lab's buffers, or inside one: the lab frees them";
+    if (const uintptr_t into = number(pointer) - found->first)
+        return "it points " + std::to_string(into) + " bytes into memory: free what the allocation gave";
+    return found->second.side == Side::pinned ? "it is from cudaMallocHost: cudaFreeHost frees that"
+                                              : "it is from cudaMalloc: cudaFree frees that";
+}
+
+cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
     if (!pointer) return cudaSuccess;
     Region region;
     {
         std::lock_guard lock(mutex);
         const auto found = regions().find(number(pointer));
-        if (found == regions().end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned)
+        if (found == regions().end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned) {
+            if (observer) observer->freed_wrongly(pointer, function, why_not_freed(pointer), caller);
             return set_error(cudaErrorInvalidValue);
+        }
         region = found->second;
         regions().erase(found);
     }
@@ -273,9 +286,11 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
     *pitch = round_up(width, 512);
     return cudaMalloc(pointer, *pitch * height, line);
 }
-cudaError_t cudaFree(void* pointer) { return release(pointer, false); }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
-cudaError_t cudaFreeHost(void* pointer) { return release(pointer, true); }
+cudaError_t cudaFree(void* pointer) { return release(pointer, false, "cudaFree", __builtin_return_address(0)); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+    return release(pointer, false, "cudaFreeAsync", __builtin_return_address(0));
+}
+cudaError_t cudaFreeHost(void* pointer) { return release(pointer, true, "cudaFreeHost", __builtin_return_address(0)); }
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
     if (!pointer || bytes == 0) return set_error(cudaErrorInvalidValue);

@@ -28,6 +28,8 @@ class Observer {
     virtual void early_exit() = 0;
     /// What is wrong of itself, whatever else happens.
     virtual void wrong(warplab::FindingKind kind, int line, const char* function, const std::string& why) = 0;
+    /// `why` may be empty where nothing is known of the pointer; `caller` is a return address in the student's code.
+    virtual void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) = 0;
     /// A launch that failed is wrong unless somebody asks for the error.
     virtual void launch_failed(int line, const char* kernel, const std::string& why) = 0;
     virtual void error_asked() = 0;

@@ -57,6 +57,7 @@ KINDS = {
     "copy_direction": "a copy from or to the wrong side",
     "copy_size": "a copy or a fill larger than the memory",
     "leak": "memory that is not freed",
+    "invalid_free": "a pointer that is freed twice, or that no allocation gave",
     "failed_launch": "a launch that failed and that nobody asked about",
     "note": "a plain read beside atomics that is harmless: never a failure",
     "same_value": "plain writes of one value: never a failure",

@@ -1,0 +1,18 @@
+// The function frees what its caller frees, too.
+#include <cuda_runtime.h>
+
+__global__ void fill_kernel(int* out) { out[threadIdx.x] = threadIdx.x; }
+
+void fill(int* out) {
+    fill_kernel<<<1, 32>>>(out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+
+int main() {
+    int* out;
+    cudaMalloc(&out, 32 * sizeof(int));
+    fill(out);
+    cudaFree(out);  //! invalid_free
+    return cudaGetLastError() != cudaErrorInvalidValue;
+}
