@@ -165,6 +165,7 @@ class Checker final : public Observer {
                       std::uint32_t buffer);
     void access(const Touch& touch);
     void host_access(const Touch& touch);
+    void struct_copied(const Touch& whole);
     void report_failed_launch();
     void barrier(std::uint32_t place, int line);
     void fence(bool of_device) {
@@ -192,6 +193,7 @@ class Checker final : public Observer {
     enum class Ground { harmless, read_only, host, nowhere };
     Ground ground_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
+    bool is_written(const Object& object, std::uintptr_t address) const;
     bool is_written(const Object& object, const Touch& touch) const;
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
     void look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch);
@@ -572,14 +574,30 @@ void Checker::look_for_race(Object& object, Word& word, const Mark& mark, const 
     (touch.atomic ? word.updater : word.writer) = mark;
 }
 
+bool Checker::is_written(const Object& object, std::uintptr_t address) const {
+    const Word& word = object.words[address / word_bytes - object.begin / word_bytes];
+    const bool valid = !object.is_shared() || word.block == block_state.epoch;
+    return valid && word.written >> address % word_bytes & 1;
+}
+
 /// Every byte: a copy may have ended within a word.
 bool Checker::is_written(const Object& object, const Touch& touch) const {
-    for (std::uintptr_t at = touch.address; at < touch.address + touch.width; ++at) {
-        const Word& word = object.words[at / word_bytes - object.begin / word_bytes];
-        const bool valid = !object.is_shared() || word.block == block_state.epoch;
-        if (!valid || !(word.written >> at % word_bytes & 1)) return false;
-    }
+    for (std::uintptr_t at = touch.address; at < touch.address + touch.width; ++at)
+        if (!is_written(object, at)) return false;
     return true;
+}
+
+/// Of a struct copied as a whole one byte is enough: what it is padded with is never written.
+void Checker::struct_copied(const Touch& whole) {
+    const bool shared = is_shared(reinterpret_cast<void*>(whole.address));
+    const Object* const object =
+        shared ? find(shared_, recent_shared_, whole.address) : find(device_, recent_device_, whole.address);
+    if (!object || object->freed || object->holds_data || whole.address < object->begin ||
+        whole.address + whole.width > object->begin + object->bytes)
+        return;
+    for (std::uintptr_t at = whole.address; at < whole.address + whole.width; ++at)
+        if (is_written(*object, at)) return;
+    record(FindingKind::uninitialised, object, whole);
 }
 
 void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {
@@ -676,7 +694,8 @@ std::uint32_t caller_place(void* return_address) {
 
 void Checker::freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) {
     const Object* const object = find(device_, recent_device_, number(pointer));
-    const char* const unknown = object && object->freed ? "that memory was freed before" : "no allocation of CUDA's gave it";
+    const char* const unknown =
+        object && object->freed ? "that memory was freed before" : "no allocation of CUDA's gave it";
     Finding finding = at_line(FindingKind::invalid_free, 0, function, why.empty() ? unknown : why);
     finding.now.program_counter = caller_place(caller);
     record_finding(finding);
@@ -786,6 +805,8 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
+    if (warplab_cpu::quick.in_grid && !writes)
+        checker().struct_copied({begin, static_cast<unsigned>(bytes), false, false, warplab_cpu::caller_place(caller)});
     if ((bytes == 8 || bytes == 16) && begin % bytes == 0) return see(address, bytes, writes, false, caller, true);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
@@ -891,7 +912,7 @@ struct IndexBeyond {
     const struct {
         std::uint16_t kind, info;
         char name[1];  // 'int [32]'
-    }* array;
+    } * array;
 };
 
 /// Of -fsanitize=bounds: an index beyond one dimension of an array.
