@@ -80,10 +80,11 @@ std::string summarise(const StageReport& stage) {
     return summary;
 }
 
-std::string render_compilation(const Compilation& compilation, const TextStyle& style) {
+/// Warnings are told where something is wrong: they may be the reason.
+std::string render_compilation(const Compilation& compilation, Verdict of_stage, const TextStyle& style) {
     std::string text;
     if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
-    if (!compilation.log.empty() && compilation.verdict != Verdict::passed)
+    if (!compilation.log.empty() && of_stage != Verdict::passed)
         text += "  The compiler says:\n" + quote(compilation.log, 4);
     if (!compilation.nvcc.empty() && compilation.nvcc != "ok" && compilation.nvcc != "not found")
         text += "  nvcc, for a real GPU, says:\n" + quote(compilation.nvcc, 4);
@@ -265,7 +266,7 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, bool 
     const auto summary = summarise(stage);
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
-    text += render_compilation(stage.compilation, style);
+    text += render_compilation(stage.compilation, stage.verdict, style);
     text += render_check_mode(stage, style);
     text += render_checks(stage, style);
     if (stage.error) text += render_failure(*stage.error, 2, style);

@@ -56,12 +56,15 @@ void print_findings(const Inspection& found) {
 bool print_verdicts(const std::vector<Check>& checks, bool clean) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first = std::find_if(checks.begin(), checks.end(), failed);
-    if (clean) fmt::print("No race, no access out of bounds, nothing read before it was written.\n");
-    if (first == checks.end()) return true;
+    if (first == checks.end()) {
+        if (clean) fmt::print("No race, no access out of bounds, nothing read before it was written.\n");
+        return true;
+    }
     const auto count = std::count_if(checks.begin(), checks.end(), failed);
     const std::string what = first->failure ? first->failure->message : "our side broke";
     fmt::print("{}",
-               wrap(fmt::format("It fails on {}, first on {}: {} `make check` says more.",
+               wrap(fmt::format("{}t fails on {}, first on {}: {} `make check` says more.",
+                                clean ? "No race and no access out of bounds, but i" : "I",
                                 format_plural(static_cast<std::uint64_t>(count), "dataset"), first->dataset, what),
                     0, text_style(STDOUT_FILENO).width));
     return false;
@@ -217,6 +220,7 @@ int inspect(const Options& options) {
         std::all_of(checks.begin(), checks.end(), [](const Check& c) { return c.verdict != Verdict::failed; });
     found.findings = explain_findings(run, file, run.findings, right);
     print_findings(found);
+    if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", ready.compilation.log);
     const bool clean =
         std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });
     found.passed = print_verdicts(checks, clean);

@@ -116,6 +116,7 @@ Flags student_cpu_flags() {
             "-pipe",
             "-Wall",
             "-Wno-unused",
+            "-Wno-sign-compare",  // int i < std::size_t n is how everybody writes it
             "-Wno-unknown-pragmas",
             "-fdiagnostics-color=never",
             "-fno-diagnostics-show-caret"};
@@ -127,6 +128,7 @@ Flags check_mode_flags() {
     return {"-O1",
             "-DWARPLAB_CPU_CHECK",
             "-fsanitize=thread,bounds",
+            "-Wno-tsan",  // of fences, which the hooks see themselves
             "--param=tsan-instrument-func-entry-exit=0",
             "--param=tsan-distinguish-volatile=1",
             "-fno-builtin-memset",

@@ -35,6 +35,14 @@ TEST(Render, EverythingFitsEightyColumns) {
     EXPECT_LE(test::widest_line(render_report(report, {})), 80u);
 }
 
+TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
+    StageReport stage = test::racing_stage();
+    stage.compilation.log = "02.cu:6: warning: 'sum' may be used uninitialized\n";
+    EXPECT_THAT(render_stage(stage, {}), HasSubstr("may be used uninitialized"));
+    stage.verdict = Verdict::passed;
+    EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("may be used uninitialized")));
+}
+
 TEST(Render, EveryPrintoutNamesBackendAndSandbox) {
     const Report reports[] = {test::cpu_report()};
     for (const auto& text : {render_report(reports[0], {}), render_table(reports, {})}) {

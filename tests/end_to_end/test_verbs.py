@@ -183,6 +183,35 @@ def test_a_copy_beyond_a_buffer_of_the_labs_is_named_with_its_line(student: Stud
     assert f"{STAGE}.cu:9: copy_size {says}" in words, said.stdout + said.stderr
 
 
+@pytest.mark.parametrize(
+    ("host", "says"),
+    [
+        ("int* p; cudaMalloc(&p, 4); cudaFree(p); cudaFree(p);", "that memory was freed before"),
+        ("cudaFree(out);", "it is one of the lab's buffers"),
+        ("int x; cudaFree(&x);", "no allocation of CUDA's gave it"),
+    ],
+)
+def test_a_pointer_freed_in_vain_is_named_with_its_line(student: Student, host: str, says: str) -> None:
+    student.write(program(host=host))
+    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    words = " ".join(said.stdout.split())
+    assert f"{STAGE}.cu:9: invalid_free cudaFree does not take this pointer: {says}" in words, words
+
+
+def test_an_index_beyond_an_array_is_named_with_the_array(student: Student) -> None:
+    tile = "__shared__ float tile[4][8];\n    tile[threadIdx.x % 4][threadIdx.x % 9] = 1;"
+    student.write(program(kernel=f"{tile} if (i < n) out[i] = a[i] + b[i];"))
+    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    words = " ".join(said.stdout.split())
+    assert "uses index 8 of tile[threadIdx.x % 4], declared as float [8], with indices 0 to 7" in words, words
+
+
+def test_an_uninitialised_variable_is_named_by_the_compiler(student: Student) -> None:
+    student.write(program(kernel="float sum; if (i < n) { sum += a[i] + b[i]; out[i] = sum; }"))
+    said = student.make("check", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    assert "may be used uninitialized" in said.stdout or "is used uninitialized" in said.stdout, said.stdout
+
+
 def test_a_lock_between_blocks_is_no_race_in_either_order(student: Student) -> None:
     lock = "__device__ int lock, sum;"
     locked = "while (atomicCAS(&lock, 0, 1) != 0) {} __threadfence(); sum += 3; __threadfence(); atomicExch(&lock, 0);"
