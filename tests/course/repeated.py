@@ -50,6 +50,8 @@ def grade(lab: str, times: int, folder: Path, options: list[str], end: float) ->
         batch.send_signal(signal.SIGINT)
         said, _ = batch.communicate()
         stopped = True
+    if not (out / "batch.sqlite").exists():
+        sys.exit(f"{lab}: the batch did not begin.\n{said[-4000:]}")
     database = Database(out / "batch.sqlite")
     counts = database.counts()
     wanted = {"graded", "needs_review"} | ({""} if stopped else set())

@@ -35,10 +35,11 @@ TEST(FuzzTargets, SanitizersFindNothingInARunnersWords) {
     const std::filesystem::path source = program.string() + ".cpp";
     {
         std::ofstream all(source);
-        for (const char* file : {"grader/judge/answer.cpp", "grader/judge/ending.cpp", "grader/judge/findings.cpp",
-                                 "grader/judge/counters.cpp", "grader/judge/occupancy.cpp",
-                                 "grader/judge/resources.cpp", "grader/core/text.cpp", "grader/core/utf8.cpp",
-                                 "grader/core/nearest.cpp", "tests/fuzz/no_judge.cpp", "tests/fuzz/replay.cpp"})
+        for (const char* file :
+             {"grader/judge/answer.cpp", "grader/judge/ending.cpp", "grader/judge/findings.cpp",
+              "grader/judge/counters.cpp", "grader/judge/occupancy.cpp", "grader/judge/resources.cpp",
+              "grader/judge/compilation/diagnostics.cpp", "grader/core/text.cpp", "grader/core/utf8.cpp",
+              "grader/core/nearest.cpp", "tests/fuzz/no_judge.cpp", "tests/fuzz/replay.cpp"})
             all << "#include \"" << file << "\"\n";
     }
     const std::string build =

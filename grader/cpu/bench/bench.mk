@@ -11,7 +11,7 @@ bench := $(BUILD)/bench
 rewrite := $(BUILD)/cpu/rewrite
 
 STUDENT_FLAGS := -std=c++17 -O2 -g1 -gdwarf-4 -fwrapv -fno-strict-aliasing -ffp-contract=off -pthread -pipe -Wall -Wno-unused \
-    -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
+    -Wno-sign-compare -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
 RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -pthread
 
 runtime := $(patsubst grader/cpu/runtime/%.cpp,$(bench)/%.o,$(wildcard grader/cpu/runtime/*.cpp))
