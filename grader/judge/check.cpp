@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -198,29 +199,37 @@ Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     return outcome;
 }
 
-bool agree(const StageRun& run, const Problem& problem, const Outcome& a, const Outcome& b) {
-    if (a.outputs.empty() || b.outputs.empty()) return a.outputs.empty() == b.outputs.empty();
-    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
-        if (run.lab.buffers[i].role != Role::input && compare(run.oracle, problem, i, a.outputs[i], b.outputs[i]))
-            return false;
-    return true;
+/// An element of an output that is one thing in one outcome and another in the other; NaN is NaN.
+std::optional<Difference> disagreement(const StageRun& run, const Problem& problem, const Outcome& a,
+                                       const Outcome& b) {
+    if (a.outputs.empty() || b.outputs.empty()) return std::nullopt;
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
+        if (run.lab.buffers[i].role == Role::input) continue;
+        const auto difference = compare(run.oracle, problem, i, a.outputs[i], b.outputs[i]);
+        if (!difference) continue;
+        for (std::size_t at = difference->first; at <= difference->last; ++at) {
+            const double one = value_at(a.outputs[i], at), other = value_at(b.outputs[i], at);
+            if (!(std::isnan(one) && std::isnan(other)) && !run.oracle.accepts(problem, i, at, one, other))
+                return Difference{i, 1, at, at};
+        }
+    }
+    return std::nullopt;
 }
 
-Failure race_failure(const StageRun& run, const Trial& trial, const Outcome& a, const Outcome& b) {
-    const Outcome& wrong = a.difference ? a : b;
-    const Difference& difference = *wrong.difference;
-    const Array& right = trial.problem.arrays[difference.buffer];
-    const std::string name = run.lab.buffers[difference.buffer].name;
-    return {
-        cause::race,
-        fmt::format("Threads race: with the same input {}[{}] is {} when the threads start in one order and {} in "
-                    "another; right is {}.",
-                    name, format_count(difference.first), element_text(a.outputs[difference.buffer], difference.first),
-                    element_text(b.outputs[difference.buffer], difference.first),
-                    element_text(right, difference.first)),
-        "A __syncthreads() is missing between writing shared memory and reading what another thread wrote, or several "
-        "threads update one place without an atomic.",
-        place_of(run.lab, difference, right, wrong.outputs[difference.buffer])};
+Failure race_failure(const StageRun& run, const Trial& trial, const Difference& place, const Outcome& a,
+                     const Outcome& b) {
+    const Array &one = a.outputs[place.buffer], &other = b.outputs[place.buffer];
+    const Array& right = trial.problem.arrays[place.buffer];
+    const bool one_is_right = run.oracle.accepts(trial.problem, place.buffer, place.first, value_at(right, place.first),
+                                                 value_at(one, place.first));
+    return {cause::race,
+            fmt::format("The result depends on the order of the threads: with the same input {}[{}] is {} when they "
+                        "start in one order and {} in another; right is {}.",
+                        run.lab.buffers[place.buffer].name, format_count(place.first), element_text(one, place.first),
+                        element_text(other, place.first), element_text(right, place.first)),
+            "A __syncthreads() is missing between writing shared memory and reading what another thread wrote, or "
+            "several threads update one place without an atomic. Or a variable is read that was never set.",
+            place_of(run.lab, place, right, one_is_right ? other : one)};
 }
 
 /// A wrong value that no hypothesis explains: does it depend on the order of threads, or on the call before?
@@ -245,8 +254,8 @@ Failure look_closer(StageRun& run, Buffers& buffers, const Trial& trial, const O
             "with a neutral value.";
         return failure;
     }
-    if (!agree(run, trial.problem, runs[0], runs[1]) && (runs[0].difference || runs[1].difference))
-        return race_failure(run, trial, runs[0], runs[1]);
+    const auto place = disagreement(run, trial.problem, runs[0], runs[1]);
+    if (place && (runs[0].difference || runs[1].difference)) return race_failure(run, trial, *place, runs[0], runs[1]);
     if (trial.previous && !runs[0].failure && !runs[1].failure) {
         Failure failure = *first.failure;
         failure.cause = cause::kept_state;

@@ -130,7 +130,8 @@ std::string hint_for(const Pattern& p) {
     if (p.shift)
         return fmt::format("Each value is that of its neighbour: is the index off by {}?",
                            p.shift > 0 ? "one too many" : "one");
-    if (p.ratio != 0 && p.ratio != 1)
+    const bool is_multiple = p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or an accident, as with sums that wrap
+    if (p.ratio != 0 && p.ratio != 1 && (p.wrong > 1 || is_multiple))
         return fmt::format(
             "Every wrong value is {:.6g} times the right one: is something added more than once, or not cleared "
             "between calls?",

@@ -72,6 +72,8 @@ std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f)
     const Elements elements = elements_of(buffers, f);
     const auto unit = static_cast<std::int64_t>(elements.bytes);
     const std::int64_t index = f.offset / unit - (f.offset % unit < 0 ? 1 : 0);  // rounded down
+    const std::int64_t last = (f.offset + std::max<std::int64_t>(f.width, 1) - 1) / unit;
+    if (last > index) return fmt::format("elements {} to {} of {}", index, last, elements.of);
     return fmt::format("element {} of {}", index, elements.of);
 }
 
@@ -164,7 +166,9 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
         : same_block(f)
             ? "A barrier belongs between the two lines: __syncthreads(), or __syncwarp() in code for one warp alone. "
               "(If many threads update one place: an atomic.)"
-            : "Let each block write a place of its own, use an atomic, or do the second step in another kernel.";
+            : "Let each block write a place of its own, use an atomic, or do the second step in another kernel. (Where "
+              "the last "
+              "block gathers what the others wrote, each needs a __threadfence() before it is counted.)";
     return {with_atomic ? "atomic_race" : "race",
             fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), who(f.before),
                         verb_of(f.before), who(f.now), verb_of(f.now), between),
@@ -184,7 +188,9 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
             return {"uninitialised",
                     fmt::format("Kernel {} reads {}, which nobody has written yet: {}.", kernel_of(f),
                                 element_at(buffers, f), who(f.now)),
-                    "Memory holds rubbish until it is written: clear it first, in every call."};
+                    "Memory holds rubbish until it is written: was all of it loaded or copied (sizes are in bytes)? "
+                    "Sums and counters "
+                    "are cleared first, in every call."};
         case FindingKind::race:
             return race(buffers, f, false);
         case FindingKind::atomic_race:
@@ -241,9 +247,9 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                     "A launch takes 1 to 1024 threads a block, at least one block, and 48 KB of shared memory unless "
                     "more is asked for. Ask cudaGetLastError() after it."};
         case FindingKind::invalid_free:
-            return {
-                "invalid_free", fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
-                "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks for one next."};
+            return {"invalid_free", fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
+                    "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks "
+                    "for one next."};
         case FindingKind::lane_mask:
             return {"lane_mask", fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
                     "The mask of a warp function names exactly the lanes that come to it."};
@@ -255,16 +261,19 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
     return {};  // a kind that only a forged page has
 }
 
-/// A line that races may also read too early, or beside an atomic, and one with a wrong mask may also miss a lane: that
-/// says nothing more.
+/// A line that races may also read too early, or beside an atomic, one with a wrong mask may also miss a lane, and one
+/// with an index beyond its array may meet other threads there: that says nothing more.
 void drop_consequences(std::vector<Discovery>& all) {
-    std::set<int> racing, masked;
+    std::set<int> racing, masked, beyond;
     for (const Discovery& d : all) {
+        if (d.cause == "out_of_bounds") beyond.insert(d.line);
         if (d.cause == "race" || d.cause == "atomic_race") racing.insert({d.line, d.other_line});
         if (d.cause == "lane_mask") masked.insert(d.line);
     }
     std::erase_if(all, [&](const Discovery& d) {
+        const bool astray = d.cause == "race" || d.cause == "same_value";  // whose index goes into a neighbour
         const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic";
+        if (astray && d.line > 0 && beyond.contains(d.line)) return true;
         return (follows && d.line > 0 && racing.contains(d.line)) ||
                (d.cause == "absent_lane" && masked.contains(d.line));
     });

@@ -57,7 +57,7 @@ bool print_verdicts(const std::vector<Check>& checks, bool clean) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first = std::find_if(checks.begin(), checks.end(), failed);
     if (first == checks.end()) {
-        if (clean) fmt::print("No race, no access out of bounds, nothing read before it was written.\n");
+        if (clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
         return true;
     }
     const auto count = std::count_if(checks.begin(), checks.end(), failed);

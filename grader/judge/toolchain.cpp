@@ -127,11 +127,12 @@ Flags student_cpu_flags() {
 Flags check_mode_flags() {
     return {"-O1",
             "-DWARPLAB_CPU_CHECK",
-            "-fsanitize=thread,bounds",
-            "-Wno-tsan",  // of fences, which the hooks see themselves
+            "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
+            "-Wno-tsan",                        // of fences, which the hooks see themselves
             "--param=tsan-instrument-func-entry-exit=0",
             "--param=tsan-distinguish-volatile=1",
             "-fno-builtin-memset",
+            "-fno-builtin-memmove",
             "-fno-builtin-memcpy",
             "-fno-crossjumping",
             "-fno-tree-sra",

@@ -206,6 +206,36 @@ def test_an_index_beyond_an_array_is_named_with_the_array(student: Student) -> N
     assert "uses index 8 of tile[threadIdx.x % 4], declared as float [8], with indices 0 to 7" in words, words
 
 
+COPY = "__shared__ float s[256]; float p = i < n ? a[i] + b[i] : 0;\n    memcpy(&s[threadIdx.x], &p, sizeof p);"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [
+        (f"{COPY} __syncthreads(); if (i < n) out[i] = s[threadIdx.x];", "No race, no access out of bounds"),
+        (f"{COPY} if (i < n) out[i] = s[255 - threadIdx.x];", "race Race on element"),
+        ("float x[4]; if (i < n) memcpy(x, a + i, sizeof x); if (i < n) out[i] = x[0] + b[i];", "reads elements"),
+    ],
+)
+def test_memcpy_in_a_kernel_is_seen(student: Student, kernel: str, says: str) -> None:
+    student.write(program(kernel=kernel))
+    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
+    assert says in " ".join(said.stdout.split()), said.stdout
+
+
+def test_a_kernel_given_the_judges_host_buffers_is_told(student: Student) -> None:
+    first = "01_one_thread_per_element.cu"
+    right = (ROOT / "solutions" / LAB / first).read_text()
+    student.write("")  # its folder
+    student.file.with_name(first).write_text(
+        right.partition("void vector_add_host")[0]
+        + "void vector_add_host(const float* a, const float* b, float* out, std::size_t n) {\n"
+        "    vector_add(a, b, out, n, nullptr);\n    cudaDeviceSynchronize();\n}\n"
+    )
+    said = student.make("inspect", f"LAB={LAB}", "STAGE=01", "BACKEND=cpu")
+    assert "reads host memory" in said.stdout, said.stdout
+
+
 def test_an_uninitialised_variable_is_named_by_the_compiler(student: Student) -> None:
     student.write(program(kernel="float sum; if (i < n) { sum += a[i] + b[i]; out[i] = sum; }"))
     said = student.make("check", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")

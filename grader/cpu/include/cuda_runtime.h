@@ -7,6 +7,8 @@
 #define __CUDACC__ 1
 #define __NVCC__ 1
 
+#include "warplab_cpu/seen.h"
+
 // What nvcc includes of its own accord, and no more, so that a file that forgets an include fails here too.
 #include <assert.h>
 #include <math.h>
