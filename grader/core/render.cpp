@@ -140,9 +140,18 @@ std::string render_check_mode(const StageReport& stage, const TextStyle& style) 
     return text;
 }
 
+/// The first finding, or else the note of a lane that was asked in vain, which may only be harmless.
+const Discovery* likely_reason(const StageReport& stage) {
+    const Discovery* const found = first_finding(stage);
+    if (found || !stage.check_mode) return found;
+    const std::vector<Discovery>& all = stage.check_mode->findings;
+    const auto note = std::find_if(all.begin(), all.end(), [](const Discovery& d) { return d.cause == "absent_lane"; });
+    return note == all.end() ? nullptr : &*note;
+}
+
 /// Beneath a wrong output: the line that may be the reason.
 std::string render_likely_reason(const StageReport& stage, const TextStyle& style) {
-    const Discovery* found = first_finding(stage);
+    const Discovery* found = likely_reason(stage);
     return found ? render_finding(*found, "In check mode, ", style) : "";
 }
 

@@ -196,10 +196,11 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
         case FindingKind::atomic_race:
             return race(buffers, f, true);
         case FindingKind::divergent_barrier:
-            return {"divergent_barrier",
-                    fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
-                                who(f.now), who(f.before)),
-                    "Move __syncthreads() out of the if: all threads of the block must come to the same one."};
+            return {
+                "divergent_barrier",
+                fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
+                            who(f.now), who(f.before)),
+                "Move __syncthreads() out of the if or the loop: all threads of the block must come to the same one."};
         case FindingKind::returned_before_barrier:
             return {"return_before_barrier",
                     fmt::format("{} of {} threads of block {} never come to this barrier.", f.threads_missing,

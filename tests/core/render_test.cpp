@@ -43,6 +43,14 @@ TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
     EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("may be used uninitialized")));
 }
 
+TEST(Render, LaneAskedInVainIsALikelyReason) {
+    StageReport stage = test::sample_report().stages[1];
+    stage.check_mode->findings = {{.cause = "absent_lane", .message = "the value of lane 31", .is_note = true}};
+    EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
+    stage.check_mode->findings[0].cause = "beside_atomic";
+    EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("the value of lane 31")));
+}
+
 TEST(Render, EveryPrintoutNamesBackendAndSandbox) {
     const Report reports[] = {test::cpu_report()};
     for (const auto& text : {render_report(reports[0], {}), render_table(reports, {})}) {

@@ -223,6 +223,18 @@ def test_memcpy_in_a_kernel_is_seen(student: Student, kernel: str, says: str) ->
     assert says in " ".join(said.stdout.split()), said.stdout
 
 
+def test_a_thread_that_goes_on_alone_does_not_meet_itself(student: Student) -> None:
+    loop = (
+        "__shared__ float s[256];\n    if (blockIdx.x == 0) for (std::size_t k = threadIdx.x; k < n; k += 256) {\n"
+        "        s[threadIdx.x] = a[k];\n        __syncthreads();\n"
+        "        out[k] = s[threadIdx.x] + b[k];\n        __syncthreads();\n    }"
+    )
+    student.write(program(kernel=loop))
+    said = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout
+    assert "never come to this barrier" in said, said
+    assert "two different barriers" not in said, said
+
+
 def test_a_kernel_given_the_judges_host_buffers_is_told(student: Student) -> None:
     first = "01_one_thread_per_element.cu"
     right = (ROOT / "solutions" / LAB / first).read_text()

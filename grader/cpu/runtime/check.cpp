@@ -656,7 +656,8 @@ void Checker::barrier(std::uint32_t place, int line) {
     } else if (line != barrier_line_) {
         Finding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
         finding.before = barrier_side_;
-        record_finding(finding);
+        const bool same_thread = std::equal(finding.now.thread, finding.now.thread + 3, finding.before.thread);
+        if (!same_thread) record_finding(finding);  // else it goes on alone, as the others have returned
     }
 }
 
