@@ -1,24 +1,24 @@
 // Pairs are copied as a whole, and the last one was never made.
 #include <cuda_runtime.h>
 
-struct Entry {
-    float key;
-    char name;
-    double value;
+struct Pair {
+    float key, value;
 };
 
-__global__ void make_kernel(Entry* entries) {
-    if (threadIdx.x + 1 < blockDim.x) entries[threadIdx.x] = {1.5f, 'a', 0.5};
+__global__ void make_kernel(Pair* pairs) {
+    if (threadIdx.x + 1 < blockDim.x) pairs[threadIdx.x] = {1.5f, 0.5f};
 }
 
-__global__ void reverse_kernel(const Entry* in, Entry* out) {
-    out[threadIdx.x] = in[blockDim.x - 1 - threadIdx.x];  //! uninitialised
+__global__ void reverse_kernel(const Pair* in, float* out) {
+    const Pair pair = in[blockDim.x - 1 - threadIdx.x];  //! uninitialised
+    out[threadIdx.x] = pair.key;
 }
 
 int main() {
-    Entry *in, *out;
-    cudaMalloc(&in, 32 * sizeof(Entry));
-    cudaMalloc(&out, 32 * sizeof(Entry));
+    Pair* in;
+    float* out;
+    cudaMalloc(&in, 32 * sizeof(Pair));
+    cudaMalloc(&out, 32 * sizeof(float));
     make_kernel<<<1, 32>>>(in);
     reverse_kernel<<<1, 32>>>(in, out);
     return cudaDeviceSynchronize() != cudaSuccess;
