@@ -263,7 +263,7 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
 }
 
 /// A line that races may also read too early, or beside an atomic, one with a wrong mask may also miss a lane, and one
-/// with an index beyond its array may meet other threads there: that says nothing more.
+/// with an index beyond its array may meet anything there: that says nothing more.
 void drop_consequences(std::vector<Discovery>& all) {
     std::set<int> racing, masked, beyond;
     for (const Discovery& d : all) {
@@ -272,7 +272,7 @@ void drop_consequences(std::vector<Discovery>& all) {
         if (d.cause == "lane_mask") masked.insert(d.line);
     }
     std::erase_if(all, [&](const Discovery& d) {
-        const bool astray = d.cause == "race" || d.cause == "same_value";  // whose index goes into a neighbour
+        const bool astray = d.cause == "race" || d.cause == "same_value" || d.cause == "host_memory";
         const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic";
         if (astray && d.line > 0 && beyond.contains(d.line)) return true;
         return (follows && d.line > 0 && racing.contains(d.line)) ||

@@ -43,5 +43,16 @@ TEST(IndexBeyond, NamesNoArrayWhereTheColumnIsNoIndex) {
     EXPECT_NE(words_for("]] = 1", 2, "'int [8]'", 8).find("of an array, "), std::string::npos);
 }
 
+TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
+    Finding beyond{}, race{}, elsewhere{};
+    for (Finding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;
+    beyond.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
+    race.kind = elsewhere.kind = static_cast<std::uint32_t>(FindingKind::race);
+    const auto found = describe_findings({}, {}, "", {}, {race, beyond, elsewhere});
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].cause, "out_of_bounds");
+    EXPECT_EQ(found[1].line, 2);
+}
+
 }  // namespace
 }  // namespace warplab
