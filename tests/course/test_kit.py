@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from grader.course.kit import drop_dangling_links, find_leaks
+from tests.layout.tree import BUILD, copy_built
 from tests.python.support import ROOT, run_module
 
-BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
 LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
 
@@ -285,9 +285,7 @@ def test_a_kit_works_by_itself(tmp_path):
     folder = unpack(tmp_path)
     for file in folder.rglob("*"):
         os.utime(file, (0, 0))
-    left_out = shutil.ignore_patterns("tests*", "report", "bench", "lock", "pytest*", "show", "inspect")
-    shutil.copytree(BUILD, folder / "build", ignore=left_out)
-    shutil.rmtree(folder / "build/objects/tests", ignore_errors=True)
+    copy_built(folder / "build")
 
     def make(*words: str) -> tuple[int, str]:
         environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}

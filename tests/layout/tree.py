@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
+BUILT = ("compiler", "cpu", "labs", "machine", "objects", "oracle-objects", "precompiled", "revision", "warplab")
 
 
 def uncommitted_labs() -> list[str]:
@@ -20,3 +24,13 @@ def committed_files() -> list[Path]:
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, check=False).stdout.decode()
     return sorted(Path(name) for name in listed.split("\0") if name and (ROOT / name).is_file())
+
+
+def copy_built(folder: Path) -> None:
+    """What `make program` has built, without its tests: all else in BUILD may change while other tests run."""
+    folder.mkdir(parents=True)
+    for name in BUILT:
+        if (BUILD / name).is_dir():
+            shutil.copytree(BUILD / name, folder / name, ignore=shutil.ignore_patterns("tests*"))
+        elif (BUILD / name).exists():
+            shutil.copy2(BUILD / name, folder / name)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.layout.tree import ROOT, committed_files
+from tests.layout.tree import BUILD, ROOT, committed_files, copy_built
 from tests.setup.machine import Machine
 
-BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
 LAB = min((manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json")), default="")
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
@@ -25,11 +24,6 @@ def copy_project(folder: Path) -> None:
         if file.parts[0] not in ("tests", "handouts"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / file, folder / file)
-
-
-def copy_build(folder: Path) -> None:
-    shutil.copytree(BUILD, folder, ignore=shutil.ignore_patterns("tests*", "report", "bench", "lock", "pytest*"))
-    shutil.rmtree(folder / "objects/tests", ignore_errors=True)
 
 
 @pytest.fixture
@@ -55,7 +49,7 @@ def test_a_path_with_spaces(everyone, real_machine):
     run, _ = real_machine
     folder = everyone / "my own 'labs' (copy)"
     copy_project(folder)
-    copy_build(folder / "build")
+    copy_built(folder / "build")
     said = run("make", "start", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", cwd=folder)
     assert said.status == 2  # make's own; the judge's was 1: the starter fails
     assert said.has("work", "failed", "Cause:")
@@ -71,7 +65,7 @@ def test_a_read_only_checkout(everyone, real_machine):
     folder = everyone / "checkout"
     copy_project(folder)
     mine = everyone / "mine"
-    copy_build(mine / "build")
+    copy_built(mine / "build")
     for path in [mine, *mine.rglob("*")]:
         os.chown(path, 65534, 65534, follow_symlinks=False)
     words = [f"LAB={LAB}", "STAGE=1", "BACKEND=cpu"]
