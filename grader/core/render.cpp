@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "grader/core/cause.h"
@@ -140,12 +141,12 @@ std::string render_check_mode(const StageReport& stage, const TextStyle& style) 
     return text;
 }
 
-/// The first finding, or else the note of a lane that was asked in vain, which may only be harmless.
+/// The first finding, or else a note that may also be harmless.
 const Discovery* likely_reason(const StageReport& stage) {
     const Discovery* const found = first_finding(stage);
     if (found || !stage.check_mode) return found;
     const std::vector<Discovery>& all = stage.check_mode->findings;
-    const auto note = std::find_if(all.begin(), all.end(), [](const Discovery& d) { return d.cause == "absent_lane"; });
+    const auto note = std::find_if(all.begin(), all.end(), std::mem_fn(&Discovery::matters_if_wrong));
     return note == all.end() ? nullptr : &*note;
 }
 

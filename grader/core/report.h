@@ -112,6 +112,9 @@ struct Discovery {
     std::uint64_t count = 0;
     std::string kernel = {};
     std::string text = {}, other_text = {};  // of the two lines
+
+    /// Whether it may explain a wrong answer, and says nothing beside a right one.
+    bool matters_if_wrong() const { return cause == "absent_lane" || cause == "unset_constant"; }
 };
 
 /// Small datasets run once more on the CPU backend with every access watched, whatever backend judged the outputs.

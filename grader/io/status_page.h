@@ -36,14 +36,15 @@ enum class FindingKind : std::uint32_t {
     leak = 12,           // memory that a call does not give back
     copy_direction = 13,
     copy_size = 14,
-    device_memory = 15,  // the host uses a device pointer
-    failed_launch = 16,  // and nobody asked for its error
-    lane_mask = 17,      // of a warp function: without a lane that calls it, or with one that never comes
-    absent_lane = 18,    // note: a shuffle takes the value of a lane that takes no part
-    invalid_free = 19,   // of what is not, or no longer, allocated
+    device_memory = 15,   // the host uses a device pointer
+    failed_launch = 16,   // and nobody asked for its error
+    lane_mask = 17,       // of a warp function: without a lane that calls it, or with one that never comes
+    absent_lane = 18,     // note: a shuffle takes the value of a lane that takes no part
+    invalid_free = 19,    // of what is not, or no longer, allocated
+    unset_constant = 20,  // note: a constant that nothing was copied to
 };
 
-/// Whose memory an access meant.
+/// Whose memory an access meant. Of none, offset is the address.
 enum class FindingSpace : std::uint32_t {
     none = 0,
     buffer = 1,

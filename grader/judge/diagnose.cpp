@@ -27,11 +27,28 @@ bool holds_pattern(const Array& array, std::size_t index, std::uint32_t pattern)
     return true;
 }
 
+/// How often what the CPU backend's compiler leaves in a variable that nobody set, 0xFE in each byte, went into a
+/// value: 0 where that does not explain it.
+std::uint32_t unset_terms(const Array& expected, const Array& actual, std::size_t index) {
+    constexpr std::uint32_t half_unset = 0x7F7F7F7F, its_inverse = 0x1020407F, most_terms = 1 << 20;
+    static_assert(half_unset * its_inverse == 1);
+    if (actual.type() == ElementType::float32) {
+        const double terms = value_at(actual, index) / -1.6947395e38;
+        return terms > 0.999 && terms < 2.001 ? static_cast<std::uint32_t>(std::lround(terms)) : 0;
+    }
+    if (element_bytes(actual.type()) != sizeof(std::uint32_t)) return 0;
+    const auto difference = static_cast<std::uint32_t>(static_cast<std::int64_t>(value_at(actual, index)) -
+                                                       static_cast<std::int64_t>(value_at(expected, index)));
+    const std::uint32_t terms = difference / 2 * its_inverse & 0x7FFFFFFF;
+    return difference % 2 == 0 && terms <= most_terms ? terms : 0;
+}
+
 /// What the wrong elements of one output have in common.
 struct Pattern {
     std::size_t count = 0, wrong = 0, first = 0, last = 0;
-    std::size_t unwritten = 0, nan = 0;
-    std::size_t step = 0;  // > 1: all wrong indices are first + k * step, and there are many
+    std::size_t unwritten = 0, nan = 0, unset = 0;
+    std::uint32_t unset_terms = 0;  // of the first
+    std::size_t step = 0;           // > 1: all wrong indices are first + k * step, and there are many
     bool contiguous = false;
     double ratio = 0;        // actual / expected where it is the same for all wrong elements, else 0
     std::int64_t shift = 0;  // actual[i] == expected[i + shift] for all wrong elements, else 0
@@ -86,11 +103,13 @@ Pattern find_pattern(const Array& expected, const Array& actual, const std::vect
     for (std::size_t k = 0; k < wrong.size(); ++k) {
         pattern.unwritten += holds_pattern(actual, wrong[k], poison);
         pattern.nan += std::isnan(value_at(actual, wrong[k]));
+        pattern.unset += unset_terms(expected, actual, wrong[k]) > 0;
         if (k) pattern.step = std::gcd(pattern.step, wrong[k] - wrong[k - 1]);
     }
     const bool every =
         pattern.step > 1 && wrong.size() > 4 && (pattern.last - pattern.first) / pattern.step + 1 == wrong.size();
     if (!every) pattern.step = 0;
+    pattern.unset_terms = unset_terms(expected, actual, pattern.first);
     pattern.ratio = common_ratio(expected, actual, wrong);
     pattern.shift = common_shift(expected, actual, wrong);
     return pattern;
@@ -117,6 +136,11 @@ std::size_t partial_block(const Pattern& p) {
 }
 
 std::string hint_for(const Pattern& p) {
+    if (p.unset == p.wrong)
+        return fmt::format(
+            "Wrong by {} 0xFEFEFEFE, which is what a local variable holds here until it is set (on a GPU, anything). "
+            "Is a sum, or an array of counters, added to before it is set to 0?",
+            p.unset_terms == 1 ? "once" : format_count(p.unset_terms) + " times");
     if (const std::size_t block = partial_block(p))
         return fmt::format(
             "{} = {} x {}: only the last, partial group of {} is wrong. Is the number of blocks (or vectors) rounded "
@@ -252,7 +276,9 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
             fmt::format("The code writes outside {}: at index {}, {} (it has {} elements).{}", damage.buffer,
                         damage.index, where, format_count(damage.count),
                         input ? " It is an input: nothing should be written there at all." : ""),
-            "Threads beyond the end must do nothing: is there an `if (i < n)` around the write?",
+            damage.buffer == "scratch"
+                ? scratch_hint
+                : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write?",
             {}};
 }
 

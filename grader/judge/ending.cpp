@@ -70,6 +70,9 @@ Failure not_caught(const std::string& exception, const std::string& place) {
 }
 
 const char* hint_for_segmentation(bool in_kernel, const std::string& detail) {
+    if (detail.find("free()") != std::string::npos) return "";  // says it
+    if (detail.find("null pointer") != std::string::npos)
+        return "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)";
     if (!in_kernel) return "Host code must not use a device pointer, and must not run past its own arrays.";
     if (detail.find("not aligned") != std::string::npos)
         return "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
@@ -185,7 +188,7 @@ Failure explain_end(const Ending& ending) {
     if (ended.status == cuda_check_failed && (ended.how == End::exited || ended.how == End::out_of_memory)) {
         const std::string words = clean(last_line(ended.output).c_str(), 500);
         return {ended.how == End::out_of_memory ? cause::out_of_memory : cause::cuda_error,
-                words + noted(page),
+                words + noted(page) + ".",
                 words.find("cudaErrorMemoryAllocation") == std::string::npos ? "" : memory_hint,
                 {}};
     }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "grader/core/text.h"
 #include "grader/core/utf8.h"
 #include "grader/judge/compilation/diagnostics.h"
+#include "grader/judge/diagnose.h"
 #include "grader/judge/source_lines.h"
 
 namespace warplab {
@@ -131,18 +133,31 @@ Discovery index_beyond(const Finding& f, const std::string& line) {
             "Compare the index with the array's declaration, dimension by dimension."};
 }
 
+/// `f.offset` is the address.
+Discovery far_from_all(const Finding& f) {
+    constexpr std::int64_t page_bytes = 4096;
+    const auto address = static_cast<std::uint64_t>(f.offset);
+    const bool null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
+    return {"out_of_bounds",
+            fmt::format("Kernel {} {} {}: {}.", kernel_of(f), verb_of(f.now),
+                        null        ? "through a null pointer"
+                        : never_set ? "through a pointer that was never set"
+                                    : "an address far from all memory",
+                        who(f.now)),
+            null ? "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)"
+                 : "Is the pointer set, and the index not by far too large or negative?"};
+}
+
 Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
-    if (static_cast<FindingSpace>(f.space) == FindingSpace::none)
-        return {
-            "out_of_bounds",
-            fmt::format("Kernel {} {} an address far from all memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
-            "Is the pointer set, and the index not by far too large or negative?"};
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
     const Elements elements = elements_of(buffers, f);
+    const bool scratch = static_cast<FindingSpace>(f.space) == FindingSpace::buffer && f.buffer >= buffers.size();
     return {"out_of_bounds",
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
             f.offset < 0 ? "Which index is negative there, and for which thread?"
+            : scratch    ? scratch_hint
                          : "Guard the access, e.g. if (i < n), or check the size that was asked for."};
 }
 
@@ -232,8 +247,8 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                     "Each cudaMalloc needs its cudaFree, on every way out of the function."};
         case FindingKind::copy_direction:
             return {"copy_direction", fmt::format("{}: {}.", object_of(f), detail_of(f)),
-                    "The first pointer is where the bytes go, the second where they come from; the last argument says "
-                    "from which side to which."};
+                    "The first pointer is where the bytes go, the second where they come from: is there memory at "
+                    "both? The last argument says from which side to which."};
         case FindingKind::copy_size:
             return {"copy_size", fmt::format("{}: {}.", object_of(f), detail_of(f)),
                     "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};
@@ -254,6 +269,11 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
         case FindingKind::lane_mask:
             return {"lane_mask", fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
                     "The mask of a warp function names exactly the lanes that come to it."};
+        case FindingKind::unset_constant:
+            return {"unset_constant",
+                    fmt::format("Kernel {} reads {}, to which nothing was copied: it is 0.", kernel_of(f),
+                                element_at(buffers, f)),
+                    "Does cudaMemcpyToSymbol come before the launch, and is its size in bytes?", true};
         case FindingKind::absent_lane:
             return {"absent_lane",
                     fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",
@@ -272,7 +292,8 @@ void drop_consequences(std::vector<Discovery>& all) {
         if (d.cause == "lane_mask") masked.insert(d.line);
     }
     std::erase_if(all, [&](const Discovery& d) {
-        const bool astray = d.cause == "race" || d.cause == "same_value" || d.cause == "host_memory";
+        const bool astray =
+            d.cause == "race" || d.cause == "same_value" || d.cause == "host_memory" || d.cause == "unset_constant";
         const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic";
         if (astray && d.line > 0 && beyond.contains(d.line)) return true;
         return (follows && d.line > 0 && racing.contains(d.line)) ||
@@ -301,7 +322,7 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::filesyst
     std::ifstream stream(source);
     const std::string text(std::istreambuf_iterator<char>(stream), {});
     auto all = describe_findings(run.lab.buffers, look_up(run, counters), text, run.guards, findings);
-    if (outputs_right) std::erase_if(all, [](const Discovery& d) { return d.cause == "absent_lane"; });  // was not used
+    if (outputs_right) std::erase_if(all, std::mem_fn(&Discovery::matters_if_wrong));
     return all;
 }
 

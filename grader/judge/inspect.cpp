@@ -156,8 +156,8 @@ void print_limits(const std::vector<LimitOutcome>& limits) {
 
 /// How many times as much memory the stage asks for as it has to move.
 void print_traffic(const Counted& all) {
-    if (all.least_bytes <= 0) return;
     const double bytes = device_bytes(all.accesses);
+    if (all.least_bytes <= 0 || bytes <= 0) return;
     fmt::print("{}", wrap(fmt::format("Device memory: kernels ask for {} in sectors of 32 bytes, {} what the stage has "
                                       "to move ({}). Caches serve some of it.",
                                       format_bytes(bytes), format_factor(bytes / all.least_bytes),

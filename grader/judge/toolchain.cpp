@@ -112,6 +112,7 @@ Flags student_cpu_flags() {
             "-fwrapv",
             "-fno-strict-aliasing",
             "-ffp-contract=off",
+            "-ftrivial-auto-var-init=pattern",  // 0xFE: a variable that nobody set is not 0 by luck
             "-pthread",
             "-pipe",
             "-Wall",

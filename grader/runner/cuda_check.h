@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace warplab {
 
@@ -17,8 +18,9 @@ inline constexpr int cuda_check_status = 90;
 
 inline void cuda_check(cudaError_t error, const char* expression, const char* file, int line) {
     if (error == cudaSuccess) return;
+    const char* slash = std::strrchr(file, '/');
     std::fflush(stdout);
-    std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, expression, cudaGetErrorName(error),
+    std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", slash ? slash + 1 : file, line, expression, cudaGetErrorName(error),
                  cudaGetErrorString(error));
     std::_Exit(cuda_check_status);  // not exit(): destructors would make more CUDA calls
 }

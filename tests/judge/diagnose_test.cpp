@@ -94,6 +94,32 @@ TEST_F(Wrong, NaNs) {
     EXPECT_EQ(explain().cause, cause::nan);
 }
 
+TEST_F(Wrong, SumsThatBeganWithWhatNobodySet) {
+    for (float& value : actual.as<float>()) value += -1.6947395e38f;
+    EXPECT_TRUE(says(explain(), "Wrong by once 0xFEFEFEFE"));
+    actual.as<float>()[7] = 3;
+    EXPECT_FALSE(says(explain(), "0xFEFEFEFE"));
+}
+
+TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
+    Lab lab;
+    lab.buffers = {{"bins", ElementType::uint32, Role::output, ""}};
+    Array expected(ElementType::uint32, 3);
+    const auto hint = [&](std::uint32_t first, std::uint32_t last) {
+        Array actual = expected.clone();
+        actual.as<std::uint32_t>()[0] = first;
+        actual.as<std::uint32_t>()[2] = last;
+        Problem problem;
+        problem.arrays = {expected};
+        const std::vector<Array> before = {poisoned(ElementType::uint32, 3, poison)}, left = {actual};
+        const auto difference = compare(Plain(), problem, 0, expected, actual);
+        return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison).hint;
+    };
+    EXPECT_NE(hint(391 * 0xFEFEFEFEu, 2 * 0xFEFEFEFEu).find("391 times 0xFEFEFEFE"), std::string::npos);
+    for (const std::uint32_t other : {1u, 2u, 0x80000000u, 0xFFFFFFFFu, 0xFEFEFEFDu, 1000u, 0x7F7F7F7Fu})
+        EXPECT_EQ(hint(0xFEFEFEFEu, other).find("0xFEFEFEFE"), std::string::npos) << other;
+}
+
 TEST_F(Wrong, PlaceHoldsExpectedAndActual) {
     actual.as<float>()[41] = 0.5f;
     const Failure failure = explain();
@@ -134,6 +160,7 @@ TEST(Damage, SaysHowFarOutside) {
     lab.buffers = {{"a", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
     EXPECT_NE(explain_damage(lab, {"out", 1000, 1000}).message.find("one past its last element"), std::string::npos);
     EXPECT_NE(explain_damage(lab, {"out", -2, 1000}).message.find("2 elements before its first"), std::string::npos);
+    EXPECT_NE(explain_damage(lab, {"scratch", 8, 8}).hint.find("_scratch_bytes()"), std::string::npos);
     EXPECT_NE(explain_damage(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
 }
 

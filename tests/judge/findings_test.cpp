@@ -43,6 +43,33 @@ TEST(IndexBeyond, NamesNoArrayWhereTheColumnIsNoIndex) {
     EXPECT_NE(words_for("]] = 1", 2, "'int [8]'", 8).find("of an array, "), std::string::npos);
 }
 
+Discovery far_access(std::uint64_t address) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
+    finding.offset = static_cast<std::int64_t>(address);
+    return describe_findings({}, {}, "", {}, {finding}).front();
+}
+
+TEST(FarAccess, SaysWhichPointerItWas) {
+    EXPECT_NE(far_access(12).message.find("through a null pointer"), std::string::npos);
+    EXPECT_NE(far_access(12).hint.find("_scratch_bytes()"), std::string::npos);
+    EXPECT_NE(far_access(0xFEFEFEFEFEFEFF02).message.find("a pointer that was never set"), std::string::npos);
+    for (const std::uint64_t address : {0x10000ull, 0x7f0000000000ull, 0xffff000000000000ull})
+        EXPECT_NE(far_access(address).message.find("an address far from all memory"), std::string::npos);
+}
+
+TEST(OutOfBounds, OfScratchAsksForItsSize) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
+    finding.space = static_cast<std::uint32_t>(FindingSpace::buffer);
+    finding.offset = finding.bytes = 16;
+    const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
+    const auto hint = [&] { return describe_findings(buffers, {}, "", {}, {finding}).front().hint; };
+    EXPECT_EQ(hint().find("_scratch_bytes()"), std::string::npos);
+    finding.buffer = 1;
+    EXPECT_NE(hint().find("_scratch_bytes()"), std::string::npos);
+}
+
 TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
     Finding beyond{}, race{}, elsewhere{};
     for (Finding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;

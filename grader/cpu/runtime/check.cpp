@@ -323,6 +323,7 @@ void Checker::memory_unmapped(void* begin) {
 }
 
 void Checker::memory_written(void* begin, std::size_t bytes) {
+    add_variables();
     Object* object = find(device_, recent_device_, number(begin));
     if (!object || !object->words) return;
     if (number(begin) == object->begin && bytes == object->bytes) object->holds_data = true;
@@ -364,6 +365,10 @@ void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {
     quick.shared_end = std::max(quick.shared_end, object.zone_end);
 }
 
+bool all_zero(const char* begin, std::size_t bytes) {
+    return std::all_of(begin, begin + bytes, [](char byte) { return byte == 0; });
+}
+
 void Checker::add_variables() {
     if (variables_known_ == device_variable_count()) return;
     variables_known_ = device_variable_count();
@@ -376,7 +381,7 @@ void Checker::add_variables() {
         Object object{begin, begin, zone_end, variable.bytes, FindingSpace::variable, variable.name};
         object.constant = variable.constant;
         object.hosts_too = variable.managed;
-        object.holds_data = true;
+        object.holds_data = !variable.constant || !all_zero(reinterpret_cast<const char*>(begin), variable.bytes);
         object.provide_words();
         device_[begin] = object;
     }
@@ -445,6 +450,7 @@ Checker::Ground Checker::ground_at(std::uintptr_t address) {
 
 /// The object that an address far from all was meant for, most likely: the one it begins after, if there is one.
 const Object* Checker::nearest(std::uintptr_t address) const {
+    if (is_never_set(reinterpret_cast<void*>(address))) return nullptr;
     auto after = device_.upper_bound(address);
     if (after == device_.begin()) return nullptr;
     return &std::prev(after)->second;
@@ -478,6 +484,7 @@ Finding Checker::describe(FindingKind kind, const Object* object, const Touch& t
     finding.width = touch.width;
     finding.threads = block_state.threads;
     if (grid_) copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
+    finding.offset = static_cast<std::int64_t>(touch.address);
     if (!object) return finding;
     finding.space = static_cast<std::uint32_t>(object->space);
     finding.offset = static_cast<std::int64_t>(touch.address - object->begin);
@@ -584,8 +591,9 @@ unsigned Checker::written_of(const Object& object, std::size_t index) const {
 /// One byte that nobody wrote is enough: a copy may have ended within a word.
 void Checker::look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch) {
     if (object.holds_data) return;
+    const FindingKind kind = object.constant ? FindingKind::unset_constant : FindingKind::uninitialised;
     for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
-        if (bytes & ~written_of(object, first + word)) return record(FindingKind::uninitialised, &object, touch);
+        if (bytes & ~written_of(object, first + word)) return record(kind, &object, touch);
 }
 
 /// Of a struct copied as a whole one byte is enough: what it is padded with is never written.
@@ -598,7 +606,7 @@ void Checker::struct_copied(const Touch& whole) {
         return;
     for (std::uintptr_t at = whole.address; at < whole.address + whole.width; ++at)
         if (written_of(*object, at / word_bytes - object->begin / word_bytes) >> at % word_bytes & 1) return;
-    record(FindingKind::uninitialised, object, whole);
+    record(object->constant ? FindingKind::unset_constant : FindingKind::uninitialised, object, whole);
 }
 
 void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {

@@ -60,12 +60,19 @@ void stay_in_buffer(const char* function, const char* what, const void* at, std:
     if (left < wanted) observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, wanted, verb));
 }
 
+/// Of a pointer that leads nowhere, why; null for others.
+const char* leads_nowhere(const void* pointer) {
+    if (!pointer) return "is null";
+    return is_never_set(pointer) ? "is a pointer that was never set" : nullptr;
+}
+
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                  size_t height, cudaMemcpyKind kind, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
-    if (!to || !from)
-        return refuse(function, line, !to ? "the destination is null" : "the source is null",
-                      FindingKind::copy_direction);
+    for (const void* end : {static_cast<const void*>(to), from})
+        if (const char* why = leads_nowhere(end))
+            return refuse(function, line, (end == to ? "the destination " : "the source ") + std::string(why),
+                          FindingKind::copy_direction);
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return set_error(cudaErrorInvalidMemcpyDirection);
     if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
     const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
@@ -94,8 +101,10 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
 cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
     const size_t bytes = (height - 1) * pitch + width;
-    const Place place = to ? place_of(to, bytes) : Place{};
-    if (to) note_written(to, pitch, width, height);
+    if (const char* why = leads_nowhere(to))
+        return refuse(function, line, std::string("the destination ") + why, FindingKind::copy_direction);
+    const Place place = place_of(to, bytes);
+    note_written(to, pitch, width, height);
     if (place.side == Side::unknown)
         return refuse(function, line, "the destination is no device memory", FindingKind::copy_direction);
     if (!place.fits)
@@ -111,6 +120,8 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
 
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                            cudaMemcpyKind kind, int line) {
+    char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
+    note_written(to, bytes, bytes, 1);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
                       cudaErrorInvalidMemcpyDirection);
@@ -128,7 +139,7 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
         return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory",
                       FindingKind::copy_direction);
     const Access access(from, bytes);
-    std::memmove(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes);
+    std::memmove(to, from, bytes);
     return cudaSuccess;
 }
 

@@ -140,13 +140,14 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const bool misaligned = (signal == SIGSEGV && info->si_code == SI_KERNEL && address == 0) ||
                             (signal == SIGBUS && info->si_code == BUS_ADRALN);
     const char* detail =
-        overflow            ? "the stack is full: endless recursion, or arrays too large for it"
-        : signal == SIGFPE  ? "an integer was divided by zero"
-        : signal == SIGILL  ? "an illegal instruction was met"
-        : signal == SIGABRT ? "abort() was called"
-        : misaligned
-            ? "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or cannot be one"
-            : describe_address(info->si_addr, kernel);
+        overflow           ? "the stack is full: endless recursion, or arrays too large for it"
+        : signal == SIGFPE ? "an integer was divided by zero"
+        : signal == SIGILL ? "an illegal instruction was met"
+        : signal == SIGABRT
+            ? "abort() was called, by the code itself or by the C library, as when free() gets what is not its own"
+        : misaligned ? "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or a pointer "
+                       "was never set"
+                     : describe_address(info->si_addr, kernel, !code.contains(registers.program_counter));
     if (!record(fault, detail)) wait_for_the_end();
     page->address = memory ? address : 0;
     page->program_counter = signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // too far from abort()

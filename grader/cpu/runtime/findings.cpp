@@ -55,6 +55,8 @@ const char* name_of(FindingKind kind) {
             return "absent_lane";
         case FindingKind::invalid_free:
             return "invalid_free";
+        case FindingKind::unset_constant:
+            return "unset_constant";
     }
     return "unknown";
 }

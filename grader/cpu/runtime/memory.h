@@ -39,7 +39,11 @@ void hide_from_host();
 bool hand_over(const void* address, bool in_kernel);
 
 /// What an address that faulted is, in words that never go away.
-const char* describe_address(const void* address, bool in_kernel);
+const char* describe_address(const void* address, bool in_kernel, bool in_library);
+
+/// Whether an address comes from a pointer that nobody set: the student's code is compiled with
+/// -ftrivial-auto-var-init=pattern, and no real address begins so.
+inline bool is_never_set(const void* address) { return reinterpret_cast<std::uintptr_t>(address) >> 48 == 0xFEFE; }
 
 /// Counts a copy to the host; ends the process when it is more than allowed. `line` 0 when unknown.
 void count_host_bytes(std::size_t bytes, int line);

@@ -94,6 +94,22 @@ static const std::map<std::string, std::function<void()>> programs = {
         warplab::cpu::hide_device_memory(true);
         memory[3] = 1;
     }},
+    {"free_device", [] {
+        int* memory = device(4096);
+        warplab::cpu::hide_device_memory(true);
+        free(memory);
+        device(1);  // as below
+    }},
+    {"c_library_reads_device", [] {
+        int* memory = device(64);
+        warplab::cpu::hide_device_memory(true);
+        const volatile size_t length = strlen(reinterpret_cast<const char*>(memory));
+        (void)length;
+    }},
+    {"never_set", [] {
+        volatile int* pointer;
+        *pointer = 1;
+    }},
     {"copy_into_null", [] {
         void* volatile low = reinterpret_cast<void*>(16);
         memset(low, 1, 1000);

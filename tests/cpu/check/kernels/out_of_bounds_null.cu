@@ -1,0 +1,12 @@
+// Nobody allocated what the kernel writes to.
+#include <cuda_runtime.h>
+
+__global__ void fill(int* out) {
+    out[threadIdx.x] = 1;  //! out_of_bounds
+}
+
+int main() {
+    int* out = nullptr;
+    fill<<<1, 32>>>(out);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
