@@ -96,7 +96,7 @@ def tell_hidden(checks: Sequence[Check]) -> list[str]:
 
 def tell_findings(stage: StageReport) -> list[str]:
     """What check mode held against it, by line."""
-    findings = [one for one in stage.check_mode.findings if not one.note] if stage.check_mode else []
+    findings = [one for one in stage.check_mode.findings if one.explains] if stage.check_mode else []
     lines = []
     for finding in findings[:MOST_FINDINGS]:
         place = f"line {finding.line}: " if finding.line else ""

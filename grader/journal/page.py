@@ -194,7 +194,7 @@ def make_findings(check_mode: CheckMode | None) -> list[Html]:
     """What check mode holds against the stage, each with its line or its two."""
     boxes = []
     for found in check_mode.findings if check_mode else []:
-        if found.note:
+        if not found.explains:
             continue
         places = [(found.line, found.text)]
         if found.other_line != found.line:

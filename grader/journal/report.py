@@ -63,6 +63,11 @@ class Finding:
     message: str = ""
     hint: str = ""
 
+    @property
+    def explains(self) -> bool:
+        """Whether a student has to hear it: a mistake, or a note that reports hold only beneath wrong answers."""
+        return not self.note or self.cause in ("absent_lane", "unset_constant")
+
 
 @dataclass
 class CheckMode:

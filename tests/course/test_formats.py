@@ -257,6 +257,16 @@ def test_the_graders_folders_are_not_told():
     assert "\n02_grid_stride.cu:17: expected" in tell_report(made) and "/tmp" not in tell_report(made)
 
 
+def test_a_note_is_told_where_it_may_explain_wrong_answers():
+    def told(cause: str) -> bool:
+        note = samples.finding(cause=cause, message="It is 0.", note=True)
+        watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
+        report = samples.report(stages=[samples.stage("01_first", "First", check_mode=watched)])
+        return "In check mode, line 17: It is 0." in tell_report(make_report(report))
+
+    assert told("unset_constant") and told("absent_lane") and not told("beside_atomic")
+
+
 def test_times_are_told():
     assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in tell_report(
         make_report(samples.report())
