@@ -14,10 +14,11 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.course.batch.submissions import spellings
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
 from grader.journal.console import UserError
 from grader.journal.markup import show_text
@@ -33,11 +34,13 @@ IDENTITIES += ("email", "identifier", "full name")
 
 @dataclass(frozen=True)
 class Entry:
-    """One student's report. `student` is what the course system knows them by; `remarks` come before the feedback."""
+    """One student's report. `student` is what the course system knows them by, `names` what else it may call them;
+    `remarks` come before the feedback."""
 
     student: str
     report: Report
     remarks: Sequence[str] = ()
+    names: Collection[str] = ()
 
 
 def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
@@ -263,7 +266,8 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     if not {"Student", "ID"} <= set(rows[0]):
         raise UserError(f"No gradebook of Canvas's, which has columns Student and ID: {', '.join(rows[0][:8])}.")
     columns = {title: lambda student: grades[student]}
-    filled, unknown = fill(rows, grades, columns, keep=("EX",), first={title: show_points(most)})
+    known = students_by_name(entries)
+    filled, unknown = fill(rows, known, columns, keep=("EX",), first={title: show_points(most)})
     return mark_of(gradebook) + filled, unknown
 
 
@@ -283,7 +287,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
         "Grade": lambda student: grades[student],
         "Feedback comments": lambda student: feedback[student],
     }
-    filled, unknown = fill(read_csv(gradebook), grades, columns)
+    filled, unknown = fill(read_csv(gradebook), students_by_name(entries), columns)
     return mark_of(gradebook) + filled, unknown
 
 
@@ -306,41 +310,66 @@ def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
     return entries
 
 
+def students_by_name(entries: Sequence[Entry]) -> dict[str, str]:
+    """Students by everything that only one of them is called: ids as they are written, and spellings of names."""
+    owners: dict[str, set[str]] = {}
+    for entry in entries:
+        called = {spelled for name in (entry.student, *entry.names) for spelled in (name.casefold(), *spellings(name))}
+        for name in called:
+            owners.setdefault(name, set()).add(entry.student)
+    known = {name: min(students) for name, students in owners.items() if len(students) == 1}
+    return known | {entry.student.casefold(): entry.student for entry in entries}
+
+
+def find_rows(rows: Rows, columns: Sequence[int], known: Mapping[str, str]) -> dict[str, list[str]]:
+    """Each student's row: by an id where one fits, else by a name. Raises UserError where two rows fit alike."""
+    found: dict[str, list[str]] = {}
+    for spell in (lambda cell: [cell.casefold()], spellings):
+        taken, here = set(found), dict[str, list[str]]()
+        for row in rows:
+            cells = {row[at].strip() for at in columns} - {""}
+            cells |= {cell.removeprefix("Participant ") for cell in cells}  # Moodle's archives have the number alone
+            named = {known[name] for cell in cells for name in spell(cell) if name in known} - taken
+            if any(row is other for other in found.values()):
+                continue
+            if len(named) > 1 or named & here.keys():
+                raise UserError(f"The gradebook has two rows or names for {', '.join(map(show_text, sorted(named)))}.")
+            here |= dict.fromkeys(named, row)
+        found |= here
+    return found
+
+
 def fill(
     rows: Rows,
-    grades: Mapping[str, str],
+    known: Mapping[str, str],
     columns: Mapping[str, Callable[[str], str]],
     keep: Sequence[str] = (),
     first: Mapping[str, str] | None = None,
 ) -> tuple[str, list[str]]:
-    """A gradebook with columns filled in for the students in `grades`, added where missing; all else stays. `first`
-    are the cells of Canvas's row of points. Cells such as EX, in `keep`, stay. Raises UserError."""
+    """A gradebook with columns filled in for the students in `known`, by name, added where missing; all else stays.
+    `first` are the cells of Canvas's row of points. Cells such as EX, in `keep`, stay. Raises UserError."""
     header = rows[0]
     for column in columns:
         if column not in header:
             for row in rows:
                 row.append("")
             header[-1] = column
-    known = [at for at, name in enumerate(header) if name.strip().lower() in IDENTITIES]
-    if not known:
+    ids = [at for at, name in enumerate(header) if name.strip().lower() in IDENTITIES]
+    if not ids:
         raise UserError(f"No column of the gradebook says who a row is about: {', '.join(header[:8])}.")
-    found: set[str] = set()
+    people = []
     for row in rows[1:]:
         if first and row[0].strip() == "Points Possible":
             for column, cell in first.items():
                 row[header.index(column)] = cell
-            continue
-        called = {row[at].strip() for at in known} - {""}
-        called |= {name.removeprefix("Participant ") for name in called}  # Moodle's archives have the number alone
-        named = called & grades.keys()
-        if len(named) > 1 or named & found:
-            raise UserError(f"The gradebook has two rows or names for {', '.join(map(show_text, sorted(named)))}.")
-        for student in named:
-            found.add(student)
-            for column, write in columns.items():
-                if row[header.index(column)] not in keep:
-                    row[header.index(column)] = write(student)
-    return write_csv(rows), sorted(set(grades) - found)
+        else:
+            people.append(row)
+    found = find_rows(people, ids, known)
+    for student, row in found.items():
+        for column, write in columns.items():
+            if row[header.index(column)] not in keep:
+                row[header.index(column)] = write(student)
+    return write_csv(rows), sorted(set(known.values()) - found.keys())
 
 
 ONE_REPORT: dict[str, Callable[[Report], str]] = {

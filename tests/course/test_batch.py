@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
@@ -316,3 +317,86 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         said = course.run(command)
         assert said.returncode == 2
         assert says in said.stderr
+
+
+def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:
+    """`report` and the like work where it lies, not where it was graded."""
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    moved = course.out.with_name("moved")
+    course.out.rename(moved)
+    assert course.run(course.command("report", moved)).stdout.strip() == str(moved / "report.html")
+    course.run(course.command("regrade", moved, "--all", "--reason", "again"))
+    assert not course.out.exists()
+
+
+def test_a_regrade_that_cannot_begin_leaves_everything(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    (course.build / "warplab").write_text("#!/bin/sh\necho no GPU >&2\nexit 2\n")
+    said = course.verb("regrade", "--all", "--backend", "cuda", "--reason", "speed")
+    assert said.returncode == 2 and "no GPU" in said.stderr
+    assert course.statuses() == {"al1": "graded"}
+
+
+def test_points_of_before_count_until_it_is_graded_again(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine", "fine")
+    course.grade()
+    course.database().grade_again(["al1", "at2"], "interrupted")
+    course.verb("override", "--student", "at2", "--points", "5", "--reason", "shown")
+    said = course.verb("export", "--format", "canvas")
+    cells = {line[3]: line[5] for line in csv.reader(said.stdout.splitlines())}
+    assert (cells["al1"], cells["at2"]) == ("12", "5")
+    assert "To be graded again, with the points of before: al1, at2." in said.stderr
+
+
+def test_the_batchs_folder_is_its_own(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.out.mkdir()
+    (course.out / "thesis.pdf").touch()
+    said = course.grade()
+    assert said.returncode == 2 and "holds other things, such as thesis.pdf" in said.stderr
+    (course.out / "thesis.pdf").unlink()
+    assert course.grade().returncode == 0
+    for name in ("gradebook.csv", "new.csv"):
+        said = course.verb("export", "--format", "canvas", "--output", course.out / name)
+        assert said.returncode == 2 and "among the batch's own files" in said.stderr
+
+
+def test_what_is_decided_by_hand_has_to_make_sense(course: Course) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    course.verb("due", "--at", "2026-11-21T12:00Z")
+
+    def refused(verb: str, *words: str) -> str:
+        said = course.verb(verb, "--student", "al1", *words)
+        assert said.returncode == 2
+        return said.stderr
+
+    assert "before the due date" in refused("extend", "--until", "2026-11-20T12:00Z", "--reason", "ill")
+    assert "write it as 7.5" in refused("override", "--points", "7,5", "--reason", "shown")
+    assert "say why" in refused("override", "--points", "7", "--reason", " ")
+    course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
+    assert "journal is of 5 for others" in refused("points", "--points", "4", "--of", "6", "--reason", "journal")
+    course.verb("report")
+    lines = csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())
+    assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
+
+
+def test_decisions_are_listed_and_can_be_taken_back(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    course.verb("due", "--at", "2026-11-21T12:00Z")
+    student = ("--student", "al1", "--reason")
+    course.verb("points", *student, "good plots", "--points", "4", "--of", "5")
+    course.verb("override", *student, "shown", "--points", "7")
+    course.verb("extend", *student, "ill", "--until", "2026-11-28T12:00Z")
+    listed = course.verb("status").stdout
+    assert all(words in listed for words in ("journal 4 of 5 (good plots)", "set to 7 points (shown)", "until 2026"))
+    assert "al1: 16 of 25 points" in course.verb("override", *student, "an error", "--undo").stdout
+    assert "al1: 12 of 20 points" in course.verb("points", *student, "an error", "--undo").stdout
+    course.verb("extend", *student, "an error", "--undo")
+    assert "al1, override taken back (an error)" in course.verb("status").stdout
+    assert "--of: say how many" in course.verb("points", *student, "more", "--points", "3").stderr

@@ -31,6 +31,6 @@ def copy_built(folder: Path) -> None:
     folder.mkdir(parents=True)
     for name in BUILT:
         if (BUILD / name).is_dir():
-            shutil.copytree(BUILD / name, folder / name, ignore=shutil.ignore_patterns("tests*"))
+            shutil.copytree(BUILD / name, folder / name, ignore=shutil.ignore_patterns("tests*", "runtime-tests"))
         elif (BUILD / name).exists():
             shutil.copy2(BUILD / name, folder / name)

@@ -77,9 +77,13 @@ def test_verbs_run_in_the_order_typed(checkout, make):
     assert said.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
 
 
-@pytest.mark.parametrize(
-    "verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "show", "submit", "new-lab"]
-)
+def test_a_new_lab_needs_a_name_that_is_not_there_yet(checkout, make):
+    said = make(checkout(), "new-lab")
+    assert said.status == 2
+    assert said.has("Type  make new-lab LAB=NAME,  as in LAB=blur")
+
+
+@pytest.mark.parametrize("verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "show", "submit"])
 def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, make, verb):
     folder = checkout()
     said = make(folder, verb)

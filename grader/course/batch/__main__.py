@@ -10,6 +10,7 @@ warplab-course report DIR                                 gradebook.csv, feedbac
 from __future__ import annotations
 
 import argparse
+import difflib
 import math
 import secrets
 import sys
@@ -21,14 +22,16 @@ from typing import Any
 
 from grader.course.batch.database import PENDING, STATUSES, Database
 from grader.course.batch.feedback import describe_submission
-from grader.course.batch.grading import Settings, hash_lab, read, try_judge
+from grader.course.batch.grading import Settings, hash_lab, read, safe_name, try_judge
 from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.policy import Final
+from grader.course.batch.policy import UNDONE, UNDONE_TIME, Final, read_policy
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
     FILE_DATE,
     NOT_ON_ROSTER,
+    Submission,
+    compose,
     find_submissions,
     names_of_one,
     parse_zoned_time,
@@ -36,11 +39,12 @@ from grader.course.batch.submissions import (
     show_time,
     spellings,
 )
+from grader.course.export import remarks
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle, read_csv
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
-from grader.journal.units import show_points
+from grader.journal.units import plural, show_points
 
 DATABASE = "batch.sqlite"
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,25 +53,71 @@ ROOT = Path(__file__).resolve().parents[3]
 def grade(options: argparse.Namespace) -> int:
     """Enters what is in the folder, and grades what waits."""
     (lab,) = choose_labs(options.root, [options.lab])
+    options.roster = options.roster or kept_roster(options.out)
     roster = read_roster(options.roster) if options.roster else []
-    if options.out.is_file():
-        raise UserError(f"{options.out} is a file. OUT is the batch's folder, made when it is not there.")
     settings = make_settings(options, lab)
+    require_own_folder(options)
     found, strangers = find_submissions(options.submissions, lab, roster, options.out)
     for stranger in strangers:
         say_error(f"Left out: {stranger}")
-    if strange := [submission.key for submission in found if NOT_ON_ROSTER in submission.notes]:
-        say_error(f"Not on the roster: {', '.join(strange)}")
+    say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
         raise UserError(f"{options.submissions}: no submission in it. BATCH.md says how they may be called.")
     with only_one(options.out):
         database = Database(options.out / DATABASE)
         note_settings(database, settings, options)
+        database.set_facts(left_out=strangers)
+        move_renamed(settings.folder, database.rename(found))
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
         return grade_waiting(database, settings, options)
+
+
+def kept_roster(folder: Path) -> Path | None:
+    """The roster of the last time, where nobody gives one now."""
+    if not (folder / DATABASE).is_file():
+        return None
+    file = Path(Database(folder / DATABASE).fact("roster") or "")
+    if not file.is_file():
+        return None
+    print(f"Roster: {file}, as before.")
+    return file
+
+
+def say_strange(strange: Sequence[Submission]) -> None:
+    """Who is not on the roster, by what their files say, and what to do."""
+    named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
+    if named:
+        say_error(
+            f"Not on the roster: {', '.join(named)}. Where they are, under another id, a column such as Canvas ID or "
+            "Moodle ID says so: give the roster that, and the same command."
+        )
+
+
+def move_renamed(folder: Path, renamed: Sequence[tuple[str, str]]) -> None:
+    """Takes along what lies in folders of the submission's name."""
+    for old, new in renamed:
+        print(f"{old} is {new} now, as the roster says.")
+        for part in ("submissions", "journals", "feedback"):
+            source, target = folder / part / safe_name(old), folder / part / safe_name(new)
+            if source.is_dir() and not target.exists():
+                source.rename(target)
+
+
+def require_own_folder(options: argparse.Namespace) -> None:
+    """Raises UserError where OUT holds what is no batch's."""
+    if options.out.is_file():
+        raise UserError(f"{options.out} is a file. OUT is the batch's folder, made when it is not there.")
+    begun = ("lock", DATABASE)
+    others = [file.name for file in options.out.iterdir()] if options.out.is_dir() else []
+    if others and not set(others) & set(begun):
+        raise UserError(
+            f"{options.out} holds other things, such as {min(others)}. OUT is a folder for the batch alone."
+        )
+    if options.out.resolve() == options.submissions.resolve():
+        raise UserError(f"{options.out}: SUBMISSIONS and OUT are the same folder. Say another OUT.")
 
 
 def say_gone(found: set[str], database: Database) -> None:
@@ -77,10 +127,12 @@ def say_gone(found: set[str], database: Database) -> None:
         say_error(f"No longer among the submissions, and kept as graded: {', '.join(gone)}")
 
 
-def grade_waiting(database: Database, settings: Settings, options: argparse.Namespace) -> int:
+def grade_waiting(
+    database: Database, settings: Settings, options: argparse.Namespace, trial: Report | None = None
+) -> int:
     """Grades what waits and says how it stands. Exit status 1 when something is our fault."""
     if database.waiting():
-        trial = try_judging(settings, options)
+        trial = trial or try_judging(settings, options)
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
             results = choose_executor(database, settings, trial.backend, options)
@@ -171,9 +223,10 @@ def open_batch(folder: Path) -> Database:
 
 
 def kept_settings(database: Database) -> Settings:
-    """What the batch was graded with."""
+    """What the batch was graded with; its folder is where it lies now."""
     kept = database.fact("settings")
-    folders = {name: Path(kept[name]) for name in ("root", "build", "folder")}
+    folders = {name: Path(kept[name]) for name in ("root", "build")}
+    folders["folder"] = database.file.resolve().parent
     return Settings(**{**kept, **folders, "stages": tuple(kept["stages"])})
 
 
@@ -187,9 +240,12 @@ def regrade(options: argparse.Namespace) -> int:
         if options.pending:
             settings = replace(settings, check_mode=True)
         keys, reason = choose_regraded(database, settings, options)
+        trial = try_judging(settings, options) if keys else None
         count = database.grade_again(keys, f"{reason}: {options.reason}" if options.reason else reason)
         print(f"{count} to grade again ({reason})")
-        return grade_waiting(database, settings, options)
+        if absent := len(set(keys)) - count:
+            print(f"{absent} asked for handed nothing in.")
+        return grade_waiting(database, settings, options, trial)
 
 
 def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:
@@ -223,10 +279,15 @@ def find_student(database: Database, student: str) -> str:
     """A student's id, given that or another name that the roster has for them. Raises UserError."""
     members = {member for row in database.rows() for member in row.members}
     ids = roster_ids(database)
+    student = compose(student)
     known = (ids[name] for name in (student.casefold(), *spellings(student)) if name in ids)
     called = student if student in members else next(known, "")
     if called not in members:
-        raise UserError(f"Nobody here is called {student}. Ids are as in gradebook.csv; the roster's others do, too.")
+        near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
+        like = f" Is it {' or '.join(near)}?" if near else ""
+        raise UserError(
+            f"Nobody here is called {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
+        )
     return called
 
 
@@ -236,6 +297,13 @@ def roster_ids(database: Database) -> dict[str, str]:
     roster = read_roster(file) if file.is_file() else []
     known = {name: student.id for name, student in names_of_one(roster).items()}
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
+
+
+def names_by_id(database: Database) -> dict[str, set[str]]:
+    """What the roster calls each student."""
+    file = Path(database.fact("roster") or "")
+    roster = read_roster(file) if file.is_file() else []
+    return {student.id: {*student.aliases, student.name} - {""} for student in roster}
 
 
 def now() -> str:
@@ -265,20 +333,41 @@ def due(options: argparse.Namespace) -> int:
 
 def extend(options: argparse.Namespace) -> int:
     """Gives students more time."""
-    until = parse_zoned_time(options.until).isoformat()
-    return decide(options, "extensions", until=until, reason=options.reason)
+    if options.undo:
+        return decide(options, "extensions", until=UNDONE_TIME, reason=options.reason)
+    until = parse_zoned_time(options.until)
+    due = open_batch(options.folder).fact("due")
+    if due and until < parse_zoned_time(due):
+        raise UserError(f"--until {options.until} is before the due date, {due}.")
+    return decide(options, "extensions", until=until.isoformat(), reason=options.reason)
 
 
 def points(options: argparse.Namespace) -> int:
     """Gives points by hand, for the journal and the like."""
+    if options.undo:
+        return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
+    if options.of is None:
+        raise UserError("--of: say how many points there are for it at most; 0 for a bonus.")
     require_between("--of", options.of, 0)
     require_between("--points", options.points, 0, options.of or math.inf)  # of 0: what is given is a bonus
+    require_same_most(open_batch(options.folder), options)
     values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
     return decide(options, "points", **values)
 
 
+def require_same_most(database: Database, options: argparse.Namespace) -> None:
+    """Raises UserError where others have the item with another most."""
+    students = {find_student(database, student) for student in options.student}
+    given = read_policy(database).points.items()
+    others = {items[options.item][1] for who, items in given if who not in students and options.item in items}
+    if others - {options.of}:
+        raise UserError(f"--of {show_points(options.of)}: {options.item} is of {show_points(max(others))} for others.")
+
+
 def override(options: argparse.Namespace) -> int:
     """Replaces students' points."""
+    if options.undo:
+        return decide(options, "overrides", points=UNDONE, reason=options.reason)
     database = open_batch(options.folder)
     students = {find_student(database, student) for student in options.student}
     chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
@@ -294,8 +383,9 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
         database.insert(table, student=student, time=now(), **values)
     for final in all_finals(database, kept_settings(database)):
         if final.student in students:
-            late = f", {final.days_late} days late" if final.days_late else ""
-            print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}")
+            late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
+            hides = ", set by hand: nothing else counts" if final.override else ""
+            print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
     say_report(options.folder)
     return 0
 
@@ -320,7 +410,35 @@ def status(options: argparse.Namespace) -> int:
     for row in database.rows():
         if row.detail:
             print(f"{row.key}: {row.status}: {row.detail}")
+    for sentence in database.fact("left_out") or []:
+        print(f"Left out: {sentence}")
+    for sentence in tell_decisions(database):
+        print(sentence)
     return 0
+
+
+def tell_decisions(database: Database) -> list[str]:
+    """All that was decided by hand, oldest first."""
+    extensions = database.query("SELECT time, student, 'until ' || until, reason FROM extensions WHERE until != ''")
+    given = database.query("SELECT time, student, item, points, most, reason FROM points WHERE points >= 0")
+    overrides = database.query("SELECT time, student, points, reason FROM overrides WHERE points >= 0")
+    undone = [
+        (time, student, f"{what} taken back", reason)
+        for what, table, where in (
+            ("extension", "extensions", "until = ''"),
+            ("points", "points", "points < 0"),
+            ("override", "overrides", "points < 0"),
+        )
+        for time, student, reason in database.query(f"SELECT time, student, reason FROM {table} WHERE {where}")
+    ]
+    decided = [
+        *extensions,
+        *((time, student, f"{item} {show_points(points)} of {show_points(most)}", why)
+          for time, student, item, points, most, why in given),
+        *((time, student, f"set to {show_points(points)} points", why) for time, student, points, why in overrides),
+        *undone,
+    ]  # fmt: skip
+    return [f"By hand, {time}: {student}, {what} ({why})" for time, student, what, why in sorted(decided)]
 
 
 def report(options: argparse.Namespace) -> int:
@@ -335,10 +453,18 @@ def export(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
+    names = names_by_id(database)
     entries = [
-        Entry(final.student, report_of(database, settings, final), describe_submission(final.row, [final]))
+        Entry(
+            final.student,
+            report_of(database, settings, final),
+            describe_submission(final.row, [final]),
+            names.get(final.student, ()),
+        )
         for final in decided
     ]
+    if options.output and options.output.resolve().parent == options.folder.resolve():
+        raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if options.format == "canvas":
         text, unknown = canvas(entries, gradebook, options.title)
@@ -349,8 +475,10 @@ def export(options: argparse.Namespace) -> int:
         write_atomically(options.output, text)
     else:
         print(text, end="")
-    if unknown:
-        say_error(f"Not in the gradebook: {', '.join(unknown)}")
+    if waiting := [final.student for final in decided if not final.row.status]:
+        say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
+    for sentence in remarks(entries, unknown):
+        say_error(sentence)
     return 1 if unknown else 0
 
 
@@ -419,17 +547,17 @@ def make_parser() -> argparse.ArgumentParser:
 
     one = add_verb(verbs, "extend", extend, "give students more time")
     add_students(one)
-    one.add_argument("--until", required=True, help="2026-11-28T23:59+01:00")
+    add_undo(one).add_argument("--until", help="2026-11-28T23:59+01:00")
 
     one = add_verb(verbs, "points", points, "give points by hand, for the journal and the like")
     add_students(one)
     one.add_argument("--item", default="journal")
-    one.add_argument("--points", type=float, required=True)
-    one.add_argument("--of", type=float, required=True, help="the most there are for it; 0: a bonus")
+    add_undo(one).add_argument("--points", type=parse_points)
+    one.add_argument("--of", type=parse_points, help="the most there are for it; 0: a bonus")
 
     one = add_verb(verbs, "override", override, "replace students' points")
     add_students(one)
-    one.add_argument("--points", type=float, required=True)
+    add_undo(one).add_argument("--points", type=parse_points)
 
     one = add_verb(verbs, "export", export, "a gradebook for Canvas or Moodle")
     one.add_argument("--format", choices=GRADEBOOKS, required=True)
@@ -453,7 +581,29 @@ def add_verb(verbs, name, run, about) -> argparse.ArgumentParser:  # type: ignor
 def add_students(one: argparse.ArgumentParser) -> None:
     """Whom, and why."""
     one.add_argument("--student", action="append", required=True, help="may be given several times")
-    one.add_argument("--reason", required=True)
+    one.add_argument("--reason", type=parse_reason, required=True)
+
+
+def add_undo(one: argparse.ArgumentParser) -> Any:
+    """The group of what to decide, or to take back."""
+    group = one.add_mutually_exclusive_group(required=True)
+    group.add_argument("--undo", action="store_true", help="take back what was decided before")
+    return group
+
+
+def parse_points(text: str) -> float:
+    """A number. Raises what argparse shows."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as 7.5") from None
+
+
+def parse_reason(text: str) -> str:
+    """Words. Raises what argparse shows."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty: say why, for whoever asks later")
+    return text
 
 
 def add_running(one: argparse.ArgumentParser) -> None:

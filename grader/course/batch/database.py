@@ -30,7 +30,7 @@ SCHEMA = 1
 STATUSES = {
     "judge_error": "our side broke: no points are lost; grade it again",
     "needs_review": "timed faster than is physically possible: have a look",
-    "archive_refused": "the archive is damaged or hostile and was not opened",
+    "archive_refused": "the archive was not opened: it is damaged, unsafe, or of a kind that is not read",
     "nothing_to_grade": "no file of this lab is in it",
     "did_not_compile": "no stage compiles",
     "missing_stages": "graded; some stages were not handed in",
@@ -150,6 +150,11 @@ def summarise(stage: StageReport) -> Stage:
     )
 
 
+def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
+    """What the files or folders of a submission are called, wherever they lie."""
+    return tuple(Path(entry).name for entry in entries)
+
+
 class Database:
     """One batch's file. All methods are called by one thread."""
 
@@ -212,6 +217,35 @@ class Database:
             for name, value in facts.items():
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
+    def rename(self, submissions: Iterable[Submission]) -> list[tuple[str, str]]:
+        """Gives new keys to what was entered under others, before the roster said whose it is: the same files, and the
+        old key gone. What was decided for one student goes along. Returns old and new keys."""
+        submissions = list(submissions)
+        rows = self.query("SELECT key, members, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
+        now = {one.key for one in submissions}
+        old = {(file_names(json.loads(entries)), print_): (key, json.loads(members))
+               for key, members, entries, print_ in rows if key not in now}  # fmt: skip
+        taken = {key for key, *_ in rows}
+        renamed = []
+        with self.transaction() as connection:
+            for one in submissions:
+                found = old.get((file_names(one.entries), one.fingerprint))
+                if not found or one.key in taken:
+                    continue
+                key, members = found
+                connection.execute("DELETE FROM submissions WHERE key = ?", [one.key])  # as not submitted
+                connection.execute(
+                    "UPDATE submissions SET key = ?, members = ?, notes = ? WHERE key = ?",
+                    [one.key, json.dumps(one.members), json.dumps(one.notes), key],
+                )
+                connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, key])
+                for table in ("extensions", "points", "overrides") if len(members) == len(one.members) == 1 else ():
+                    connection.execute(
+                        f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]]
+                    )
+                renamed.append((key, one.key))
+        return renamed
+
     def enter(self, submissions: Iterable[Submission]) -> None:
         """Adds what is new; what was handed in again with other contents waits to be graded again."""
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
@@ -227,8 +261,8 @@ class Database:
                     )
                 elif one.fingerprint == old[one.key]:
                     connection.execute(
-                        "UPDATE submissions SET name = ?, handed_in = ?, known_by = ? WHERE key = ?",
-                        [one.name, one.handed_in, one.known_by, one.key],
+                        "UPDATE submissions SET name = ?, members = ?, handed_in = ?, known_by = ? WHERE key = ?",
+                        [one.name, json.dumps(one.members), one.handed_in, one.known_by, one.key],
                     )
                 else:
                     connection.execute(

@@ -16,6 +16,7 @@ from grader.course.batch.database import STATUSES, Database, Row
 from grader.course.batch.grading import safe_name
 from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final
+from grader.course.batch.submissions import is_for_instructor
 from grader.course.feedback import hide_names, tell_report
 from grader.journal import page
 from grader.journal.console import write_atomically
@@ -96,10 +97,11 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
 
 def describe_submission(row: Row, finals: list[Final]) -> list[str]:
     """What is to be said before a report: why there is none, lateness, and what was decided by hand."""
-    remarks = [STATUSES[row.status][0].upper() + STATUSES[row.status][1:] + "."] if row.status != "graded" else []
-    if row.status not in ("graded", "missing_stages", "judge_error") and row.detail:
+    about = STATUSES.get(row.status, "to be graded again: the points are those of before")
+    remarks = [about[0].upper() + about[1:] + "."] if row.status != "graded" else []
+    if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
         remarks.append(row.detail)
-    remarks += row.notes
+    remarks += [note for note in row.notes if not is_for_instructor(note)]
     for final in finals:
         remarks += describe(final)
     return remarks
@@ -131,7 +133,7 @@ def describe(final: Final) -> list[str]:
         words.append(f"Handed in {plural(final.days_late, 'day')} late: {show_points(final.penalty)} points less.")
     words += [f"{item}: {show_points(points)} points." for item, points in final.given.items()]
     if final.override:
-        words.append(f"Points were set by hand: {final.override}")
+        words.append("Points were set by hand.")  # why is in gradebook.csv
     if words and final.counts and final.points is not None:
         words.append(f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}.")
     return words

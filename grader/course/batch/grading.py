@@ -199,6 +199,7 @@ def judge(
         if status in (0, 1, 2) and report.is_file():
             graded.report = report.read_text(encoding="utf-8")
             graded.status, graded.detail = settle(read(graded.report), len(picked) < len(settings.wanted()))
+            graded.detail = graded.detail.replace(f"{tree}/{settings.lab}/", "")  # students read it
         raise_if_full(settings.folder)
         if graded.status != "judge_error":
             break

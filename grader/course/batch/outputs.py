@@ -29,6 +29,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
     write_atomically(settings.folder / "gradebook.csv", gradebook)
     alike, notes = compare(rows, settings)
+    notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
     remarks = find_remarks(rows, alike)

@@ -14,6 +14,7 @@ from grader.course.batch.database import HAS_POINTS, Database, Row
 from grader.course.batch.submissions import FILE_DATE, parse_time
 
 DAY_S = 86400
+UNDONE, UNDONE_TIME = -1, ""  # a decision that takes back the ones before
 
 
 @dataclass
@@ -30,7 +31,15 @@ class Policy:
 
     def items(self) -> list[str]:
         """Names of everything that points were given for by hand."""
-        return sorted({item for given in self.points.values() for item in given})
+        return sorted(self.most_of_items())
+
+    def most_of_items(self) -> dict[str, float]:
+        """The most there are for each, for everybody: who was not given any has none of them."""
+        most: dict[str, float] = {}
+        for given in self.points.values():
+            for item, (_, of) in given.items():
+                most[item] = max(of, most.get(item, 0))
+        return most
 
 
 @dataclass
@@ -60,11 +69,17 @@ def read_policy(database: Database) -> Policy:
         bool(database.fact("trust_dates")),
     )
     for student, until in database.query("SELECT student, until FROM extensions ORDER BY id"):
-        policy.extensions[student] = parse_time(until)
+        policy.extensions.pop(student, None)
+        if until != UNDONE_TIME:
+            policy.extensions[student] = parse_time(until)
     for student, item, points, most in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
-        policy.points.setdefault(student, {})[item] = (points, most)
+        policy.points.setdefault(student, {}).pop(item, None)
+        if points != UNDONE:
+            policy.points[student][item] = (points, most)
     for student, points, reason in database.query("SELECT student, points, reason FROM overrides ORDER BY id"):
-        policy.overrides[student] = (points, reason)
+        policy.overrides.pop(student, None)
+        if points != UNDONE:
+            policy.overrides[student] = (points, reason)
     return policy
 
 
@@ -91,16 +106,22 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     final = Final(student, row, days_late(student, row, policy))
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
-    final.most = (row.most if row.status in HAS_POINTS else lab_points) + sum(most for _, most in by_hand.values())
-    if row.status in HAS_POINTS:
+    graded = row.status in HAS_POINTS or waits_again(row)
+    final.most = (row.most if graded else lab_points) + sum(policy.most_of_items().values())
+    if graded:
         final.pending = row.pending
-    if row.status not in ("", "judge_error"):
+    if graded or row.status not in ("", "judge_error"):
         final.penalty = late_penalty(row.points, final.days_late, policy)
         final.points = row.points - final.penalty + sum(final.given.values())
     if student in policy.overrides:
         final.points, final.override = policy.overrides[student]
         final.pending = 0
     return final
+
+
+def waits_again(row: Row) -> bool:
+    """Whether it is to be graded again: until then the points of before count."""
+    return row.status == "" and row.grade is not None
 
 
 def days_late(student: str, row: Row, policy: Policy) -> int:

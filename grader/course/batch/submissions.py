@@ -12,8 +12,9 @@ import csv
 import hashlib
 import io
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -24,13 +25,14 @@ from grader.journal.console import UserError, read_text
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.*)", re.DOTALL)
 CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<attempt>\d+)_(?P<file>.+)", re.DOTALL)
 SUBMITTED = re.compile(r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})(?:-\d+)?\.tar\.gz", re.DOTALL)
-UPLOADED_AGAIN = re.compile(r"-\d+(?=\.cu$)")
+UPLOADED_AGAIN = re.compile(r"(-\d+| ?\(\d+\))(?=\.cu$)")  # by Canvas, by a browser
 IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 NOT_ON_ROSTER = "Not on the roster."
+FOUND_BY_NAME = "The roster has no"
 
 
 @dataclass
@@ -55,6 +57,7 @@ class Submission:
     known_by: str = ""
     notes: list[str] = field(default_factory=list)
     fingerprint: str = ""  # of what was handed in
+    team: str = ""  # ids in the name of an archive that a course system took in
 
 
 @dataclass
@@ -67,6 +70,7 @@ class Entry:
     attempt: int = 0
     time: datetime | None = None
     late: bool = False
+    team: str = ""  # ids in the name of `make submit`'s archive
 
     def order(self) -> tuple[datetime, int, str]:
         """The later one counts."""
@@ -82,6 +86,8 @@ def find_submissions(
 ) -> tuple[list[Submission], list[str]]:
     """All submissions of a lab, by key, and a sentence about each entry that is none. The batch's own folder, `out`,
     may lie among them. Raises UserError."""
+    if folder.is_file():
+        raise UserError(f"{folder} is a file. Unpack it first, as in  unzip {folder.name} -d handed-in")
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}. SUBMISSIONS is a folder of archives or folders.")
     by_key: dict[str, list[Entry]] = {}
@@ -113,7 +119,7 @@ def understand(path: Path, lab: str) -> Entry | str:
     if match := SUBMITTED.fullmatch(name):
         if match["lab"] != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
-        entry.time = read_time(match["time"])
+        entry.time, entry.team = read_time(match["time"]), match["ids"]
         if entry.key == whole_name:
             entry.key = match["ids"]
     elif entry.key == whole_name:
@@ -124,8 +130,13 @@ def understand(path: Path, lab: str) -> Entry | str:
 
 
 def show_name(path: Path) -> str:
-    """A file's name as text, also where it is no UTF-8."""
-    return path.name.encode("utf-8", "backslashreplace").decode()
+    """A file's name as text, also where it is no UTF-8; letters are composed, which a Mac's are not."""
+    return compose(path.name.encode("utf-8", "backslashreplace").decode())
+
+
+def compose(text: str) -> str:
+    """Text in which each letter is one character, with its accent."""
+    return unicodedata.normalize("NFC", text)
 
 
 def strip_archive(name: str) -> str:
@@ -145,7 +156,7 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     """The latest archive or folder; where there is none, all the files together."""
     whole = sorted((entry for entry in entries if entry.is_whole()), key=Entry.order)
     used = whole[-1:] or sorted(entries, key=Entry.order)
-    submission = Submission(key, used[-1].name, [entry.path for entry in used], [key])
+    submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team)
     earlier = [show_name(entry.path) for entry in entries if entry not in used]
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
@@ -205,7 +216,7 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
         team = [known[part.casefold()] for part in split_team(submission.key, set(known))]
         if not team and (by_name := [named[name] for name in spellings(submission.name) if name in named]):
             team = by_name[:1]
-            submission.notes.append(f"The roster has no {submission.key}: found by the name, {submission.name}.")
+            submission.notes.append(f"{FOUND_BY_NAME} {submission.key}: found by the name, {submission.name}.")
         if team:
             submission.members = [student.id for student in team]
             submission.key = "+".join(submission.members)
@@ -214,6 +225,31 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
                 submission.handed_in, submission.known_by = max(times), "the roster"
         elif roster:
             submission.notes.append(NOT_ON_ROSTER)
+    credit_partners(found, known)
+
+
+def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -> None:
+    """Adds whom an archive's name says beside its uploader, where nothing of their own is there: nobody can put their
+    work in the place of another's."""
+    present = {member for submission in found for member in submission.members}
+    for submission in found:
+        team = [known[part.casefold()] for part in split_team(submission.team, set(known))]
+        if not {student.id for student in team} & set(submission.members):
+            continue
+        for student in team:
+            if student.id in submission.members:
+                continue
+            if student.id in present:
+                submission.notes.append(f"Its name says {student.id}, too, who handed in something else.")
+            else:
+                submission.members.append(student.id)
+                submission.name += f", {student.name or student.id}"
+                submission.notes.append(f"For {student.id}, too, as its name says.")
+
+
+def is_for_instructor(note: str) -> bool:
+    """Whether a remark is no student's business."""
+    return note == NOT_ON_ROSTER or note.startswith(FOUND_BY_NAME)
 
 
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
@@ -224,8 +260,8 @@ def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
 
 def spellings(name: str) -> list[str]:
     """A name as the systems write it: Ada Lovelace and Lovelace, Ada in Moodle, lovelaceada in Canvas."""
-    words = re.findall(r"\w+", name.casefold())
-    return [" ".join(sorted(words)), "".join(words)] if words else []
+    words = re.findall(r"\w+", compose(name).casefold())
+    return [" ".join(sorted(words)), "".join(words), "".join(words[-1:] + words[:-1])] if words else []
 
 
 def split_team(key: str, known: set[str]) -> list[str]:
@@ -277,7 +313,9 @@ def file_name(name: str) -> str:
 
 def read_roster(file: Path) -> list[Student]:
     """Students of a CSV file: a column id (or one of the course systems' names for it), and name. Raises UserError."""
-    text = read_text(file).removeprefix("\ufeff")
+    if file.is_file() and is_spreadsheet(file):
+        raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
+    text = compose(read_text(file).removeprefix("\ufeff"))
     first = text.partition("\n")[0]
     separator = max(",;\t", key=first.count)
     lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
@@ -285,6 +323,7 @@ def read_roster(file: Path) -> list[Student]:
     if not any(column in IDS for column in columns):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
     roster: dict[str, Student] = {}
+    lines_of: dict[str, int] = {}
     for number, line in enumerate(lines[1:], 2):
         try:
             student = read_student(columns, line)
@@ -295,7 +334,17 @@ def read_roster(file: Path) -> list[Student]:
         if student.id in roster:
             raise UserError(f"{file}:{number}: the id {student.id} is there twice.")
         roster[student.id] = student
+        for alias in sorted(student.aliases):
+            line_of_it = lines_of.setdefault(alias.casefold(), number)
+            if line_of_it != number:
+                raise UserError(f"{file}:{number}: {alias} is in line {line_of_it} too, and can be one student only.")
     return list(roster.values())
+
+
+def is_spreadsheet(file: Path) -> bool:
+    """Whether it is an .xlsx or .ods: a zip."""
+    with file.open("rb") as stream:
+        return stream.read(2) == b"PK"
 
 
 def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:

@@ -1,0 +1,146 @@
+"""Who is who: names of files, the roster, and course systems' gradebooks."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from tests.course.batches import LAB, Course
+
+ROSTER = (
+    "id,name,email,canvas id\nat200,Alan Turing,at@x,1002\nzo8,Zoë Ångström,zo@x,1003\nal1,Ada Lovelace,al@x,1001\n"
+)
+WITHOUT_NUMBERS = "\n".join(line.rpartition(",")[0] for line in ROSTER.splitlines()) + "\n"
+
+
+def write_roster(course: Course, text: str) -> Path:
+    file = course.root / "roster.csv"
+    file.write_text(text)
+    return file
+
+
+def gradebook(course: Course) -> dict[str, dict[str, str]]:
+    course.verb("report")
+    return {line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())}
+
+
+def pack(course: Course, name: str) -> None:
+    folder = course.hand_in("packed", "fine", "fine")
+    shutil.make_archive(str(course.root / "packed"), "gztar", folder)
+    shutil.rmtree(folder)
+    (course.root / "packed.tar.gz").rename(course.handed_in / name)
+
+
+def test_a_canvas_name_is_found_in_a_roster_of_usual_names(course: Course) -> None:
+    pack(course, "turingalan_1002_77_work.tar.gz")
+    said = course.grade("--roster", write_roster(course, WITHOUT_NUMBERS))
+    assert "Not on the roster" not in said.stderr
+    assert course.statuses()["at200"] == "graded"
+
+
+def test_a_name_with_accents_as_a_mac_writes_it_is_found(course: Course) -> None:
+    name = unicodedata.normalize("NFD", "Zoë Ångström_2001_assignsubmission_file_")
+    course.hand_in(name, "fine", "fine")
+    assert "Not on the roster" not in course.grade("--roster", write_roster(course, WITHOUT_NUMBERS)).stderr
+    assert course.statuses()["zo8"] == "graded"
+    by_name = unicodedata.normalize("NFD", "Zoë Ångström")
+    said = course.verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
+    assert "zo8: 3 of 20" in said.stdout, said.stderr
+
+
+def test_a_stranger_is_named_with_what_to_do(course: Course) -> None:
+    pack(course, "nobodynora_1009_77_work.tar.gz")
+    said = course.grade("--roster", write_roster(course, ROSTER)).stderr
+    assert "Not on the roster: 1009 (nobodynora). Where they are, under another id, a column such as Canvas ID" in said
+
+
+def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(course: Course) -> None:
+    pack(course, f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz")
+    roster = write_roster(course, ROSTER)
+    course.grade("--roster", roster)
+    points = {student: line["points"] for student, line in gradebook(course).items()}
+    assert points == {"at200": "12", "al1": "12", "zo8": "0"}
+    course.hand_in("al1", "fine")  # her own counts for her, whatever he says
+    course.grade("--roster", roster)
+    book = gradebook(course)
+    assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")
+    assert "Its name says al1, too, who handed in something else." not in book["al1"]["remarks"]
+
+
+def test_nobody_is_credited_by_who_is_not_in_the_team(course: Course) -> None:
+    pack(course, f"turingalan_1002_77_{LAB}-zo8-al1-2026-11-20-101010.tar.gz")
+    course.grade("--roster", write_roster(course, ROSTER))
+    assert [name for name, status in course.statuses().items() if status == "graded"] == ["at200"]
+
+
+def test_a_better_roster_gives_ids_to_what_was_graded_before(course: Course) -> None:
+    pack(course, "turingalan_1002_77_work.tar.gz")
+    pack(course, "nobody_1003_77_work.tar.gz")
+    course.grade("--roster", write_roster(course, "id,name\nat200,A. M. Turing\nzo8,Zoë\n"))
+    assert course.statuses() == {"1002": "graded", "1003": "graded", "at200": "not_submitted", "zo8": "not_submitted"}
+    course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
+    graded = len(course.log("end"))
+    said = course.grade("--roster", write_roster(course, ROSTER))
+    assert "1002 is at200 now, as the roster says." in said.stdout and "No longer among" not in said.stderr
+    assert course.statuses() == {"at200": "graded", "zo8": "graded", "al1": "not_submitted"}
+    assert len(course.log("end")) == graded  # nothing is graded twice
+    assert gradebook(course)["at200"]["points"] == "15"
+    assert sorted(folder.name for folder in (course.out / "feedback").iterdir()) == ["at200", "zo8"]
+
+
+def test_a_forgotten_roster_is_the_one_of_before(course: Course) -> None:
+    pack(course, "turingalan_1002_77_work.tar.gz")
+    roster = write_roster(course, ROSTER)
+    course.grade("--roster", roster)
+    said = course.grade()
+    assert f"Roster: {roster}, as before." in said.stdout and not said.stderr
+    assert set(course.statuses()) == {"at200", "zo8", "al1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("id,email\na1,x@y\na2,X@Y\n", "roster.csv:3: X@Y is in line 2 too, and can be one student only."),
+        ("PK\3\4 a zip", "is a spreadsheet. Save it as CSV"),
+    ],
+)
+def test_rosters_that_cannot_be_used(course: Course, text: str, says: str) -> None:
+    course.hand_in("al1", "fine")
+    said = course.grade("--roster", write_roster(course, text))
+    assert said.returncode == 2 and says in said.stderr
+
+
+def test_a_gradebook_knows_students_by_its_own_names(course: Course) -> None:
+    """Moodle's worksheet has a number, a name and an address; the batch has the roster's id."""
+    for name in ("Alan Turing_2001_assignsubmission_file_", "Ada Lovelace_2002_assignsubmission_file_"):
+        course.hand_in(name, "fine", "fine")
+    course.grade("--roster", write_roster(course, WITHOUT_NUMBERS))
+    book = course.root / "moodle.csv"
+    book.write_text(
+        "Identifier,Full name,Email address\n"
+        'Participant 2001,"Turing, Alan",other@x\nParticipant 2002,A. Lovelace,al@x\nParticipant 7,Alan Turing,at@x\n'
+    )
+    said = course.verb("export", "--format", "moodle", "--gradebook", book)
+    lines = {line["Identifier"]: line["Grade"] for line in csv.DictReader(said.stdout.splitlines())}
+    # An address decides before a name does, so that a namesake gets nothing.
+    assert lines == {"Participant 2001": "", "Participant 2002": "12", "Participant 7": "12"}, said.stderr
+
+
+def test_who_is_called_alike_is_asked_about(course: Course) -> None:
+    course.hand_in("al123", "fine")
+    course.grade()
+    said = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
+    assert said.returncode == 2 and "Nobody here is called al132. Is it al123? Give an id" in said.stderr
+
+
+def test_what_is_left_out_is_told_later_too(course: Course) -> None:
+    course.hand_in("al1", "fine")
+    (course.handed_in / "other-wl7-2026-11-20-101010.tar.gz").write_bytes(b"")
+    course.grade()
+    sentence = f"other-wl7-2026-11-20-101010.tar.gz: of the lab other, not {LAB}."
+    assert f"Left out: {sentence}" in course.verb("status").stdout
+    assert f"Left out of the batch: {sentence}" in (course.out / "report.html").read_text()
