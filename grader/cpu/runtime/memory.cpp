@@ -44,7 +44,7 @@ std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
 
-uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 /// The region that holds the address, or end().
 Regions::iterator find(const void* address) {
@@ -231,7 +231,7 @@ std::map<uintptr_t, NamedVariable> device_variables() {
 int64_t allocated_bytes() { return allocated; }
 uint64_t host_bytes() { return to_host; }
 
-Symbol::Symbol(const void* address, size_t bytes, const char* name, SymbolKind kind) {
+Symbol::Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind) {
     std::lock_guard lock(mutex);
     symbols()[number(address)] = {bytes, name, kind == SymbolKind::constant, kind == SymbolKind::managed};
 }

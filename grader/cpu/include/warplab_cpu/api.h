@@ -277,36 +277,40 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              cudaMemcpyKind kind, int line);
 cudaError_t symbol_address(void** address, const void* symbol);
+template <class T>
+const void* place_of_symbol(const T& symbol) {  // which may be volatile
+    return const_cast<const char*>(&reinterpret_cast<const volatile char&>(symbol));
+}
 }  // namespace warplab_cpu
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice, int line = __builtin_LINE()) {
-    return warplab_cpu::copy_to_symbol(&reinterpret_cast<const char&>(symbol), sizeof(T), from, bytes, offset, kind,
+    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind,
                                        line);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                                    cudaStream_t = nullptr, int line = __builtin_LINE()) {
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr, int line = __builtin_LINE()) {
     return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind, line);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost, int line = __builtin_LINE()) {
-    return warplab_cpu::copy_from_symbol(to, &reinterpret_cast<const char&>(symbol), sizeof(T), bytes, offset, kind,
+    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind,
                                          line);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                                      cudaStream_t = nullptr, int line = __builtin_LINE()) {
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr, int line = __builtin_LINE()) {
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, line);
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
-    return warplab_cpu::symbol_address(address, &reinterpret_cast<const char&>(symbol));
+    return warplab_cpu::symbol_address(address, warplab_cpu::place_of_symbol(symbol));
 }
 template <class To, class T>
 cudaError_t cudaGetSymbolAddress(To** address, const T& symbol) {
-    return warplab_cpu::symbol_address(reinterpret_cast<void**>(address), &reinterpret_cast<const char&>(symbol));
+    return warplab_cpu::symbol_address(reinterpret_cast<void**>(address), warplab_cpu::place_of_symbol(symbol));
 }
 template <class T>
 cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {

@@ -137,7 +137,7 @@ WARPLAB_CPU_INLINE T& dynamic_shared(const char*, int) {
 
 enum class SymbolKind { device, constant, managed };
 struct Symbol {
-    Symbol(const void* address, size_t bytes, const char* name, SymbolKind kind);
+    Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind);
 };
 
 }  // namespace warplab_cpu
