@@ -190,6 +190,23 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
             hint};
 }
 
+/// `why` is the runtime's word for what is wrong with a copy.
+const char* copy_hint(const std::string& why) {
+    if (why.find("was freed before") != std::string::npos) return "Free memory after the last copy from or to it.";
+    if (why.find("by its name") != std::string::npos)
+        return "On a GPU the name is no pointer to the device's memory: cudaMemcpyToSymbol and cudaMemcpyFromSymbol "
+               "copy, and cudaGetSymbolAddress gives a pointer for everything else.";
+    return "The first pointer is where the bytes go, the second where they come from: is there memory at both? The "
+           "last argument says from which side to which.";
+}
+
+const char* host_access_hint(const Finding& f) {
+    return static_cast<FindingSpace>(f.space) == FindingSpace::variable
+               ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
+                 "cudaMemcpyToSymbol or cudaMemcpyFromSymbol."
+               : "The host cannot use a device pointer: copy with cudaMemcpy, or let a kernel do it.";
+}
+
 Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
     switch (static_cast<FindingKind>(f.kind)) {
         case FindingKind::out_of_bounds:
@@ -246,16 +263,14 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 format_bytes(static_cast<double>(f.bytes))),
                     "Each cudaMalloc needs its cudaFree, on every way out of the function."};
         case FindingKind::copy_direction:
-            return {"copy_direction", fmt::format("{}: {}.", object_of(f), detail_of(f)),
-                    "The first pointer is where the bytes go, the second where they come from: is there memory at "
-                    "both? The last argument says from which side to which."};
+            return {"copy_direction", fmt::format("{}: {}.", object_of(f), detail_of(f)), copy_hint(detail_of(f))};
         case FindingKind::copy_size:
             return {"copy_size", fmt::format("{}: {}.", object_of(f), detail_of(f)),
                     "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};
         case FindingKind::device_memory:
             return {"device_memory",
                     fmt::format("Host code {} {}: that is device memory.", verb_of(f.now), element_at(buffers, f)),
-                    "The host cannot use a device pointer: copy with cudaMemcpy, or let a kernel do it."};
+                    host_access_hint(f)};
         case FindingKind::failed_launch:
             return {"failed_launch",
                     fmt::format("{}{} failed, so the kernel never ran, and nobody asked whether it did.", kernel_of(f),

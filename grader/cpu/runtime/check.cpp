@@ -383,8 +383,10 @@ void Checker::add_variables() {
         object.hosts_too = variable.managed;
         object.holds_data = !variable.constant || !all_zero(reinterpret_cast<const char*>(begin), variable.bytes);
         object.provide_words();
+        device_[begin].drop_words();
         device_[begin] = object;
     }
+    recent_device_ = {};
 }
 
 void Checker::grid_begins(const Grid& grid) {
@@ -759,6 +761,7 @@ void Checker::device_reset() {
 
 /// The student's own host code, which may use what both sides may.
 void Checker::host_access(const Touch& touch) {
+    add_variables();
     const Object* object = find(device_, recent_device_, touch.address);
     if (!object || object->freed || object->hosts_too) return;
     if (touch.address < object->begin || touch.address >= object->begin + object->bytes) return;

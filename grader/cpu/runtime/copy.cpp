@@ -60,23 +60,28 @@ void stay_in_buffer(const char* function, const char* what, const void* at, std:
     if (left < wanted) observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, wanted, verb));
 }
 
-/// Of a pointer that leads nowhere, why; null for others.
-const char* leads_nowhere(const void* pointer) {
+/// Of a pointer that no copy can take, why: as in "the source " + why. Empty for others. `function` is what copies to a
+/// variable, or from it, by its name.
+std::string why_not(const void* pointer, const char* function) {
     if (!pointer) return "is null";
-    return is_never_set(pointer) ? "is a pointer that was never set" : nullptr;
+    if (is_never_set(pointer)) return "is a pointer that was never set";
+    if (was_freed(pointer)) return "was freed before";
+    const char* const variable = variable_by_name(pointer);
+    if (!variable) return "";
+    return std::string("is the variable ") + variable + " by its name, which only " + function + " takes";
 }
 
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                  size_t height, cudaMemcpyKind kind, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
-    for (const void* end : {static_cast<const void*>(to), from})
-        if (const char* why = leads_nowhere(end))
-            return refuse(function, line, (end == to ? "the destination " : "the source ") + std::string(why),
-                          FindingKind::copy_direction);
+    note_written(to, to_pitch, width, height);
+    if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
+        return refuse(function, line, "the destination " + why, FindingKind::copy_direction);
+    if (const std::string why = why_not(from, "cudaMemcpyFromSymbol"); !why.empty())
+        return refuse(function, line, "the source " + why, FindingKind::copy_direction);
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return set_error(cudaErrorInvalidMemcpyDirection);
     if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
     const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
-    note_written(to, to_pitch, width, height);
     const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
     if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why, FindingKind::copy_direction);
     if (!ends.to.fits || !ends.from.fits)
@@ -101,10 +106,10 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
 cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
     const size_t bytes = (height - 1) * pitch + width;
-    if (const char* why = leads_nowhere(to))
-        return refuse(function, line, std::string("the destination ") + why, FindingKind::copy_direction);
     const Place place = place_of(to, bytes);
     note_written(to, pitch, width, height);
+    if (const std::string why = why_not(to, "cudaGetSymbolAddress"); !why.empty())
+        return refuse(function, line, "the destination " + why, FindingKind::copy_direction);
     if (place.side == Side::unknown)
         return refuse(function, line, "the destination is no device memory", FindingKind::copy_direction);
     if (!place.fits)
@@ -130,7 +135,8 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
                       too_small("the symbol", symbol_bytes - std::min(offset, symbol_bytes), bytes),
                       FindingKind::copy_size);
     if (bytes == 0) return cudaSuccess;
-    if (!from) return refuse("cudaMemcpyToSymbol", line, "the source is null", FindingKind::copy_direction);
+    if (const std::string why = why_not(from, "cudaMemcpyFromSymbol"); !why.empty())
+        return refuse("cudaMemcpyToSymbol", line, "the source " + why, FindingKind::copy_direction);
     const Side side = place_of(from, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be device memory, but is host memory",
@@ -153,7 +159,8 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
                       too_small("the symbol", symbol_bytes - std::min(offset, symbol_bytes), bytes),
                       FindingKind::copy_size);
     if (bytes == 0) return cudaSuccess;
-    if (!to) return refuse("cudaMemcpyFromSymbol", line, "the destination is null", FindingKind::copy_direction);
+    if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
+        return refuse("cudaMemcpyFromSymbol", line, "the destination " + why, FindingKind::copy_direction);
     const Side side = place_of(to, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be device memory, but is host memory",
@@ -170,6 +177,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
 
 cudaError_t symbol_address(void** address, const void* symbol) {
     if (!address) return set_error(cudaErrorInvalidValue);
+    note_address_asked(symbol);
     *address = const_cast<void*>(symbol);
     return cudaSuccess;
 }

@@ -40,18 +40,32 @@ std::map<uintptr_t, NamedVariable>& symbols() {
     static auto& all = *new std::map<uintptr_t, NamedVariable>;
     return all;
 }
+std::map<uintptr_t, size_t>& freed() {  // bytes, by where they began
+    static auto& all = *new std::map<uintptr_t, size_t>;
+    return all;
+}
+std::atomic<size_t> symbol_count{0};  // each access of the host asks for it in check mode
 std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
 
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
-/// The region that holds the address, or end().
-Regions::iterator find(const void* address) {
-    auto after = regions().upper_bound(number(address));
-    if (after == regions().begin()) return regions().end();
+/// What holds the address, of a map from where things begin, or end().
+template <class Things, class Bytes>
+typename Things::iterator holder(Things& things, const void* address, Bytes bytes_of) {
+    auto after = things.upper_bound(number(address));
+    if (after == things.begin()) return things.end();
     --after;
-    return number(address) < after->first + after->second.bytes ? after : regions().end();
+    return number(address) < after->first + bytes_of(after->second) ? after : things.end();
+}
+
+Regions::iterator find(const void* address) {
+    return holder(regions(), address, [](const Region& region) { return region.bytes; });
+}
+
+auto find_symbol(const void* address) {
+    return holder(symbols(), address, [](const NamedVariable& variable) { return variable.bytes; });
 }
 
 bool can_hide(const Region& region) { return region.pages && region.pages_bytes <= most_hidden_bytes; }
@@ -102,6 +116,12 @@ std::string why_not_freed(const void* pointer) {
                                               : "it is from cudaMalloc: cudaFree frees that";
 }
 
+void remember_freed(uintptr_t begin, size_t bytes) {
+    constexpr size_t most = 1000;
+    if (freed().size() >= most) freed().clear();
+    freed()[begin] = bytes;
+}
+
 cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
     if (!pointer) return cudaSuccess;
     Region region;
@@ -114,6 +134,7 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
         }
         region = found->second;
         regions().erase(found);
+        remember_freed(number(pointer), region.bytes);
     }
     if (observer) observer->memory_ends(pointer);
     munmap(region.mapping, region.mapping_bytes);
@@ -129,12 +150,30 @@ Place place_of(const void* address, size_t bytes) {
         const size_t left = found->first + found->second.bytes - number(address);
         return {found->second.side, bytes <= left, left};
     }
-    auto after = symbols().upper_bound(number(address));
-    if (after == symbols().begin()) return {};
-    --after;
-    const uintptr_t end = after->first + after->second.bytes;
-    if (number(address) >= end) return {};
-    return {Side::device, number(address) + bytes <= end, end - number(address)};
+    const auto symbol = find_symbol(address);
+    if (symbol == symbols().end()) return {};
+    const size_t left = symbol->first + symbol->second.bytes - number(address);
+    return {Side::device, bytes <= left, left};
+}
+
+void note_address_asked(const void* symbol) {
+    std::lock_guard lock(mutex);
+    if (const auto found = find_symbol(symbol); found != symbols().end()) found->second.address_asked = true;
+}
+
+const char* variable_by_name(const void* address) {
+    std::lock_guard lock(mutex);
+    const auto found = find_symbol(address);
+    if (found == symbols().end() || found->second.managed || found->second.address_asked) return nullptr;
+    return found->second.name;
+}
+
+bool was_freed(const void* address) {
+    std::lock_guard lock(mutex);
+    const auto found = holder(freed(), address, [](size_t bytes) { return bytes; });
+    unsigned char here = 0;
+    void* page = reinterpret_cast<void*>(number(address) / page_bytes * page_bytes);
+    return found != freed().end() && mincore(page, 1, &here) != 0;
 }
 
 Access::Access(const void* address, size_t bytes) {
@@ -218,10 +257,7 @@ bool is_symbol(const void* address) {
     return symbols().count(number(address)) != 0;
 }
 
-size_t device_variable_count() {
-    std::lock_guard lock(mutex);
-    return symbols().size();
-}
+size_t device_variable_count() { return symbol_count; }
 
 std::map<uintptr_t, NamedVariable> device_variables() {
     std::lock_guard lock(mutex);
@@ -234,6 +270,7 @@ uint64_t host_bytes() { return to_host; }
 Symbol::Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind) {
     std::lock_guard lock(mutex);
     symbols()[number(address)] = {bytes, name, kind == SymbolKind::constant, kind == SymbolKind::managed};
+    symbol_count = symbols().size();
 }
 
 }  // namespace warplab_cpu

@@ -53,9 +53,19 @@ struct NamedVariable {
     std::size_t bytes = 0;
     const char* name = "";
     bool constant = false, managed = false;
+    bool address_asked = false;  // by cudaGetSymbolAddress
 };
 std::size_t device_variable_count();
 std::map<std::uintptr_t, NamedVariable> device_variables();
+
+/// The host's code asks for a variable's address.
+void note_address_asked(const void* symbol);
+/// The variable that an address can only come from the name of: on a GPU that is the host's own shadow of it. Null for
+/// others.
+const char* variable_by_name(const void* address);
+
+/// Whether memory was there that has been freed, and nothing else is there now.
+bool was_freed(const void* address);
 
 std::int64_t allocated_bytes();
 std::uint64_t host_bytes();

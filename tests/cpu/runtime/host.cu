@@ -27,6 +27,7 @@ __constant__ float weights[4] = {1, 2, 3, 4};
 __constant__ int scale;
 __device__ int counter = 5;
 __device__ double table[3];
+__device__ volatile int latest;
 __managed__ int shared_with_host = 1;
 
 __global__ void mark_kernel(int* out) { out[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
@@ -124,6 +125,11 @@ void test_copies() {
     FAILS(cudaMemcpy(back.data(), a, 4, cudaMemcpyKind(9)), cudaErrorInvalidMemcpyDirection);
     FAILS(cudaMemset(host.data(), 0, 4), cudaErrorInvalidValue);
     FAILS(cudaMemset(a, 0, 401), cudaErrorInvalidValue);
+    int* freed = on_device(host);
+    WORKS(cudaFree(freed));
+    page = {};
+    FAILS(cudaMemcpy(back.data(), freed + 3, 40, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    CHECK(strstr(page.detail, "the source was freed before"));
     WORKS(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
 
     size_t pitch = 0;
@@ -170,6 +176,14 @@ void test_symbols() {
     CHECK_EQUAL(back, 1.5);
     FAILS(cudaMemcpyToSymbol(scale, &factor, 8), cudaErrorInvalidValue);
     FAILS(cudaMemcpyToSymbol(weights, other, 8, 12), cudaErrorInvalidValue);
+    WORKS(cudaMemcpyToSymbolAsync(latest, &factor, sizeof(int)));
+    WORKS(cudaMemcpyFromSymbolAsync(&count, latest, sizeof(int)));
+    CHECK_EQUAL(count, 10);
+    WORKS(cudaMemcpy(&shared_with_host, &factor, sizeof(int), cudaMemcpyHostToDevice));
+    page = {};
+    FAILS(cudaMemcpy(weights, other, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK(strstr(page.detail, "weights by its name, which only cudaMemcpyToSymbol takes"));
+    FAILS(cudaMemset(&counter, 0, sizeof(int)), cudaErrorInvalidValue);
 }
 
 void test_launch_errors() {
