@@ -27,6 +27,9 @@ void tell_findings(void (*to)(const Finding&));
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   std::uint32_t buffer);
 
+/// In check mode: a piece of such a buffer is a thing of its own, by a name that findings call it.
+void name_part(void* begin, std::size_t bytes, const char* name);
+
 /// In check mode, around each call of the contract: what is allocated in between is to be freed in between (the first
 /// call may keep some), and a launch that fails is to be noticed.
 void begin_call();

@@ -52,7 +52,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const std::string name = clean_name(f.object, sizeof f.object);
     switch (static_cast<FindingSpace>(f.space)) {
         case FindingSpace::buffer:
-            if (f.buffer >= buffers.size()) return {std::max(1u, f.width), "scratch"};
+            if (f.buffer >= buffers.size()) return {std::max(1u, f.width), name.empty() ? "scratch" : name};
             return {element_bytes(buffers[f.buffer].type), buffers[f.buffer].name};
         case FindingSpace::allocation:
             return {std::max(1u, f.width),
@@ -145,14 +145,15 @@ Discovery far_from_all(const Finding& f) {
                                     : "an address far from all memory",
                         who(f.now)),
             null ? "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)"
-                 : "Is the pointer set, and the index not by far too large or negative?"};
+                 : "Is the pointer set, and the index not by far too large or negative? (A 32-bit product may "
+                   "overflow, and what is read past the end of an input is rubbish.)"};
 }
 
 Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
     const Elements elements = elements_of(buffers, f);
-    const bool scratch = static_cast<FindingSpace>(f.space) == FindingSpace::buffer && f.buffer >= buffers.size();
+    const bool scratch = elements.of == "scratch";
     return {"out_of_bounds",
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),

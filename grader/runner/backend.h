@@ -41,6 +41,9 @@ struct Counters {
 };
 Counters counters();
 
+/// For warplab::name_part() of driver.h.
+void name_part(void* begin, std::size_t bytes, const char* name);
+
 /// Around each untimed call: where the backend looks for what it leaves behind.
 void call_begins();
 void call_ends();

@@ -37,6 +37,8 @@ void copy_in(const Mapping& mapping) {
 
 void copy_out(const Mapping&) {}
 
+void name_part(void* begin, std::size_t bytes, const char* name) { cpu::name_part(begin, bytes, name); }
+
 void set_thread_order(std::uint32_t order) { cpu::set_thread_order(static_cast<cpu::ThreadOrder>(order)); }
 void set_host_limit(std::uint64_t bytes) { cpu::set_host_limit(bytes); }
 

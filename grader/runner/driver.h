@@ -21,6 +21,10 @@ struct Call {
     }
 };
 
+/// For a driver that divides scratch: check mode calls this piece by its name, and it ends where its bytes end. The
+/// runner has it; it may be called again.
+void name_part(void* begin, std::size_t bytes, const char* name);
+
 }  // namespace warplab
 
 /// Calls the contract function once.

@@ -181,6 +181,8 @@ void obey(const Request& request, const int* descriptors, int count, Answer& ans
 
 }  // namespace
 
+void warplab::name_part(void* begin, std::size_t bytes, const char* name) { runner::name_part(begin, bytes, name); }
+
 runner::Mapping runner::map_host(const protocol::Buffer& buffer, int descriptor) {
     Mapping mapping;
     mapping.buffer = buffer;

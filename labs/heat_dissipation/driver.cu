@@ -45,6 +45,12 @@ void copy_halo_row(const double* halo, double* row, std::size_t columns) {
     copy(row + 1 + columns, halo, 1);
 }
 
+/// As the contract calls them.
+void name_fields(const Sizes& sizes, double* current, double* next) {
+    warplab::name_part(current, sizes.padded_bytes(), "current");
+    warplab::name_part(next, sizes.padded_bytes(), "next");
+}
+
 /// Copies alone, no kernels: those that are counted are the student's.
 void fill_padded(const warplab::Call& call, const Sizes& sizes, double* current, double* next) {
     const auto *field = call.buffer<const double>(0), *halo = call.buffer<const double>(2);
@@ -72,6 +78,7 @@ HeatState iterate(const warplab::Call& call, const Sizes& sizes, double* current
     HeatState total{current, 0, 0};
     do {
         const std::size_t wanted = std::min(sizes.report_every, sizes.max_iterations - total.iterations);
+        name_fields(sizes, current, next);
         const HeatState state = heat_dissipation(current, next, call.buffer<const double>(1), sizes.rows, sizes.columns,
                                                  call.reals[0], wanted, scratch);
         total = {state.field, total.iterations + state.iterations, state.largest_change};
@@ -90,6 +97,8 @@ void driver_call(const warplab::Call& call) {
     const std::size_t own = round_up(students_scratch_bytes(sizes));
     auto* current = reinterpret_cast<double*>(static_cast<char*>(call.scratch) + own);
     double* next = current + round_up(sizes.padded_bytes()) / sizeof(double);
+    if (own) warplab::name_part(call.scratch, students_scratch_bytes(sizes), "scratch");
+    name_fields(sizes, current, next);
     fill_padded(call, sizes, current, next);
     write_answer(call, sizes, iterate(call, sizes, current, next, own ? call.scratch : nullptr));
 }

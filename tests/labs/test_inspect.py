@@ -139,3 +139,40 @@ def test_bytes_are_those_that_the_source_asks_for(tmp_path: Path) -> None:
     assert 1 <= once["device_bytes"] / once["least_bytes"] < 1.1
     naive = inspect_solution("smoothing_filter", "01_naive", tmp_path)
     assert naive["device_bytes"] / naive["least_bytes"] > 10
+
+
+HEAT = """#include "labs/heat_dissipation/lab.h"
+__global__ void spoil(double* field, std::size_t count) { field[count] = 0; }
+HeatState heat_dissipation(double* current, double*, const double*, std::size_t rows, std::size_t columns, double,
+                           std::size_t, void*) {
+    spoil<<<1, 1>>>(current, (rows + 2) * (columns + 2));
+    return {current, 0, 0};
+}
+"""
+FAR = """#include "labs/vector_add/lab.h"
+__global__ void add(const float* a, const float* b, float* out) {
+    out[threadIdx.x + (std::size_t{1} << 36)] = a[0] + b[0];
+}
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
+    if (n) add<<<1, 32>>>(a, b, out);
+}
+"""
+IN_PREPARE = """#include "labs/smoothing_filter/lab.h"
+__constant__ float weights[25];
+void smoothing_filter_prepare(int, int, const float* filter) { weights[0] = filter[0]; }
+__global__ void smooth(const float* image, float* out) { out[0] = weights[0] * image[0]; }
+void smoothing_filter(const float* image, float* out, int, int, const float*, void*) { smooth<<<1, 1>>>(image, out); }
+"""
+SAID = [
+    ("heat_dissipation", "01_separate_mirror", HEAT, 2, " of current, which has only "),
+    ("vector_add", "01_one_thread_per_element", FAR, 3, "Kernel add writes an address far from all memory"),
+    ("smoothing_filter", "02_constant_filter", IN_PREPARE, 3, "Host code writes element 0 of the device variable"),
+]
+
+
+@pytest.mark.parametrize(("lab", "stage", "text", "line", "words"), SAID, ids=lambda value: str(value)[:20])
+def test_what_a_finding_says(lab: str, stage: str, text: str, line: int, words: str, tmp_path: Path) -> None:
+    source = tmp_path / "wrong.cu"
+    source.write_text(text)
+    findings = inspect(lab, stage, source, tmp_path)[1]["findings"]
+    assert [one for one in findings if one["line"] == line and words in one["message"]], findings

@@ -159,10 +159,11 @@ class Checker final : public Observer {
     void call_begins() override;
     void call_ends() override;
     void device_reset() override;
-    void memory_unmapped(void* begin) override;
+    void memory_unmapped(void* begin, std::size_t bytes) override;
 
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                       std::uint32_t buffer);
+    void name_part(void* memory, std::size_t bytes, const char* name);
     void access(const Touch& touch);
     void host_access(const Touch& touch);
     void struct_copied(const Touch& whole);
@@ -189,6 +190,7 @@ class Checker final : public Observer {
         return find_anew(objects, recent, address);
     }
     Object* find_anew(Objects& objects, Recent& recent, std::uintptr_t address);
+    void forget(std::uintptr_t begin, std::size_t bytes);
     void add_variables();
     enum class Ground { harmless, read_only, host, nowhere };
     Ground ground_at(std::uintptr_t address);
@@ -295,32 +297,31 @@ Object* Checker::find_anew(Objects& objects, Recent& recent, std::uintptr_t addr
     return recent.objects[recent.next++ % recent.objects.size()] = &after->second;
 }
 
+/// What began there is no longer, or becomes something else.
+void Checker::forget(std::uintptr_t begin, std::size_t bytes) {
+    for (auto at = device_.lower_bound(begin); at != device_.end() && at->first < begin + bytes;) {
+        at->second.drop_words();
+        at = device_.erase(at);
+    }
+    recent_device_ = {};
+}
+
 void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
                             int line) {
     const std::uintptr_t zone = number(mapping);
-    for (auto at = device_.lower_bound(zone); at != device_.end() && at->first < zone + mapping_bytes;) {
-        at->second.drop_words();  // what was freed is now something else
-        at = device_.erase(at);
-    }
+    forget(zone, mapping_bytes);  // what was freed there
     Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation};
     object.holds_data = object.hosts_too = host_writes;  // unseen
     object.line = line;
     object.provide_words();
     device_[zone] = object;
-    recent_device_ = {};
 }
 
 void Checker::memory_ends(void* begin) {
     if (Object* object = find(device_, recent_device_, number(begin))) object->freed = true;
 }
 
-void Checker::memory_unmapped(void* begin) {
-    const auto found = device_.find(number(begin));
-    if (found == device_.end()) return;
-    found->second.drop_words();
-    device_.erase(found);
-    recent_device_ = {};
-}
+void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
 
 void Checker::memory_written(void* begin, std::size_t bytes) {
     add_variables();
@@ -335,12 +336,32 @@ void Checker::memory_written(void* begin, std::size_t bytes) {
 
 void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                            std::uint32_t buffer) {
+    forget(number(memory), memory_bytes);
     Object& object = device_[number(memory)];
-    object.drop_words();
     object = {number(begin), number(memory), number(memory) + memory_bytes, bytes, FindingSpace::buffer};
     object.holds_data = holds_data;
     object.buffer = buffer;
     object.provide_words();
+}
+
+/// From there on a buffer is another thing, as far as to the next of those.
+void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
+    const std::uintptr_t begin = number(memory);
+    Object* const whole = find(device_, recent_device_, begin);
+    if (!whole || whole->space != FindingSpace::buffer) return;
+    Object part = *whole;
+    part.name = name;
+    if (begin == whole->begin) {
+        if (bytes == whole->bytes) return void(whole->name = name);
+        whole->drop_words();
+    } else {
+        part.zone_begin = whole->zone_end = begin;
+        whole->bytes = std::min(whole->bytes, begin - whole->begin);
+    }
+    part.begin = begin;
+    part.bytes = bytes;
+    part.provide_words();
+    device_[part.zone_begin] = part;
     recent_device_ = {};
 }
 
@@ -450,12 +471,14 @@ Checker::Ground Checker::ground_at(std::uintptr_t address) {
     return known->second;
 }
 
-/// The object that an address far from all was meant for, most likely: the one it begins after, if there is one.
+/// The object that an address outside of all was meant for, most likely: the one it begins after, if that is near.
 const Object* Checker::nearest(std::uintptr_t address) const {
+    constexpr std::size_t always_near = std::size_t{64} << 20;
     if (is_never_set(reinterpret_cast<void*>(address))) return nullptr;
     auto after = device_.upper_bound(address);
     if (after == device_.begin()) return nullptr;
-    return &std::prev(after)->second;
+    const Object& object = std::prev(after)->second;
+    return address - object.begin <= std::max(always_near, 8 * object.bytes) ? &object : nullptr;
 }
 
 Mark Checker::mark_of(const Touch& touch, std::uint8_t bytes) const {
@@ -789,6 +812,10 @@ void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* be
                                 std::uint32_t buffer) {
     if (warplab_cpu::observer)
         warplab_cpu::checker().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, buffer);
+}
+
+void warplab::cpu::name_part(void* begin, std::size_t bytes, const char* name) {
+    if (warplab_cpu::observer) warplab_cpu::checker().name_part(begin, bytes, name);
 }
 
 // The hooks, by the names that GCC gives them.

@@ -295,8 +295,9 @@ void unregister_device_memory(void* begin) {
     const auto found = regions().find(number(begin));
     if (found == regions().end()) return;
     if (hiding) protect(found->second, PROT_READ | PROT_WRITE);
+    const size_t bytes = found->second.bytes;
     regions().erase(found);
-    if (observer) observer->memory_unmapped(begin);
+    if (observer) observer->memory_unmapped(begin, bytes);
 }
 
 void hide_device_memory(bool hide) {

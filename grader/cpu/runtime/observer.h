@@ -38,7 +38,7 @@ class Observer {
     virtual void call_ends() = 0;
     virtual void device_reset() = 0;
     /// It is no longer the device's.
-    virtual void memory_unmapped(void* begin) = 0;
+    virtual void memory_unmapped(void* begin, std::size_t bytes) = 0;
 };
 
 extern Observer* observer;  // null unless the student's file was compiled for check mode
