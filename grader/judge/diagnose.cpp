@@ -263,23 +263,24 @@ Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation
 }
 
 Failure explain_damage(const Lab& lab, const Damage& damage) {
+    const bool scratch = damage.buffer == "scratch";  // whose type is the stage's own
+    const std::string unit = scratch ? "byte" : "element";
     const auto past = damage.index - static_cast<std::int64_t>(damage.count);
     const std::string where =
         damage.index < 0
-            ? fmt::format("{} elements before its first", -damage.index)
-            : fmt::format("{} past its last element",
-                          past == 0 ? std::string("one") : format_count(static_cast<std::uint64_t>(past) + 1));
+            ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-damage.index), unit))
+            : fmt::format("{} past its last {}",
+                          past == 0 ? std::string("one") : format_count(static_cast<std::uint64_t>(past) + 1), unit);
     const bool input = std::any_of(lab.buffers.begin(), lab.buffers.end(), [&](const BufferSpec& b) {
         return b.name == damage.buffer && b.role == Role::input;
     });
-    return {cause::out_of_bounds_write,
-            fmt::format("The code writes outside {}: at index {}, {} (it has {} elements).{}", damage.buffer,
-                        damage.index, where, format_count(damage.count),
-                        input ? " It is an input: nothing should be written there at all." : ""),
-            damage.buffer == "scratch"
-                ? scratch_hint
-                : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write?",
-            {}};
+    return {
+        cause::out_of_bounds_write,
+        fmt::format("The code writes outside {}: at {} {}, {} (it has {}).{}", damage.buffer,
+                    scratch ? "byte" : "index", damage.index, where, format_plural(damage.count, unit),
+                    input ? " It is an input: nothing should be written there at all." : ""),
+        scratch ? scratch_hint : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write?",
+        {}};
 }
 
 }  // namespace warplab

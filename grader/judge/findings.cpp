@@ -73,8 +73,9 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
 std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const Elements elements = elements_of(buffers, f);
     const auto unit = static_cast<std::int64_t>(elements.bytes);
-    const std::int64_t index = f.offset / unit - (f.offset % unit < 0 ? 1 : 0);  // rounded down
-    const std::int64_t last = (f.offset + std::max<std::int64_t>(f.width, 1) - 1) / unit;
+    const auto element_of = [&](std::int64_t offset) { return offset / unit - (offset % unit < 0 ? 1 : 0); };
+    const std::int64_t index = element_of(f.offset);
+    const std::int64_t last = element_of(f.offset + std::max<std::int64_t>(f.width, 1) - 1);
     if (last > index) return fmt::format("elements {} to {} of {}", index, last, elements.of);
     return fmt::format("element {} of {}", index, elements.of);
 }
@@ -149,29 +150,56 @@ Discovery far_from_all(const Finding& f) {
                    "overflow, and what is read past the end of an input is rubbish.)"};
 }
 
+std::string size_hint(const Finding& f, const Elements& elements) {
+    if (f.offset < 0) return "Which index is negative there, and for which thread?";
+    if (elements.of == "scratch") return scratch_hint;
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
+        return "The launch's third argument says how much there is, in bytes: <<<blocks, threads, bytes>>>.";
+    return "Guard the access, e.g. if (i < n), or check the size that was asked for.";
+}
+
 Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
     const Elements elements = elements_of(buffers, f);
-    const bool scratch = elements.of == "scratch";
     return {"out_of_bounds",
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
                         format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
-            f.offset < 0 ? "Which index is negative there, and for which thread?"
-            : scratch    ? scratch_hint
-                         : "Guard the access, e.g. if (i < n), or check the size that was asked for."};
+            size_hint(f, elements)};
+}
+
+std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Finding& f) {
+    const std::uint64_t element = elements_of(buffers, f).bytes;
+    if (f.width == 2 * element || f.width == 4 * element)
+        return fmt::format("On a GPU this is an error. A vector of {0} begins where the index is a multiple of {0}.",
+                           f.width == 2 * element ? "two" : "four");
+    return fmt::format(
+        "On a GPU this is an error: {0} bytes are read and written at multiples of {0}. Was a pointer to smaller "
+        "elements cast, or has what lies before another size?",
+        f.width);
+}
+
+/// Whether both threads are of one warp, as far as their indices alone tell.
+bool same_warp(const Finding& f) {
+    if (f.threads > 0 && f.threads <= 32) return true;
+    const bool first_rows = !f.now.thread[1] && !f.now.thread[2] && !f.before.thread[1] && !f.before.thread[2];
+    return first_rows && f.now.thread[0] / 32 == f.before.thread[0] / 32;
 }
 
 /// A hint for a line whose threads race with each other.
 std::string race_with_itself(const Finding& f) {
-    if (f.now.writes && f.before.writes) return "Many threads write one place: use an atomic, or let one thread do it.";
+    constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
+    if (f.now.writes && f.before.writes)
+        return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
+    const std::string barrier =
+        same_warp(f) ? "__syncwarp() where one warp alone works (these two threads are of one), else __syncthreads()"
+                     : "__syncthreads()";
+    const std::string many = fmt::format("If many threads update one place, that takes {}.", atomic),
+                      turns = "between a read and a write of another thread, as between two turns of a loop";
     const auto space = static_cast<FindingSpace>(f.space);
-    if (space != FindingSpace::shared && space != FindingSpace::dynamic_shared)
-        return "Many threads update one place: that takes an atomic, such as atomicAdd. (In a loop in which each has "
-               "its "
-               "own, a __syncthreads() belongs between two turns.)";
-    return "In a loop, a __syncthreads() belongs between two turns. Where many threads update one place, it takes an "
-           "atomic.";
+    if (space == FindingSpace::shared || space == FindingSpace::dynamic_shared)
+        return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);
+    return fmt::format("{} If each has its own, a barrier belongs {}: {}.", many, turns, barrier);
 }
 
 Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
@@ -243,7 +271,7 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
             return {"misaligned",
                     fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is no multiple of {}: {}.", kernel_of(f),
                                 verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
-                    "On a GPU this is an error. A vector of four begins where the index is a multiple of four."};
+                    misaligned_hint(buffers, f)};
         case FindingKind::host_memory:
             return {"host_memory",
                     fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
@@ -276,8 +304,9 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
             return {"failed_launch",
                     fmt::format("{}{} failed, so the kernel never ran, and nobody asked whether it did.", kernel_of(f),
                                 detail_of(f)),
-                    "A launch takes 1 to 1024 threads a block, at least one block, and 48 KB of shared memory unless "
-                    "more is asked for. Ask cudaGetLastError() after it."};
+                    "A launch takes 1 to 1024 threads a block (64 in z), at least one block (at most 65,535 in y and "
+                    "in z), and 48 KB of shared memory. More of that takes cudaFuncSetAttribute(kernel, "
+                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes). Ask cudaGetLastError() after the launch."};
         case FindingKind::invalid_free:
             return {"invalid_free", fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
                     "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks "
@@ -298,8 +327,9 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
     return {};  // a kind that only a forged page has
 }
 
-/// A line that races may also read too early, or beside an atomic, one with a wrong mask may also miss a lane, and one
-/// with an index beyond its array may meet anything there: that says nothing more.
+/// A line that races may also read too early, beside an atomic, or write a value that is there already; one with a
+/// wrong mask may also miss a lane, and one with an index beyond its array may meet anything there: that says nothing
+/// more.
 void drop_consequences(std::vector<Discovery>& all) {
     std::set<int> racing, masked, beyond;
     for (const Discovery& d : all) {
@@ -310,7 +340,7 @@ void drop_consequences(std::vector<Discovery>& all) {
     std::erase_if(all, [&](const Discovery& d) {
         const bool astray =
             d.cause == "race" || d.cause == "same_value" || d.cause == "host_memory" || d.cause == "unset_constant";
-        const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic";
+        const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic" || d.cause == "same_value";
         if (astray && d.line > 0 && beyond.contains(d.line)) return true;
         return (follows && d.line > 0 && racing.contains(d.line)) ||
                (d.cause == "absent_lane" && masked.contains(d.line));

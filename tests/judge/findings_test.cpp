@@ -70,6 +70,98 @@ TEST(OutOfBounds, OfScratchAsksForItsSize) {
     EXPECT_NE(hint().find("_scratch_bytes()"), std::string::npos);
 }
 
+Finding finding_of(FindingKind kind, FindingSpace space = FindingSpace::buffer) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(kind);
+    finding.space = static_cast<std::uint32_t>(space);
+    finding.now.program_counter = finding.before.program_counter = 7;
+    finding.width = 4;
+    finding.bytes = 1024;
+    return finding;
+}
+
+Discovery describe_one(const Finding& finding) {
+    const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
+    return describe_findings(buffers, {{7, 1}}, "", {}, {finding}).front();
+}
+
+testing::AssertionResult has(const std::string& text, const std::string& words) {
+    if (text.find(words) != std::string::npos) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << text;
+}
+
+TEST(OutOfBounds, NamesOneElementWhereItIsOne) {
+    Finding finding = finding_of(FindingKind::out_of_bounds);
+    finding.offset = -480;
+    EXPECT_TRUE(has(describe_one(finding).message, "element -120 of out"));
+    finding.offset = -482;
+    EXPECT_TRUE(has(describe_one(finding).message, "elements -121 to -120 of out"));
+    finding.offset = 1022;
+    EXPECT_TRUE(has(describe_one(finding).message, "elements 255 to 256 of out"));
+}
+
+TEST(OutOfBounds, OfDynamicSharedMemoryNamesTheLaunchsArgument) {
+    Finding finding = finding_of(FindingKind::out_of_bounds, FindingSpace::dynamic_shared);
+    finding.offset = 1024;
+    EXPECT_TRUE(has(describe_one(finding).hint, "<<<blocks, threads, bytes>>>"));
+}
+
+TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
+    Finding finding = finding_of(FindingKind::out_of_bounds);
+    finding.buffer = 1;
+    finding.offset = 1024;
+    EXPECT_TRUE(has(describe_one(finding).message, "element 256 of scratch"));
+    std::strncpy(finding.object, "current", sizeof finding.object - 1);
+    EXPECT_TRUE(has(describe_one(finding).message, "element 256 of current"));
+    EXPECT_FALSE(has(describe_one(finding).hint, "_scratch_bytes()"));
+}
+
+TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
+    Finding finding = finding_of(FindingKind::misaligned);
+    finding.offset = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "4 bytes are read and written at multiples of 4"));
+    finding.width = 8;
+    EXPECT_TRUE(has(describe_one(finding).hint, "A vector of two begins where the index is a multiple of two"));
+    finding.width = 16;
+    EXPECT_TRUE(has(describe_one(finding).hint, "A vector of four"));
+    finding.space = static_cast<std::uint32_t>(FindingSpace::allocation);
+    EXPECT_TRUE(has(describe_one(finding).hint, "16 bytes are read"));
+}
+
+TEST(Race, OfALineWithItselfNamesTheBarrierOfAWarp) {
+    Finding finding = finding_of(FindingKind::race, FindingSpace::shared);
+    finding.threads = 256;
+    finding.before.writes = 1;
+    finding.before.thread[0] = 31;
+    EXPECT_TRUE(has(describe_one(finding).hint, "__syncwarp()"));
+    finding.before.thread[0] = 32;
+    EXPECT_FALSE(has(describe_one(finding).hint, "__syncwarp()"));
+    finding.now.writes = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "atomicMax for a maximum"));
+}
+
+TEST(FailedLaunch, NamesEveryLimit) {
+    const std::string hint = describe_one(finding_of(FindingKind::failed_launch)).hint;
+    EXPECT_TRUE(has(hint, "65,535 in y"));
+    EXPECT_TRUE(has(hint, "cudaFuncSetAttribute"));
+}
+
+TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
+    Finding finding = finding_of(FindingKind::copy_direction);
+    EXPECT_TRUE(has(describe_one(finding).hint, "The first pointer is where the bytes go"));
+    std::strncpy(finding.detail, "the source is the variable w by its name", sizeof finding.detail - 1);
+    EXPECT_TRUE(has(describe_one(finding).hint, "cudaMemcpyFromSymbol"));
+    std::strncpy(finding.detail, "the source was freed before", sizeof finding.detail - 1);
+    EXPECT_TRUE(has(describe_one(finding).hint, "Free memory after the last copy"));
+}
+
+TEST(Consequences, OfARaceDropWhatIsCalledHarmless) {
+    const auto found =
+        describe_findings({}, {{7, 1}}, "", {}, {finding_of(FindingKind::same_value), finding_of(FindingKind::race)});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].cause, "race");
+}
+
 TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
     Finding beyond{}, race{}, elsewhere{};
     for (Finding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;
