@@ -205,7 +205,10 @@ std::string race_with_itself(const Finding& f) {
 Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
-        with_atomic
+        with_atomic && !same_block(f)
+            ? "An atomic protects a word only from other atomics, and no barrier or fence makes blocks wait: write it "
+              "before the launch (cudaMemset), or in a kernel before."
+        : with_atomic
             ? "An atomic protects a word only from other atomics: use one here as well, or put a barrier between."
         : same_block(f)
             ? "A barrier belongs between the two lines: __syncthreads(), or __syncwarp() in code for one warp alone. "

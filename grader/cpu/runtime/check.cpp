@@ -122,6 +122,48 @@ class Locks {
     Thread threads_[1024];
 };
 
+/// Which blocks the running one has heard of: a block tells of itself, and of those that it has heard of, by an atomic
+/// or a volatile write after a __threadfence(); it hears by an atomic or a volatile read of the same word. Blocks run
+/// one after the other.
+class News {
+  public:
+    void forget() {
+        told_.clear();
+        heard_.clear();
+        fenced_ = 0;
+    }
+    void fence() { fenced_ = block_state.epoch; }
+    void touch(std::uintptr_t word, bool reads, bool writes) {
+        const bool tells = writes && fenced_ == block_state.epoch;
+        if (told_.empty() && !tells) return;
+        begin_block();
+        if (reads)
+            if (const auto found = told_.find(word); found != told_.end()) heard_.insert(&found->second);
+        if (tells) tell(told_[word]);
+    }
+    bool of(std::uint32_t block) const {
+        return block_ == block_state.epoch &&
+               std::any_of(heard_.begin(), heard_.end(), [&](const Blocks* heard) { return heard->count(block) != 0; });
+    }
+
+  private:
+    using Blocks = std::set<std::uint32_t>;
+    void begin_block() {
+        if (block_ == block_state.epoch) return;
+        block_ = block_state.epoch;
+        heard_.clear();
+    }
+    void tell(Blocks& told) {
+        constexpr std::size_t most = 8;  // more are many locks, where each protects its own
+        for (const Blocks* heard : heard_)
+            if (heard != &told && heard_.size() <= most) told.insert(heard->begin(), heard->end());
+        told.insert(block_state.epoch);
+    }
+    std::map<std::uintptr_t, Blocks> told_;  // by word
+    std::set<const Blocks*> heard_;          // by block_
+    std::uint32_t block_ = 0, fenced_ = 0;   // epochs
+};
+
 /// One access as a hook sees it.
 struct Touch {
     std::uintptr_t address;
@@ -170,7 +212,7 @@ class Checker final : public Observer {
     void report_failed_launch();
     void barrier(std::uint32_t place, int line);
     void fence(bool of_device) {
-        fenced_ |= of_device;
+        if (of_device) news_.fence();
         locks_.fence();
     }
     void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
@@ -217,12 +259,11 @@ class Checker final : public Observer {
     std::map<std::uintptr_t, Ground> pages_;  // what is not the device's
     const Grid* grid_ = nullptr;
     std::uint32_t first_block_ = 0;  // of this grid
-    bool fenced_ = false;
+    News news_;
     Locks locks_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
-    Finding failed_launch_{};              // kind 0: none that nobody asked about
-    std::vector<Finding> between_blocks_;  // races that a fence would excuse, until the grid ends
+    Finding failed_launch_{};  // kind 0: none that nobody asked about
     Pending pending_;
     // Places that read a word of shared memory while other threads of the block update it, until the grid ends; and
     // those whose threads go on to update the word, as in if (bin < 255) atomicAdd(&bin, 1).
@@ -417,8 +458,7 @@ void Checker::grid_begins(const Grid& grid) {
     quick.in_grid = true;
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     first_block_ = block_state.epoch + 1;
-    fenced_ = false;
-    between_blocks_.clear();
+    news_.forget();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
     Object& object = shared_[dynamic];
     if (object.bytes != grid.shared_bytes || !object.words) {
@@ -438,8 +478,6 @@ void Checker::grid_ends() {
         if (object.space == FindingSpace::shared && object.block >= first_block_) static_shared_bytes += object.bytes;
     end_counting(*grid_, static_shared_bytes);
     report_reads_beside_atomics();
-    for (const Finding& finding : between_blocks_)
-        if (!fenced_) record_finding(finding);
     grid_ = nullptr;
     quick.in_grid = false;
 }
@@ -496,7 +534,10 @@ Mark Checker::mark_of(const Touch& touch, std::uint8_t bytes) const {
 
 bool Checker::collide(const Mark& earlier, const Mark& now, bool shared) const {
     if (!(earlier.bytes & now.bytes) || (earlier.atomic && now.atomic)) return false;
-    if (earlier.block != now.block) return !shared && earlier.block >= first_block_;
+    if (earlier.block != now.block) {
+        const bool flag = earlier.is_volatile && now.is_volatile;  // how blocks tell each other
+        return !shared && !flag && earlier.block >= first_block_ && !news_.of(earlier.block);
+    }
     if (earlier.thread == now.thread || earlier.generation != now.generation) return false;
     if (locks_.passed(earlier.thread, now.thread)) return false;
     return earlier.thread / 32 != now.thread / 32 || earlier.meetings == now.meetings;
@@ -544,8 +585,6 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     if (kind == FindingKind::race && earlier_writes && touch.writes && touch.width <= sizeof pending_.old) {
         pending_ = {true, finding, touch.address, touch.width, {}};
         std::memcpy(pending_.old, reinterpret_cast<const void*>(touch.address), touch.width);
-    } else if (earlier.block != block_state.epoch && kind != FindingKind::beside_atomic) {
-        if (between_blocks_.size() < 1000) between_blocks_.push_back(finding);
     } else {
         record_finding(finding);
     }
@@ -558,12 +597,7 @@ void Checker::settle() {
     Finding finding = pending_.finding;
     const bool same = std::memcmp(pending_.old, reinterpret_cast<const void*>(pending_.address), pending_.width) == 0;
     if (same) finding.kind = static_cast<std::uint32_t>(FindingKind::same_value);
-    const bool other_block = std::memcmp(finding.now.block, finding.before.block, sizeof finding.now.block) != 0;
-    if (other_block) {
-        if (between_blocks_.size() < 1000) between_blocks_.push_back(finding);
-    } else {
-        record_finding(finding);
-    }
+    record_finding(finding);
 }
 
 /// The thread that updates the word has read it before, since the last barrier.
@@ -642,6 +676,8 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
     }
     if (touch.writes) word.written |= bytes;
     look_for_race(object, word, mark_of(touch, bytes), touch);
+    if ((touch.atomic || touch.is_volatile) && !object.is_shared())
+        news_.touch(touch.address / word_bytes, touch.atomic || !touch.writes, touch.writes);
 }
 
 void Checker::access(const Touch& touch) {
