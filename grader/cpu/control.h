@@ -27,6 +27,10 @@ void tell_findings(void (*to)(const Finding&));
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   std::uint32_t buffer);
 
+/// The same for memory of the host's, whose end copies are held to. It ends before it is unmapped.
+void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes);
+void end_host_buffer(void* memory);
+
 /// In check mode: a piece of such a buffer is a thing of its own, by a name that findings call it.
 void name_part(void* begin, std::size_t bytes, const char* name);
 

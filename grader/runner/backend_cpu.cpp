@@ -24,15 +24,19 @@ Mapping map_device(const protocol::Buffer& buffer, int descriptor) {
 
 void unmap(Mapping& mapping) {
     if (mapping.device) cpu::unregister_device_memory(mapping.device);
+    if (mapping.file && !mapping.device) cpu::end_host_buffer(mapping.file);
     if (mapping.file) munmap(mapping.file, mapping.file_bytes);
     mapping = {};
 }
 
 void copy_in(const Mapping& mapping) {
+    if (!mapping.file) return;
+    void* const begin = static_cast<char*>(mapping.file) + mapping.buffer.offset;
     if (mapping.device)
-        cpu::begin_buffer(mapping.device, mapping.file_bytes,
-                          static_cast<char*>(mapping.device) + mapping.buffer.offset, mapping.buffer.bytes,
-                          mapping.buffer.is_input, mapping.number);
+        cpu::begin_buffer(mapping.device, mapping.file_bytes, begin, mapping.buffer.bytes, mapping.buffer.is_input,
+                          mapping.number);
+    else
+        cpu::begin_host_buffer(mapping.file, mapping.file_bytes, begin, mapping.buffer.bytes);
 }
 
 void copy_out(const Mapping&) {}

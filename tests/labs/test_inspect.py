@@ -163,7 +163,22 @@ void smoothing_filter_prepare(int, int, const float* filter) { weights[0] = filt
 __global__ void smooth(const float* image, float* out) { out[0] = weights[0] * image[0]; }
 void smoothing_filter(const float* image, float* out, int, int, const float*, void*) { smooth<<<1, 1>>>(image, out); }
 """
+HOST = """#include "labs/vector_add/lab.h"
+__global__ void add(const float* a, const float* b, float* out, std::size_t n) {
+    for (std::size_t i = threadIdx.x; i < n; i += blockDim.x) out[i] = a[i] + b[i];
+}
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) { add<<<1, 256>>>(a, b, out, n); }
+void vector_add_host(const float* a, const float*, float* out, std::size_t n) {
+    float* copy;
+    cudaMalloc(&copy, n * sizeof out + 4);
+    cudaMemcpy(copy, a, n * sizeof(float) + 4, cudaMemcpyHostToDevice);
+    cudaMemcpy(out, copy, n * sizeof out, cudaMemcpyDeviceToHost);
+    cudaFree(copy);
+}
+"""
 SAID = [
+    ("vector_add", "01_one_thread_per_element", HOST, 9, "the source is smaller than what is copied"),
+    ("vector_add", "01_one_thread_per_element", HOST, 10, "the destination is smaller than what is copied"),
     ("heat_dissipation", "01_separate_mirror", HEAT, 2, " of current, which has only "),
     ("vector_add", "01_one_thread_per_element", FAR, 3, "Kernel add writes an address far from all memory"),
     ("smoothing_filter", "02_constant_filter", IN_PREPARE, 3, "Host code writes element 0 of the device variable"),

@@ -206,6 +206,10 @@ class Checker final : public Observer {
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                       std::uint32_t buffer);
     void name_part(void* memory, std::size_t bytes, const char* name);
+    void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
+        host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
+    }
+    void end_host_buffer(void* memory) { host_buffers_.erase(number(memory)); }
     void access(const Touch& touch);
     void host_access(const Touch& touch);
     void struct_copied(const Touch& whole);
@@ -254,7 +258,14 @@ class Checker final : public Observer {
         record_finding(describe(kind, object, touch));
     }
 
+    /// Of the judge's, for a function that runs on the host.
+    struct HostBuffer {
+        std::uintptr_t memory_end, begin;
+        std::size_t bytes;
+    };
+
     Objects device_, shared_;
+    std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by where their memory begins
     Recent recent_device_, recent_shared_;
     std::map<std::uintptr_t, Ground> pages_;  // what is not the device's
     const Grid* grid_ = nullptr;
@@ -408,9 +419,15 @@ void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
 
 std::size_t Checker::bytes_left(const void* address) {
     const std::uintptr_t at = number(address);
-    const Object* object = find(device_, recent_device_, at);
-    const bool inside = object && object->space == FindingSpace::buffer && at >= object->begin;
-    return inside ? object->begin + object->bytes - std::min(at, object->begin + object->bytes) : SIZE_MAX;
+    const auto left_of = [at](std::uintptr_t begin, std::size_t bytes) {
+        return at < begin ? SIZE_MAX : begin + bytes - std::min(at, begin + bytes);
+    };
+    const Object* const object = find(device_, recent_device_, at);
+    if (object && object->space == FindingSpace::buffer) return left_of(object->begin, object->bytes);
+    const auto after = host_buffers_.upper_bound(at);
+    if (after == host_buffers_.begin()) return SIZE_MAX;
+    const HostBuffer& host = std::prev(after)->second;
+    return at < host.memory_end ? left_of(host.begin, host.bytes) : SIZE_MAX;
 }
 
 void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {
@@ -848,6 +865,14 @@ void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* be
                                 std::uint32_t buffer) {
     if (warplab_cpu::observer)
         warplab_cpu::checker().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, buffer);
+}
+
+void warplab::cpu::begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
+    if (warplab_cpu::observer) warplab_cpu::checker().begin_host_buffer(memory, memory_bytes, begin, bytes);
+}
+
+void warplab::cpu::end_host_buffer(void* memory) {
+    if (warplab_cpu::observer) warplab_cpu::checker().end_host_buffer(memory);
 }
 
 void warplab::cpu::name_part(void* begin, std::size_t bytes, const char* name) {

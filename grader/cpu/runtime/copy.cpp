@@ -144,6 +144,7 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
     if (side == Side::device && kind == cudaMemcpyHostToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory",
                       FindingKind::copy_direction);
+    stay_in_buffer("cudaMemcpyToSymbol", "the source", from, bytes, "copied", line);
     const Access access(from, bytes);
     std::memmove(to, from, bytes);
     return cudaSuccess;
@@ -168,6 +169,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
     if (side == Side::device && kind == cudaMemcpyDeviceToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
                       FindingKind::copy_direction);
+    stay_in_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
     const Access access(to, bytes);
     if (observer) observer->memory_written(to, bytes);
