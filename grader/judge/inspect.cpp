@@ -61,12 +61,16 @@ bool print_verdicts(const std::vector<Check>& checks, bool clean) {
         return true;
     }
     const auto count = std::count_if(checks.begin(), checks.end(), failed);
-    const std::string what = first->failure ? first->failure->message : "our side broke";
+    const int width = text_style(STDOUT_FILENO).width;
+    std::string what = first->failure ? first->failure->message : "our side broke";
+    if (!what.ends_with('.')) what += '.';
     fmt::print("{}",
                wrap(fmt::format("{}t fails on {}, first on {}: {} `make check` says more.",
                                 clean ? "No race and no access out of bounds, but i" : "I",
                                 format_plural(static_cast<std::uint64_t>(count), "dataset"), first->dataset, what),
-                    0, text_style(STDOUT_FILENO).width));
+                    0, width));
+    if (first->failure && !first->failure->hint.empty())
+        fmt::print("{}", wrap("Hint: " + first->failure->hint, 4, width));
     return false;
 }
 

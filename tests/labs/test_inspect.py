@@ -191,3 +191,23 @@ def test_what_a_finding_says(lab: str, stage: str, text: str, line: int, words: 
     source.write_text(text)
     findings = inspect(lab, stage, source, tmp_path)[1]["findings"]
     assert [one for one in findings if one["line"] == line and words in one["message"]], findings
+
+
+ROUNDED_DOWN = """#include "labs/vector_add/lab.h"
+__global__ void add(const float* a, const float* b, float* out) {
+    std::size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = a[i] + b[i];
+}
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
+    if (n >= 256) add<<<n / 256, 256>>>(a, b, out);
+}
+"""
+
+
+def test_the_first_wrong_dataset_comes_with_its_hint(tmp_path: Path) -> None:
+    source = tmp_path / "wrong.cu"
+    source.write_text(ROUNDED_DOWN)
+    command = [BUILD / "warplab", "inspect", "vector_add", "01_one_thread_per_element", "--dataset", "above_block"]
+    command += ["--source", source, "--no-nvcc"]
+    said = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True).stdout
+    assert "Hint: Round the number of blocks up" in said, said
