@@ -216,7 +216,8 @@ Failure explain_end(const Ending& ending) {
                         {}};
             return {cause::timeout,
                     fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
-                    "Does every loop end? Look for a counter that does not move, or a stride of 0.",
+                    "Does every loop end? Look for a counter that does not move, a stride of 0, or a wait for another "
+                    "block: without a GPU blocks run one after the other, and on one they may.",
                     {}};
         case End::signaled:
             if (const std::string exception = uncaught_exception(ended.output); !exception.empty())

@@ -1,6 +1,6 @@
 #pragma once
-// vector_add: the contract. Every stage's file defines vector_add with exactly this signature; nothing else is
-// required. Include this file and leave main to the grader.
+// vector_add: the contract. Every stage's file defines vector_add with exactly this signature, stage 01 vector_add_host
+// as well. Include this file and leave main to the grader.
 
 #include <cuda_runtime.h>
 
@@ -21,7 +21,7 @@
 ///
 /// A host function: it launches kernels on the default stream. It may synchronise and allocate, and gives back what it
 /// allocates. It is called many times, on other pointers and contents each time, so nothing may be kept from call
-/// to call that depends on the contents.
+/// to call that depends on the contents. The work is the GPU's: nothing is copied to the host.
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void* scratch);
 
 /// Optional: bytes of scratch that vector_add wants for this n. Not timed.

@@ -247,9 +247,10 @@ const char* describe_address(const void* address, bool in_kernel, bool in_librar
 void count_host_bytes(size_t bytes, int line) {
     const uint64_t total = to_host += bytes;
     if (total <= host_limit) return;
-    end_with_fault(warplab::Fault::host_limit, (line ? "line " + std::to_string(line) + ": " : "") +
-                                                   std::to_string(total) + " bytes came to the host in one call, " +
-                                                   std::to_string(host_limit) + " are allowed");
+    end_with_fault(warplab::Fault::host_limit,
+                   (line ? "line " + std::to_string(line) + ": " : "") + std::to_string(total) +
+                       " bytes came to the host in one call, " + std::to_string(host_limit) + " are allowed" +
+                       (line ? "" : " (managed and mapped memory counts by the page: copy with cudaMemcpy)"));
 }
 
 bool is_symbol(const void* address) {
