@@ -192,8 +192,7 @@ std::string race_with_itself(const Finding& f) {
     if (f.now.writes && f.before.writes)
         return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
     const std::string barrier =
-        same_warp(f) ? "__syncwarp() where one warp alone works (these two threads are of one), else __syncthreads()"
-                     : "__syncthreads()";
+        same_warp(f) ? "__syncthreads(), or __syncwarp() between lanes of one warp, as here" : "__syncthreads()";
     const std::string many = fmt::format("If many threads update one place, that takes {}.", atomic),
                       turns = "between a read and a write of another thread, as between two turns of a loop";
     const auto space = static_cast<FindingSpace>(f.space);
