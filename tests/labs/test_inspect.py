@@ -142,7 +142,11 @@ def test_bytes_are_those_that_the_source_asks_for(tmp_path: Path) -> None:
 
 
 HEAT = """#include "labs/heat_dissipation/lab.h"
-__global__ void spoil(double* field, std::size_t count) { field[count] = 0; }
+__global__ void spoil(double* field, std::size_t count) {
+    field[count] = 0;
+    field[-1] = 0;
+}
+std::size_t heat_dissipation_scratch_bytes(std::size_t, std::size_t, std::size_t) { return 8; }
 HeatState heat_dissipation(double* current, double*, const double*, std::size_t rows, std::size_t columns, double,
                            std::size_t, void*) {
     spoil<<<1, 1>>>(current, (rows + 2) * (columns + 2));
@@ -179,7 +183,8 @@ void vector_add_host(const float* a, const float*, float* out, std::size_t n) {
 SAID = [
     ("vector_add", "01_one_thread_per_element", HOST, 9, "the source is smaller than what is copied"),
     ("vector_add", "01_one_thread_per_element", HOST, 10, "the destination is smaller than what is copied"),
-    ("heat_dissipation", "01_separate_mirror", HEAT, 2, " of current, which has only "),
+    ("heat_dissipation", "01_separate_mirror", HEAT, 3, " of current, which has only "),
+    ("heat_dissipation", "01_separate_mirror", HEAT, 4, "Kernel spoil writes element -1 of current, "),
     ("vector_add", "01_one_thread_per_element", FAR, 3, "Kernel add writes an address far from all memory"),
     ("smoothing_filter", "02_constant_filter", IN_PREPARE, 3, "Host code writes element 0 of the device variable"),
 ]

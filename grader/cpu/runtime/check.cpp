@@ -407,8 +407,9 @@ void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
         if (bytes == whole->bytes) return void(whole->name = name);
         whole->drop_words();
     } else {
-        part.zone_begin = whole->zone_end = begin;
         whole->bytes = std::min(whole->bytes, begin - whole->begin);
+        const std::size_t gap = begin - (whole->begin + whole->bytes);
+        part.zone_begin = whole->zone_end = begin - gap / 2;  // who comes there meant what is nearer
     }
     part.begin = begin;
     part.bytes = bytes;
