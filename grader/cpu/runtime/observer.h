@@ -20,7 +20,8 @@ class Observer {
     /// By a copy or a fill.
     virtual void memory_written(void* begin, std::size_t bytes) = 0;
     virtual void shared_begins(void* begin, std::size_t bytes, const char* name) = 0;
-    /// From there to the end of the lab's buffer that it is in, be it the host's; the most there can be where it is in none.
+    /// From there to the end of the lab's buffer that it is in, be it the host's; the most there can be where it is in
+    /// none.
     virtual std::size_t bytes_left(const void* address) = 0;
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
