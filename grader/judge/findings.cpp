@@ -179,20 +179,12 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Findin
         f.width);
 }
 
-/// Whether both threads are of one warp, as far as their indices alone tell.
-bool same_warp(const Finding& f) {
-    if (f.threads > 0 && f.threads <= 32) return true;
-    const bool first_rows = !f.now.thread[1] && !f.now.thread[2] && !f.before.thread[1] && !f.before.thread[2];
-    return first_rows && f.now.thread[0] / 32 == f.before.thread[0] / 32;
-}
-
 /// A hint for a line whose threads race with each other.
 std::string race_with_itself(const Finding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
         return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
-    const std::string barrier =
-        same_warp(f) ? "__syncthreads(), or __syncwarp() between lanes of one warp, as here" : "__syncthreads()";
+    constexpr auto barrier = "__syncthreads(), or __syncwarp() in code for one warp alone";
     const std::string many = fmt::format("If many threads update one place, that takes {}.", atomic),
                       turns = "between a read and a write of another thread, as between two turns of a loop";
     const auto space = static_cast<FindingSpace>(f.space);
