@@ -67,7 +67,7 @@ def grade(options: argparse.Namespace) -> int:
         database = Database(options.out / DATABASE)
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
-        move_renamed(settings.folder, database.rename(found))
+        rename(database, settings.folder, found)
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
         if roster:
@@ -96,14 +96,15 @@ def say_strange(strange: Sequence[Submission]) -> None:
         )
 
 
-def move_renamed(folder: Path, renamed: Sequence[tuple[str, str]]) -> None:
-    """Takes along what lies in folders of the submission's name."""
-    for old, new in renamed:
-        print(f"{old} is {new} now, as the roster says.")
+def rename(database: Database, folder: Path, found: Sequence[Submission]) -> None:
+    """Gives what a better roster knows its new name, with what lies in folders of the old one."""
+    for old, one in database.find_renamed(found):
         for part in ("submissions", "journals", "feedback"):
-            source, target = folder / part / safe_name(old), folder / part / safe_name(new)
+            source, target = folder / part / safe_name(old), folder / part / safe_name(one.key)
             if source.is_dir() and not target.exists():
                 source.rename(target)
+        database.rename(old, one)  # last: killed before, it is done again
+        print(f"{old} is {one.key} now, as the roster says.")
 
 
 def require_own_folder(options: argparse.Namespace) -> None:
@@ -412,33 +413,9 @@ def status(options: argparse.Namespace) -> int:
             print(f"{row.key}: {row.status}: {row.detail}")
     for sentence in database.fact("left_out") or []:
         print(f"Left out: {sentence}")
-    for sentence in tell_decisions(database):
-        print(sentence)
+    for time, student, what, why in database.decisions():
+        print(f"By hand, {time}: {student}, {what} ({why})")
     return 0
-
-
-def tell_decisions(database: Database) -> list[str]:
-    """All that was decided by hand, oldest first."""
-    extensions = database.query("SELECT time, student, 'until ' || until, reason FROM extensions WHERE until != ''")
-    given = database.query("SELECT time, student, item, points, most, reason FROM points WHERE points >= 0")
-    overrides = database.query("SELECT time, student, points, reason FROM overrides WHERE points >= 0")
-    undone = [
-        (time, student, f"{what} taken back", reason)
-        for what, table, where in (
-            ("extension", "extensions", "until = ''"),
-            ("points", "points", "points < 0"),
-            ("override", "overrides", "points < 0"),
-        )
-        for time, student, reason in database.query(f"SELECT time, student, reason FROM {table} WHERE {where}")
-    ]
-    decided = [
-        *extensions,
-        *((time, student, f"{item} {show_points(points)} of {show_points(most)}", why)
-          for time, student, item, points, most, why in given),
-        *((time, student, f"set to {show_points(points)} points", why) for time, student, points, why in overrides),
-        *undone,
-    ]  # fmt: skip
-    return [f"By hand, {time}: {student}, {what} ({why})" for time, student, what, why in sorted(decided)]
 
 
 def report(options: argparse.Namespace) -> int:

@@ -217,34 +217,29 @@ class Database:
             for name, value in facts.items():
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
-    def rename(self, submissions: Iterable[Submission]) -> list[tuple[str, str]]:
-        """Gives new keys to what was entered under others, before the roster said whose it is: the same files, and the
-        old key gone. What was decided for one student goes along. Returns old and new keys."""
+    def find_renamed(self, submissions: Iterable[Submission]) -> list[tuple[str, Submission]]:
+        """Old keys of what was entered under others, before the roster said whose it is: the same files, and the old
+        key gone."""
         submissions = list(submissions)
-        rows = self.query("SELECT key, members, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
-        now = {one.key for one in submissions}
-        old = {(file_names(json.loads(entries)), print_): (key, json.loads(members))
-               for key, members, entries, print_ in rows if key not in now}  # fmt: skip
-        taken = {key for key, *_ in rows}
-        renamed = []
+        rows = self.query("SELECT key, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
+        now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
+        old = {(file_names(json.loads(entries)), known): key for key, entries, known in rows if key not in now}
+        found = ((old.get((file_names(one.entries), one.fingerprint)), one) for one in submissions)
+        return [(key, one) for key, one in found if key and one.key not in taken]
+
+    def rename(self, old: str, one: Submission) -> None:
+        """Gives a submission its new key. What was decided for a student alone goes along."""
+        ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
+        members = json.loads(text)
         with self.transaction() as connection:
-            for one in submissions:
-                found = old.get((file_names(one.entries), one.fingerprint))
-                if not found or one.key in taken:
-                    continue
-                key, members = found
-                connection.execute("DELETE FROM submissions WHERE key = ?", [one.key])  # as not submitted
-                connection.execute(
-                    "UPDATE submissions SET key = ?, members = ?, notes = ? WHERE key = ?",
-                    [one.key, json.dumps(one.members), json.dumps(one.notes), key],
-                )
-                connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, key])
-                for table in ("extensions", "points", "overrides") if len(members) == len(one.members) == 1 else ():
-                    connection.execute(
-                        f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]]
-                    )
-                renamed.append((key, one.key))
-        return renamed
+            connection.execute("DELETE FROM submissions WHERE key = ?", [one.key])  # as not submitted
+            connection.execute(
+                "UPDATE submissions SET key = ?, members = ?, notes = ? WHERE key = ?",
+                [one.key, json.dumps(one.members), json.dumps(one.notes), old],
+            )
+            connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, old])
+            for table in ("extensions", "points", "overrides") if len(members) == len(one.members) == 1 else ():
+                connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
 
     def enter(self, submissions: Iterable[Submission]) -> None:
         """Adds what is new; what was handed in again with other contents waits to be graded again."""
@@ -389,3 +384,14 @@ class Database:
                 f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})",
                 list(values.values()),
             )
+
+    def decisions(self) -> list[tuple[str, str, str, str]]:
+        """All that was decided by hand, oldest first: time, student, what, why."""
+        return self.query(
+            "SELECT time, student, iif(until = '', 'extension taken back', 'until ' || until), reason FROM extensions"
+            " UNION ALL SELECT time, student,"
+            " item || iif(points < 0, ' taken back', printf(' %g of %g', points, most)), reason FROM points"
+            " UNION ALL SELECT time, student,"
+            " iif(points < 0, 'override taken back', printf('set to %g points', points)), reason FROM overrides"
+            " ORDER BY time"
+        )
