@@ -133,7 +133,7 @@ class News {
         fenced_ = 0;
     }
     void fence() { fenced_ = block_state.epoch; }
-    void touch(std::uintptr_t word, bool reads, bool writes) {
+    __attribute__((noinline)) void touch(std::uintptr_t word, bool reads, bool writes) {
         const bool tells = writes && fenced_ == block_state.epoch;
         if (told_.empty() && !tells) return;
         begin_block();
@@ -141,7 +141,7 @@ class News {
             if (const auto found = told_.find(word); found != told_.end()) heard_.insert(&found->second);
         if (tells) tell(told_[word]);
     }
-    bool of(std::uint32_t block) const {
+    __attribute__((noinline)) bool of(std::uint32_t block) const {
         return block_ == block_state.epoch &&
                std::any_of(heard_.begin(), heard_.end(), [&](const Blocks* heard) { return heard->count(block) != 0; });
     }
