@@ -234,13 +234,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[""], help="those whose names have one of these")
+    parser.add_argument("--new", action="store_true", help="programs alone that compared.json has no answer of")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
     parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
     options = parser.parse_args()
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
     wanted = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))
-    kernels = sorted(wanted, key=lambda k: (k.stem == HANGS, k))
+    known = json.loads(Path(__file__).with_name("compared.json").read_text())["programs"] if options.new else {}
+    kernels = sorted((k for k in wanted if k.stem not in known), key=lambda k: (k.stem == HANGS, k))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         limits = (options.workers, options.limit_s)
