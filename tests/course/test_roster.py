@@ -68,6 +68,7 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     course.grade("--roster", roster)
     book = gradebook(course)
     assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")
+    assert book["at200"]["name"] == "Alan Turing"
     assert "Its name says al1, too, who handed in something else." not in book["al1"]["remarks"]
 
 

@@ -30,6 +30,7 @@ from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
     FILE_DATE,
     NOT_ON_ROSTER,
+    Student,
     Submission,
     compose,
     find_submissions,
@@ -292,18 +293,22 @@ def find_student(database: Database, student: str) -> str:
     return called
 
 
-def roster_ids(database: Database) -> dict[str, str]:
-    """Ids by every other name that the roster has, as long as it lies where it lay."""
+def roster_of(database: Database) -> list[Student]:
+    """The roster, as long as it lies where it lay."""
     file = Path(database.fact("roster") or "")
-    roster = read_roster(file) if file.is_file() else []
+    return read_roster(file) if file.is_file() else []
+
+
+def roster_ids(database: Database) -> dict[str, str]:
+    """Ids by every other name that the roster has."""
+    roster = roster_of(database)
     known = {name: student.id for name, student in names_of_one(roster).items()}
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
 
 
 def names_by_id(database: Database) -> dict[str, set[str]]:
     """What the roster calls each student."""
-    file = Path(database.fact("roster") or "")
-    roster = read_roster(file) if file.is_file() else []
+    roster = roster_of(database)
     return {student.id: {*student.aliases, student.name} - {""} for student in roster}
 
 
