@@ -24,7 +24,7 @@ TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 FOLLOWS = ("Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAddress")
 
 # Mistakes of host code: the tool names the line of the call, innermost first. What kernels then read follows from it.
-ON_HOST = {"device_memory", "copy_direction", "copy_size", "leak", "failed_launch"}
+ON_HOST = {"device_memory", "copy_direction", "copy_size", "leak", "invalid_free", "failed_launch"}
 
 # What a tool prints of a program that failed by its own account.
 NOTHING_FOUND = "Target application returned an error"
