@@ -323,6 +323,13 @@ std::string CudaDevice::driver_version() const {
     return words;
 }
 
+std::optional<int> CudaDevice::node() const {
+    unsigned minor = 0;
+    const Handle device = management_device();
+    if (!device || !ask_management("nvmlDeviceGetMinorNumber", device, &minor)) return std::nullopt;
+    return static_cast<int>(minor);
+}
+
 double CudaDevice::copy_bandwidth(std::size_t bytes) {
     const DeviceRegion from(bytes), to(bytes);
     return bandwidth_of(2.0 * static_cast<double>(bytes),

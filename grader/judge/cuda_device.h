@@ -36,6 +36,7 @@ class CudaDevice : public Memory {
 
     const DeviceLimits& limits() const;
     std::string driver_version() const;  // of the kernel driver, e.g. "580.159.04"
+    std::optional<int> node() const;     // N of /dev/nvidiaN; none where the driver does not say
 
     /// Bytes per second that a copy of `bytes` reads plus writes, median of several.
     double copy_bandwidth(std::size_t bytes);

@@ -181,6 +181,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     policy.level = request.level;
     policy.readable = {compiled.runner.parent_path()};
     policy.gpu = on_gpu;
+    if (on_gpu) policy.gpu_node = CudaDevice::get().node();  // on the others somebody else may be timed
     policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_without_gpu();
     policy.limits.flood_bytes = 32 << 20;
     policy.limits.processes = 256;

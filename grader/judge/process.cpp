@@ -176,7 +176,7 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
         readable.insert(readable.end(), list.begin(), list.end());
     std::vector<fs::path> devices = {"/dev/null", "/dev/zero"};  // and no /tmp: what is written there has no bound
     if (policy.gpu) {
-        for (const auto& node : sandbox::gpu_devices()) devices.push_back(node);
+        for (const auto& node : sandbox::gpu_devices(policy.gpu_node)) devices.push_back(node);
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
         devices.emplace_back("/proc");  // the driver names its threads there; what is not the program's own is root's
     }
@@ -194,7 +194,8 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     limits = policy.limits;
     sandbox::Launch launch;
     launch.argv = argv;
-    launch.environment = sandbox::clean_environment(policy.gpu, environment);
+    const bool one_gpu = policy.gpu_node && level != SandboxLevel::none;
+    launch.environment = sandbox::clean_environment(policy.gpu, one_gpu, environment);
     launch.working_directory = working_directory.string();
     launch.limits = sandbox::resource_limits(limits);
 

@@ -39,8 +39,9 @@ struct Policy {
     SandboxLevel level = SandboxLevel::none;
     std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/alternatives, /etc/ld.so.*
     std::vector<std::filesystem::path> writable;
-    bool gpu = false;  // the GPU's device nodes and the driver's folders
-    int slot = 0;      // which of the unused uids (base + slot) when root
+    bool gpu = false;             // the GPU's device nodes and the driver's folders
+    std::optional<int> gpu_node;  // N of the one /dev/nvidiaN that is seen; without it all are
+    int slot = 0;                 // which of the unused uids (base + slot) when root
     Limits limits;
 };
 

@@ -40,23 +40,21 @@ def grade(lab: str, times: int, folder: Path, options: list[str], end: float) ->
         shutil.copytree(ROOT / "solutions" / lab, handed_in / f"s{number:03}")
     command = [sys.executable, "-m", "grader.course.batch", "grade", handed_in, "--lab", lab, "--out", out]
     command += ["--build", BUILD, *options]
-    batch = subprocess.Popen(
-        list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    batch = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=sys.stderr)
     try:
-        said, _ = batch.communicate(timeout=None if end == math.inf else end - time.monotonic())
+        batch.wait(timeout=None if end == math.inf else end - time.monotonic())
         stopped = False
     except subprocess.TimeoutExpired:
         batch.send_signal(signal.SIGINT)
-        said, _ = batch.communicate()
+        batch.wait()
         stopped = True
     if not (out / "batch.sqlite").exists():
-        sys.exit(f"{lab}: the batch did not begin.\n{said[-4000:]}")
+        sys.exit(f"{lab}: the batch did not begin.")
     database = Database(out / "batch.sqlite")
     counts = database.counts()
     wanted = {"graded", "needs_review"} | ({""} if stopped else set())
     if set(counts) - wanted or sum(counts.values()) != times:
-        sys.exit(f"{lab}: {counts}\n{said[-4000:]}")
+        sys.exit(f"{lab}: {counts}")
     reports = [json.loads(database.report(row.grade)) for row in database.rows() if row.grade]
     database.close()
     return reports

@@ -325,7 +325,25 @@ TEST_P(EveryLevel, ProgramOnTheGpuSeesTheJudgesGpu) {
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "not set\n");
     policy.gpu = true;
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "3\n");
+    policy.gpu_node = 3;  // the one that it sees is the first then
+    EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, sandboxed() ? "not set\n" : "3\n");
+    setenv("CUDA_VISIBLE_DEVICES", "MIG-part", 1);  // which has many
+    EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "MIG-part\n");
     unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+TEST_P(EveryLevel, OneGpuOfManyIsSeen) {
+    const fs::path own = "/dev/nvidia77", other = "/dev/nvidia78";
+    if (geteuid() != 0 || !sandboxed()) GTEST_SKIP() << "stands for GPUs by files in /dev";
+    for (const auto& node : {own, other}) std::ofstream(node) << "seen";
+    policy.gpu = true;
+    const auto seen = [&](const fs::path& node) { return run_to_end({"cat", node.string()}, policy).output == "seen"; };
+    EXPECT_TRUE(seen(own));
+    EXPECT_TRUE(seen(other));
+    policy.gpu_node = 77;
+    EXPECT_TRUE(seen(own));
+    EXPECT_FALSE(seen(other));
+    for (const auto& node : {own, other}) fs::remove(node);
 }
 
 TEST_P(EveryLevel, WorkingDirectoryIsSet) {

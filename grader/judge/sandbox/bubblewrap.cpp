@@ -63,8 +63,8 @@ void add_system(Words& command) {
     for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
 }
 
-void add_gpu(Words& command) {
-    for (const auto& node : gpu_devices()) add(command, {"--dev-bind", node.string(), node.string()});
+void add_gpu(Words& command, std::optional<int> only) {
+    for (const auto& node : gpu_devices(only)) add(command, {"--dev-bind", node.string(), node.string()});
     add(command, {"--ro-bind-try", "/sys", "/sys"});
     add_folders_above(command, driver_folders());
     for (const auto& folder : driver_folders())
@@ -92,7 +92,7 @@ Words bubblewrap_command(BubblewrapStyle style, const Words& program, const Poli
     add_system(command);
     add(command, {"--proc", "/proc", "--dev", "/dev"});
     add_temporary(command, "/dev/shm", policy.limits.file_bytes);
-    if (policy.gpu) add_gpu(command);
+    if (policy.gpu) add_gpu(command, policy.gpu_node);
     add_folders_above(command, policy.readable);
     add_folders_above(command, policy.writable);
     for (const auto& path : policy.readable) add(command, {"--ro-bind", path.string(), path.string()});

@@ -77,17 +77,21 @@ std::vector<fs::path> etc_files() {
     return files;
 }
 
-std::vector<fs::path> gpu_devices() {
+std::vector<fs::path> gpu_devices(std::optional<int> node) {
     std::vector<fs::path> devices;
-    for (const char* node :
+    for (const char* of_driver :
          {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/dxg"})
-        add_existing(devices, node);
+        add_existing(devices, of_driver);
+    if (node) {
+        add_existing(devices, "/dev/nvidia" + std::to_string(*node));
+        return devices;
+    }
     std::error_code error;
-    for (const auto& node : fs::directory_iterator("/dev", error)) {
-        const std::string name = node.path().filename().string();
+    for (const auto& entry : fs::directory_iterator("/dev", error)) {
+        const std::string name = entry.path().filename().string();
         if (name.starts_with("nvidia") && name.size() > 6 &&
             std::all_of(name.begin() + 6, name.end(), [](unsigned char c) { return std::isdigit(c); }))
-            add_existing(devices, node.path());
+            add_existing(devices, entry.path());
     }
     return devices;
 }
@@ -104,7 +108,7 @@ std::vector<fs::path> driver_folders() {
     return folders;
 }
 
-std::vector<std::string> clean_environment(bool gpu, const std::vector<std::string>& more) {
+std::vector<std::string> clean_environment(bool gpu, bool only, const std::vector<std::string>& more) {
     std::vector<std::string> environment = more;  // first, since of two with one name the first counts
     environment.insert(environment.end(), {std::string("PATH=") + search_path(), "HOME=/tmp", "LANG=C.UTF-8"});
     std::string libraries;
@@ -112,7 +116,9 @@ std::vector<std::string> clean_environment(bool gpu, const std::vector<std::stri
     if (gpu)
         for (const auto& folder : driver_folders()) libraries += (libraries.empty() ? "" : ":") + folder.string();
     if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
-    if (const char* gpus = std::getenv("CUDA_VISIBLE_DEVICES"); gpu && gpus)  // the judge's GPU is the program's
+    // The judge's GPU is the program's. A number would count others that it does not see; one GPU's parts it sees all.
+    const char* const gpus = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (gpu && gpus && (!only || std::string(gpus).starts_with("MIG-")))
         environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + gpus);
     if (const char* threads = std::getenv("WARPLAB_THREADS"))  // of the CPU backend, on a machine shared with others
         environment.push_back(std::string("WARPLAB_THREADS=") + threads);

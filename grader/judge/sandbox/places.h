@@ -2,6 +2,7 @@
 // Which parts of the machine every sandboxed program sees.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,14 @@ std::vector<std::filesystem::path> system_folders();
 /// What a program needs of /etc: the linker's configuration and Debian's alternatives.
 std::vector<std::filesystem::path> etc_files();
 
-/// Device nodes of every GPU, and of the driver.
-std::vector<std::filesystem::path> gpu_devices();
+/// Device nodes of the driver, and of one GPU, /dev/nvidiaN; of every GPU where `node` is none.
+std::vector<std::filesystem::path> gpu_devices(std::optional<int> node);
 
 /// Folders that hold the driver's libraries where the linker does not look by itself (/usr/local/nvidia/lib64 …).
 std::vector<std::filesystem::path> driver_folders();
 
 /// What the caller gives, then PATH, HOME, LANG, LD_LIBRARY_PATH, WARPLAB_THREADS and, for a program on the GPU,
-/// CUDA_VISIBLE_DEVICES. Of two with one name the caller's counts.
-std::vector<std::string> clean_environment(bool gpu, const std::vector<std::string>& more);
+/// CUDA_VISIBLE_DEVICES, unless it sees one GPU `only`. Of two with one name the caller's counts.
+std::vector<std::string> clean_environment(bool gpu, bool only, const std::vector<std::string>& more);
 
 }  // namespace warplab::sandbox

@@ -117,6 +117,8 @@ def follows(finding: dict, kind: str) -> bool:
     leaked = finding["words"].startswith("Leaked")
     if leaked or kind == "leak":
         return leaked != (kind == "leak")
+    if "call to cudaGetLastError" in finding["words"]:
+        return True
     return finding["words"].startswith(FOLLOWS) or (kind in ON_HOST and bool(finding["lines"]))
 
 
