@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,25 +132,28 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
     return found + ([f"{ambiguous} of {timings} timings are ambiguous"] if ambiguous * 100 > timings else [])
 
 
-def repeat(labs: list[str], times: int, options: list[str], limit_s: float) -> dict[str, Any]:
-    """All of it, as JSON."""
+def repeat(labs: list[str], times: int, options: list[str], limit_s: float) -> Iterator[dict[str, Any]]:
+    """All of it as JSON, again after each lab."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for lab in labs:
+            if time.monotonic() > begin + limit_s:
+                return
             of_lab = compare(lab, grade(lab, times, Path(folder), options, begin + limit_s))
             rows += of_lab
             for row in of_lab:
                 show(row)
-    return {
-        "what": f"reference solutions graded again and again: {' '.join(options)}",
-        "wall_s": round(time.monotonic() - begin, 1),
-        "stages": rows,
-    }
+            yield {
+                "what": f"reference solutions graded again and again: {' '.join(options)}",
+                "wall_s": round(time.monotonic() - begin, 1),
+                "stages": rows,
+            }
 
 
 def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
     """With what earlier runs found, and what of all that should not be."""
+    report = dict(report)
     for file in files:
         earlier = json.loads(file.read_text())
         report["stages"] = merge_all(report["stages"], earlier["stages"])
@@ -160,7 +164,7 @@ def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--labs", nargs="*", default=LABS, choices=LABS, metavar="LAB")
+    parser.add_argument("--labs", nargs="+", default=LABS, choices=LABS, metavar="LAB")
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--sample-seconds", default="1")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of each lab")
@@ -172,9 +176,10 @@ def main() -> int:
     more = ["--backend", options.backend, "--sample-seconds", options.sample_seconds, "--no-nvcc"]
     more += ["--upto", options.upto] if options.upto else []
     more += ["--no-check-mode"] * options.no_check_mode
-    report = add(repeat(options.labs, options.times, more, options.limit_s), options.earlier)
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=1) + "\n")
+    for part in repeat(options.labs, options.times, more, options.limit_s):
+        report = add(part, options.earlier)
+        if options.json:
+            options.json.write_text(json.dumps(report, indent=1) + "\n")
     timed = [row for row in report["stages"] if row["spread"] is not None]
     if timed:
         worst = max(timed, key=lambda row: float(row["spread"]))
