@@ -26,8 +26,9 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 constexpr std::size_t timed_guard_bytes = 4096;
-constexpr std::size_t part_bytes = 64 << 10;   // of a slot's output that is read back
-constexpr std::size_t whole_bytes = 64 << 20;  // of the slot that is read back whole, once a sample
+constexpr std::size_t part_bytes = 64 << 10;         // of a slot's output that is read back
+constexpr std::size_t whole_bytes = 64 << 20;        // of the slot that is read back whole, once a sample …
+constexpr std::size_t most_kept_bytes = 2ull << 30;  // … until so much is kept
 constexpr int parts_per_command = 4;
 // How much longer than the events' time the judge's clock may be, beside what an empty command or the reference's own
 // commands take longer.
@@ -235,7 +236,8 @@ class Contestant {
             if (run_.lab.buffers[i].role == Role::input) continue;
             for (int k = 0; k < parts_per_command; ++k)
                 sight(i, static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
-            if (last) sight(i, static_cast<std::uint32_t>(random_() % calls), whole_bytes, sample);
+            if (last && kept_bytes_ < most_kept_bytes)
+                sight(i, static_cast<std::uint32_t>(random_() % calls), whole_bytes, sample);
         }
     }
 
@@ -244,6 +246,7 @@ class Contestant {
         const std::size_t count = std::min(shape.count(), bytes / element_bytes(shape.type()));
         const std::size_t first = random_() % (shape.count() - count + 1);
         sightings_.push_back({windows_[slot], buffer, first, buffers_->read_part(buffer, slot, first, count), sample});
+        kept_bytes_ += count * element_bytes(shape.type());
     }
 
     void check_guards() {
@@ -260,6 +263,7 @@ class Contestant {
     std::vector<std::vector<std::size_t>> windows_;  // per slot and buffer, the first element in the pool
     std::vector<Sighting> sightings_;
     std::vector<double> gaps_;
+    std::size_t kept_bytes_ = 0;
     double empty_s_ = 0, event_s_ = 0;
     bool open_ = false;
 };
@@ -407,6 +411,10 @@ SampleConditions conditions_now(const StageRun& run) {
 
 constexpr double alone_sample_s = 0.5;  // of each sample of the reference alone, where calls take long
 constexpr double settle_s = 0.02;       // of calls in a process just started, beside the first
+constexpr double short_round_s = 1.5;   // up to which more samples cost less than another round's processes
+
+// Half the width of the ratio's interval: what is aimed at, and beyond what the ratio is ambiguous.
+constexpr double wanted_half_width = 0.005, most_half_width = 0.01;
 
 /// Keeps this thread, and what it starts, on one core while it lives.
 class Pinned {
@@ -493,14 +501,21 @@ class Race {
         return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, wanted);
     }
 
-    /// All of a round's samples. Those taken at a clock more than 5% below the median of all are taken again.
+    /// All of a round's samples. Those taken at a clock more than 5% below the median of all are taken again. Where
+    /// samples are short and differ, there are more of them.
     void take_round(int calls, const Progress& progress) {
+        const auto begin = Clock::now();
+        const auto has_all = [&] {
+            return static_cast<int>(rounds.back().size()) >= effort_.samples &&
+                   (!reference || seconds_since(begin) > short_round_s || is_known(rounds.size() - 1));
+        };
         for (int attempt = 0; attempt < 2; ++attempt) {
             drop_slow_clocks();
-            while (static_cast<int>(rounds.back().size()) < effort_.samples && !broken()) {
+            while (!broken() && !has_all()) {
+                const std::size_t sample = rounds.back().size() + 1;
                 progress(fmt::format("round {} of {}, sample {} of {}", rounds.size(),
-                                     std::max<std::size_t>(rounds.size(), effort_.rounds), rounds.back().size() + 1,
-                                     effort_.samples));
+                                     std::max<std::size_t>(rounds.size(), effort_.rounds), sample,
+                                     std::max<std::size_t>(sample, effort_.samples)));
                 take_sample(calls);
             }
         }
@@ -508,17 +523,10 @@ class Race {
     }
 
     /// The student's time over the reference's.
-    Interval ratio() const {
-        std::vector<Round> of_both;
-        for (const std::vector<Sample>& round : rounds) {
-            of_both.emplace_back();
-            for (const Sample& sample : round) {
-                of_both.back().a.push_back(sample.student_s);
-                of_both.back().b.push_back(sample.reference_s);
-            }
-        }
-        return paired_ratio(of_both);
-    }
+    Interval ratio() const { return ratio_since(0); }
+
+    /// Whether the ratio is known as well as is wanted, by the rounds since the given one.
+    bool is_known(std::size_t since = 0) const { return half_width(ratio_since(since)) <= wanted_half_width; }
 
     std::vector<Sample> samples() const {
         std::vector<Sample> all;
@@ -540,6 +548,18 @@ class Race {
     }
 
   private:
+    Interval ratio_since(std::size_t first) const {
+        std::vector<Round> of_both;
+        for (std::size_t i = first; i < rounds.size(); ++i) {
+            of_both.emplace_back();
+            for (const Sample& sample : rounds[i]) {
+                of_both.back().a.push_back(sample.student_s);
+                of_both.back().b.push_back(sample.reference_s);
+            }
+        }
+        return paired_ratio(of_both);
+    }
+
     static double median_of(const std::vector<Sample>& samples, double Sample::*what) {
         std::vector<double> values;
         for (const Sample& sample : samples) values.push_back(sample.*what);
@@ -635,13 +655,10 @@ class Race {
     double around_s = 0, slowest_s = 0;
 };
 
-// Half the width of the ratio's interval: what is aimed at, and beyond what the ratio is ambiguous.
-constexpr double wanted_half_width = 0.005, most_half_width = 0.01;
-
 void take_samples(Race& race, int calls, const Effort& effort, const Progress& progress) {
     race.take_round(calls, progress);
     const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
-    const auto is_vague = [&] { return begun() % 2 == 1 || half_width(race.ratio()) > wanted_half_width; };
+    const auto is_vague = [&] { return begun() % 2 == 1 || !race.is_known(); };
     while (!race.broken() && begun() < effort.most_rounds &&
            (begun() < effort.rounds || (race.reference && is_vague()))) {
         race.begin_round();

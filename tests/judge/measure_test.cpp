@@ -28,6 +28,23 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
+// Fast for 40 ms, slow for 40 ms, and so on.
+constexpr auto jumpy = R"(#include <chrono>
+#include <thread>
+#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    if (now / std::chrono::milliseconds(40) % 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
 class TimedOutputs : public testing::Test {
   protected:
     static fs::path build() {
@@ -87,6 +104,18 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     EXPECT_FALSE(measured.failure);
     EXPECT_EQ(measured.measurement.samples_s.size(), 12u);
     EXPECT_FALSE(measured.measurement.reference_ratio);
+}
+
+TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
+    std::ofstream(wrong_) << jumpy;
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const Effort effort{1, 1, 3, 0.01, 0.1, 0.2};
+    const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                      Baseline{}, [](const std::string&) {});
+    EXPECT_GT(measured.measurement.samples_s.size(), 3u);
 }
 
 TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
