@@ -321,11 +321,11 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
 
     const std::vector<Array> fresh = fresh_contents(run.lab, first, poison.output);
     const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second, poison.output) : fresh;
-    run.oracle.reference(first, Execution::openmp);
+    run.answers->solve(run.oracle, run.lab, dataset, dataset.seed, first);
     const Outcome opening = judge_call(run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant});
     if (opening.failure) return {opening.failure, opening.ours, prepared.has_host};
 
-    if (own_inputs) run.oracle.reference(second, Execution::openmp);
+    if (own_inputs) run.answers->solve(run.oracle, run.lab, dataset, dataset.seed ^ other_inputs, second);
     const std::vector<Array> stale = with_outputs(run.lab, next_fresh, opening.outputs);
     const Outcome again =
         judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, !own_inputs});

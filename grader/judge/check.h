@@ -10,6 +10,7 @@
 #include "grader/core/backend.h"
 #include "grader/core/manifest.h"
 #include "grader/core/report.h"
+#include "grader/judge/answers.h"
 #include "grader/judge/buffers.h"
 #include "grader/judge/oracle.h"
 #include "grader/judge/session.h"
@@ -35,6 +36,7 @@ struct StageRun {
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
     std::uint64_t calls = 0;  // of the contract function, in them
+    std::shared_ptr<Answers> answers = std::make_shared<Answers>();
 
     /// The living session, started when there is none.
     Session& runner_session();

@@ -186,9 +186,11 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     policy.limits.flood_bytes = 32 << 20;
     policy.limits.processes = 256;
     if (!host_memory_) host_memory_ = make_file_memory(protocol::Transport::shared);
-    return std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,
-                                                  compiled.runner, policy, device_memory(request.backend),
-                                                  *host_memory_});
+    auto run =
+        std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,
+                                               compiled.runner, policy, device_memory(request.backend), *host_memory_});
+    run->answers = answers_;
+    return run;
 }
 
 std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const Stage& stage,

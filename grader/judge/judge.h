@@ -110,6 +110,7 @@ class Judge {
     std::map<std::string, Lab> labs_;
     std::map<std::string, void*> libraries_;  // of the labs' oracles, by lab
     std::unique_ptr<Memory> file_memory_, host_memory_;
+    std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();
     std::unique_ptr<Bandwidth> bandwidth_;
 };
 

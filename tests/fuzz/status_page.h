@@ -18,7 +18,8 @@ namespace warplab::fuzz {
 /// The page's head, and then of each list a byte of how many are filled in, whatever the head says of it.
 inline StatusPage read_page(Bytes& input) {
     StatusPage page{};
-    const std::string_view head = input.text(offsetof(StatusPage, findings));
+    const auto begin = reinterpret_cast<const char*>(&page), end = reinterpret_cast<const char*>(&page.findings);
+    const std::string_view head = input.text(static_cast<std::size_t>(end - begin));
     std::memcpy(static_cast<void*>(&page), head.data(), head.size());
     const auto fill = [&](std::uint32_t& count, auto& list) {
         const std::size_t some = input.take<std::uint8_t>() % (std::size(list) + 1);
