@@ -68,6 +68,7 @@ def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "-5"), "--percent-per-day -5: give 0 to 100"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "nan"), "give 0 to 100"),
         (("due", "--at", "2020-01-01T00:00Z", "--most-days", "-1"), "--most-days -1: give 0 or more"),
+        (("due", "--at", "2020-01-01T00:00Z", "--grace-minutes", "-1"), "--grace-minutes -1: give 0 or more"),
         (("extend", "--student", "al1", "--until", "2020-01-01", *reason), "no time zone"),
         (("points", "--student", "al1", "--points", "12", "--of", "10", *reason), "--points 12: give 0 to 10"),
         (("override", "--student", "al1", "--points", "-7", *reason), "--points -7: give 0 to 20"),
@@ -93,6 +94,11 @@ def late(hours: float, policy: Policy) -> float:
 def test_lateness_is_counted_in_days_begun() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, most_days=2)
     assert [late(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
+
+
+def test_nobody_is_late_within_the_grace_and_then_from_the_date_on() -> None:
+    policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), grace_minutes=15, percent_per_day=10)
+    assert [late(hours, policy) for hours in (0.25, 0.26, 24, 24.1)] == [10, 9, 9, 8]
 
 
 def test_our_fault_has_no_points_rather_than_none() -> None:

@@ -10,44 +10,34 @@ warplab-course report DIR                                 gradebook.csv, feedbac
 from __future__ import annotations
 
 import argparse
-import difflib
-import math
 import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from grader.course.batch.database import PENDING, STATUSES, Database
+from grader.course.batch.decisions import due, extend, override, points
 from grader.course.batch.feedback import describe_submission
 from grader.course.batch.grading import Settings, hash_lab, read, safe_name, try_judge
+from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.policy import UNDONE, UNDONE_TIME, Final, read_policy
+from grader.course.batch.policy import Final
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
-    FILE_DATE,
     NOT_ON_ROSTER,
-    Student,
     Submission,
-    compose,
     find_submissions,
-    names_of_one,
-    parse_zoned_time,
     read_roster,
-    show_time,
-    spellings,
 )
 from grader.course.export import remarks
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle, read_csv
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
-from grader.journal.units import plural, show_points
 
-DATABASE = "batch.sqlite"
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -217,21 +207,6 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
         database.set_facts(secret=secrets.token_hex(16))
 
 
-def open_batch(folder: Path) -> Database:
-    """The database of a batch that is there. Raises UserError."""
-    if not (folder / DATABASE).is_file():
-        raise UserError(f"{folder}: no {DATABASE} in it. A batch begins with: warplab-course grade")
-    return Database(folder / DATABASE)
-
-
-def kept_settings(database: Database) -> Settings:
-    """What the batch was graded with; its folder is where it lies now."""
-    kept = database.fact("settings")
-    folders = {name: Path(kept[name]) for name in ("root", "build")}
-    folders["folder"] = database.file.resolve().parent
-    return Settings(**{**kept, **folders, "stages": tuple(kept["stages"])})
-
-
 def regrade(options: argparse.Namespace) -> int:
     """Lets some wait again, with the reason, and grades them."""
     with only_one(options.folder):
@@ -267,145 +242,6 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
     if options.errors:
         return [row.key for row in rows if row.status == "judge_error"], "our side had broken"
     return [find_key(database, student) for student in options.student], "asked for"
-
-
-def find_key(database: Database, student: str) -> str:
-    """The submission of a student, or of a team. Raises UserError."""
-    if any(student == row.key for row in database.rows()):
-        return student
-    called = find_student(database, student)
-    return next(row.key for row in database.rows() if called in row.members)
-
-
-def find_student(database: Database, student: str) -> str:
-    """A student's id, given that or another name that the roster has for them. Raises UserError."""
-    members = {member for row in database.rows() for member in row.members}
-    ids = roster_ids(database)
-    student = compose(student)
-    known = (ids[name] for name in (student.casefold(), *spellings(student)) if name in ids)
-    called = student if student in members else next(known, "")
-    if called not in members:
-        near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
-        like = f" Is it {' or '.join(near)}?" if near else ""
-        raise UserError(
-            f"Nobody here is called {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
-        )
-    return called
-
-
-def roster_of(database: Database) -> list[Student]:
-    """The roster, as long as it lies where it lay."""
-    file = Path(database.fact("roster") or "")
-    return read_roster(file) if file.is_file() else []
-
-
-def roster_ids(database: Database) -> dict[str, str]:
-    """Ids by every other name that the roster has."""
-    roster = roster_of(database)
-    known = {name: student.id for name, student in names_of_one(roster).items()}
-    return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
-
-
-def names_by_id(database: Database) -> dict[str, set[str]]:
-    """What the roster calls each student."""
-    roster = roster_of(database)
-    return {student.id: {*student.aliases, student.name} - {""} for student in roster}
-
-
-def now() -> str:
-    """ISO 8601 in UTC."""
-    return show_time(datetime.now(UTC))
-
-
-def due(options: argparse.Namespace) -> int:
-    """Sets the due date and what lateness costs, and says whom it concerns."""
-    database = open_batch(options.folder)
-    require_between("--percent-per-day", options.percent_per_day, 0, 100)
-    require_between("--most-days", options.most_days or 0, 0)
-    database.set_facts(
-        due=parse_zoned_time(options.at).isoformat(),
-        percent_per_day=options.percent_per_day,
-        most_days=options.most_days,
-        trust_dates=options.trust_file_dates,
-    )
-    everyone = all_finals(database, kept_settings(database))
-    late = sum(final.days_late > 0 for final in everyone)
-    print(f"Due {database.fact('due')}: {late} of {len(everyone)} are late.")
-    if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if not options.trust_file_dates):
-        print(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
-    say_report(options.folder)
-    return 0
-
-
-def extend(options: argparse.Namespace) -> int:
-    """Gives students more time."""
-    if options.undo:
-        return decide(options, "extensions", until=UNDONE_TIME, reason=options.reason)
-    until = parse_zoned_time(options.until)
-    due = open_batch(options.folder).fact("due")
-    if due and until < parse_zoned_time(due):
-        raise UserError(f"--until {options.until} is before the due date, {due}.")
-    return decide(options, "extensions", until=until.isoformat(), reason=options.reason)
-
-
-def points(options: argparse.Namespace) -> int:
-    """Gives points by hand, for the journal and the like."""
-    if options.undo:
-        return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
-    if options.of is None:
-        raise UserError("--of: say how many points there are for it at most; 0 for a bonus.")
-    require_between("--of", options.of, 0)
-    require_between("--points", options.points, 0, options.of or math.inf)  # of 0: what is given is a bonus
-    require_same_most(open_batch(options.folder), options)
-    values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
-    return decide(options, "points", **values)
-
-
-def require_same_most(database: Database, options: argparse.Namespace) -> None:
-    """Raises UserError where others have the item with another most."""
-    students = {find_student(database, student) for student in options.student}
-    given = read_policy(database).points.items()
-    others = {items[options.item][1] for who, items in given if who not in students and options.item in items}
-    if others - {options.of}:
-        raise UserError(f"--of {show_points(options.of)}: {options.item} is of {show_points(max(others))} for others.")
-
-
-def override(options: argparse.Namespace) -> int:
-    """Replaces students' points."""
-    if options.undo:
-        return decide(options, "overrides", points=UNDONE, reason=options.reason)
-    database = open_batch(options.folder)
-    students = {find_student(database, student) for student in options.student}
-    chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
-    require_between("--points", options.points, 0, min(final.most for final in chosen))
-    return decide(options, "overrides", points=options.points, reason=options.reason)
-
-
-def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
-    """Enters the same for all students that were typed, or for none, and says what they have now."""
-    database = open_batch(options.folder)
-    students = [find_student(database, student) for student in options.student]
-    for student in students:
-        database.insert(table, student=student, time=now(), **values)
-    for final in all_finals(database, kept_settings(database)):
-        if final.student in students:
-            late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
-            hides = ", set by hand: nothing else counts" if final.override else ""
-            print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
-    say_report(options.folder)
-    return 0
-
-
-def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:
-    """Raises UserError; not a number is between nothing."""
-    if not least <= value <= most:
-        upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
-        raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
-
-
-def say_report(folder: Path) -> None:
-    """What shows the instructor's decision to others."""
-    print(f"Gradebook, feedback and page have it after  warplab-course report {folder}")
 
 
 def status(options: argparse.Namespace) -> int:
@@ -523,6 +359,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     one = add_verb(verbs, "due", due, "the due date, and what lateness costs")
     one.add_argument("--at", required=True, help="2026-11-21T23:59+01:00")
+    one.add_argument("--grace-minutes", type=float, default=0, help="after the date that nobody is late for (0)")
     one.add_argument("--percent-per-day", type=float, default=0, help="of what was earned, for each day begun")
     one.add_argument("--most-days", type=int, help="later than that: no points")
     one.add_argument("--trust-file-dates", action="store_true", help="where nothing else says when it was handed in")
@@ -532,9 +369,14 @@ def make_parser() -> argparse.ArgumentParser:
     add_undo(one).add_argument("--until", help="2026-11-28T23:59+01:00")
 
     one = add_verb(verbs, "points", points, "give points by hand, for the journal and the like")
-    add_students(one)
+    who = one.add_mutually_exclusive_group(required=True)
+    who.add_argument("--student", action="append", help="may be given several times")
+    who.add_argument("--from", dest="file", type=Path, help="a CSV file: a line a student, with id, points, reason")
+    one.add_argument("--reason", type=parse_reason)
     one.add_argument("--item", default="journal")
-    add_undo(one).add_argument("--points", type=parse_points)
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--undo", action="store_true", help="take back what was decided before")
+    what.add_argument("--points", type=parse_points)
     one.add_argument("--of", type=parse_points, help="the most there are for it; 0: a bonus")
 
     one = add_verb(verbs, "override", override, "replace students' points")

@@ -22,6 +22,7 @@ class Policy:
     """What the instructor decided; `extensions` and the like are by student id."""
 
     due: datetime | None = None
+    grace_minutes: float = 0  # after it, or an extension, that are not late yet
     percent_per_day: float = 0  # of what was earned, for each day begun
     most_days: int | None = None  # later than that: nothing
     trust_dates: bool = False  # of files: they may be a download's
@@ -64,6 +65,7 @@ def read_policy(database: Database) -> Policy:
     due = database.fact("due")
     policy = Policy(
         parse_time(due) if due else None,
+        database.fact("grace_minutes") or 0,
         database.fact("percent_per_day") or 0,
         database.fact("most_days"),
         bool(database.fact("trust_dates")),
@@ -129,7 +131,8 @@ def days_late(student: str, row: Row, policy: Policy) -> int:
     due = policy.extensions.get(student, policy.due)
     if not due or not row.handed_in or (row.known_by == FILE_DATE and not policy.trust_dates):
         return 0
-    return max(0, math.ceil((parse_time(row.handed_in) - due).total_seconds() / DAY_S))
+    late_s = (parse_time(row.handed_in) - due).total_seconds()
+    return math.ceil(late_s / DAY_S) if late_s > policy.grace_minutes * 60 else 0
 
 
 def late_penalty(points: float, days: int, policy: Policy) -> float:

@@ -313,18 +313,12 @@ def file_name(name: str) -> str:
 
 def read_roster(file: Path) -> list[Student]:
     """Students of a CSV file: a column id (or one of the course systems' names for it), and name. Raises UserError."""
-    if file.is_file() and is_spreadsheet(file):
-        raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
-    text = compose(read_text(file).removeprefix("\ufeff"))
-    first = text.partition("\n")[0]
-    separator = max(",;\t", key=first.count)
-    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in lines[0]] if lines else []
+    columns, lines = read_table(file)
     if not any(column in IDS for column in columns):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
     roster: dict[str, Student] = {}
     lines_of: dict[str, int] = {}
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in lines:
         try:
             student = read_student(columns, line)
         except UserError as error:
@@ -339,6 +333,18 @@ def read_roster(file: Path) -> list[Student]:
             if line_of_it != number:
                 raise UserError(f"{file}:{number}: {alias} is in line {line_of_it} too, and can be one student only.")
     return list(roster.values())
+
+
+def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Columns of a CSV file, in small letters alone, and its other lines with their numbers. Raises UserError."""
+    if file.is_file() and is_spreadsheet(file):
+        raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
+    text = compose(read_text(file).removeprefix("\ufeff"))
+    first = text.partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in lines[0]] if lines else []
+    return columns, list(enumerate(lines[1:], 2))
 
 
 def is_spreadsheet(file: Path) -> bool:

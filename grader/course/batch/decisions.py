@@ -1,0 +1,155 @@
+"""What an instructor decides: dates, points by hand, overrides. The database keeps each with its reason."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from grader.course.batch.database import Database
+from grader.course.batch.marks import read_marks
+from grader.course.batch.opened import find_student, kept_settings, now, open_batch
+from grader.course.batch.outputs import all_finals
+from grader.course.batch.policy import UNDONE, UNDONE_TIME, read_policy
+from grader.course.batch.submissions import FILE_DATE, parse_zoned_time
+from grader.journal.console import UserError
+from grader.journal.units import plural, show_points
+
+
+def due(options: argparse.Namespace) -> int:
+    """Sets the due date and what lateness costs, and says whom it concerns."""
+    database = open_batch(options.folder)
+    require_between("--percent-per-day", options.percent_per_day, 0, 100)
+    require_between("--most-days", options.most_days or 0, 0)
+    require_between("--grace-minutes", options.grace_minutes, 0)
+    database.set_facts(
+        due=parse_zoned_time(options.at).isoformat(),
+        grace_minutes=options.grace_minutes,
+        percent_per_day=options.percent_per_day,
+        most_days=options.most_days,
+        trust_dates=options.trust_file_dates,
+    )
+    everyone = all_finals(database, kept_settings(database))
+    late = sum(final.days_late > 0 for final in everyone)
+    print(f"Due {database.fact('due')}: {late} of {len(everyone)} are late.")
+    if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if not options.trust_file_dates):
+        print(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
+    say_report(options.folder)
+    return 0
+
+
+def extend(options: argparse.Namespace) -> int:
+    """Gives students more time."""
+    if options.undo:
+        return decide(options, "extensions", until=UNDONE_TIME, reason=options.reason)
+    until = parse_zoned_time(options.until)
+    due = open_batch(options.folder).fact("due")
+    if due and until < parse_zoned_time(due):
+        raise UserError(f"--until {options.until} is before the due date, {due}.")
+    return decide(options, "extensions", until=until.isoformat(), reason=options.reason)
+
+
+def points(options: argparse.Namespace) -> int:
+    """Gives points by hand, for the journal and the like."""
+    if options.file:
+        return points_from_file(options)
+    require_student_and_reason(options)
+    if options.undo:
+        return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
+    require_most(options)
+    require_between("--points", options.points, 0, options.of or math.inf)  # of 0: what is given is a bonus
+    database = open_batch(options.folder)
+    require_same_most(database, options, {find_student(database, student) for student in options.student})
+    values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
+    return decide(options, "points", **values)
+
+
+def points_from_file(options: argparse.Namespace) -> int:
+    """Gives each student the points of a line, or nobody any."""
+    if options.undo or options.points is not None:
+        raise UserError("--from: the file has the points; leave --points and --undo out.")
+    require_most(options)
+    database = open_batch(options.folder)
+    places: dict[str, str] = {}
+    marks = read_marks(options.file)
+    for mark in marks:
+        try:
+            mark.student = find_student(database, mark.student)
+            require_between("points", mark.points, 0, options.of or math.inf)
+        except UserError as error:
+            raise UserError(f"{mark.place}: {error}") from None
+        if mark.student in places:
+            raise UserError(f"{mark.place}: {mark.student} is in {places[mark.student]} too.")
+        places[mark.student] = mark.place
+    require_same_most(database, options, places.keys())
+    for mark in marks:
+        values = {"item": options.item, "points": mark.points, "most": options.of}
+        reason = mark.reason or options.reason or options.file.name
+        database.insert("points", student=mark.student, time=now(), reason=reason, **values)
+    others = {member for row in database.rows() for member in row.members} - places.keys()
+    print(f"{options.item}: {plural(len(marks), 'student')} marked, {len(others)} not.")
+    say_report(options.folder)
+    return 0
+
+
+def require_student_and_reason(options: argparse.Namespace) -> None:
+    """Raises UserError."""
+    if not options.reason:
+        raise UserError("--reason: say why, for whoever asks later.")
+    if not options.undo and options.points is None:
+        raise UserError("--points: say how many; or --undo takes back what was given before.")
+
+
+def require_most(options: argparse.Namespace) -> None:
+    """Raises UserError."""
+    if options.of is None:
+        raise UserError("--of: say how many points there are for it at most; 0 for a bonus.")
+    require_between("--of", options.of, 0)
+
+
+def require_same_most(database: Database, options: argparse.Namespace, students: Collection[str]) -> None:
+    """Raises UserError where others have the item with another most."""
+    given = read_policy(database).points.items()
+    others = {items[options.item][1] for who, items in given if who not in students and options.item in items}
+    if others - {options.of}:
+        raise UserError(f"--of {show_points(options.of)}: {options.item} is of {show_points(max(others))} for others.")
+
+
+def override(options: argparse.Namespace) -> int:
+    """Replaces students' points."""
+    if options.undo:
+        return decide(options, "overrides", points=UNDONE, reason=options.reason)
+    database = open_batch(options.folder)
+    students = {find_student(database, student) for student in options.student}
+    chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
+    require_between("--points", options.points, 0, min(final.most for final in chosen))
+    return decide(options, "overrides", points=options.points, reason=options.reason)
+
+
+def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
+    """Enters the same for all students that were typed, or for none, and says what they have now."""
+    database = open_batch(options.folder)
+    students = [find_student(database, student) for student in options.student]
+    for student in students:
+        database.insert(table, student=student, time=now(), **values)
+    for final in all_finals(database, kept_settings(database)):
+        if final.student in students:
+            late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
+            hides = ", set by hand: nothing else counts" if final.override else ""
+            print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
+    say_report(options.folder)
+    return 0
+
+
+def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:
+    """Raises UserError; not a number is between nothing."""
+    if not least <= value <= most:
+        upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
+        raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
+
+
+def say_report(folder: Path) -> None:
+    """What shows the instructor's decision to others."""
+    print(f"Gradebook, feedback and page have it after  warplab-course report {folder}")

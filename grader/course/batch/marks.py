@@ -1,0 +1,56 @@
+"""Points by hand from a CSV file, a line a student, as a spreadsheet of journals' marks has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.batch.submissions import IDS, NAMES, read_table
+from grader.journal.console import UserError
+
+POINTS = ("points", "score", "mark", "marks", "grade")
+REASONS = ("reason", "comment", "remark", "feedback")
+
+
+@dataclass
+class Mark:
+    """One line: of whom, how many, why, and where it stands."""
+
+    student: str
+    points: float
+    reason: str
+    place: str  # marks.csv:7
+
+
+def read_marks(file: Path) -> list[Mark]:
+    """Lines with points; a line without any is of somebody who has none yet. Raises UserError naming file and line."""
+    columns, lines = read_table(file)
+    who, points = pick(columns, (*IDS, *NAMES)), pick(columns, POINTS)
+    if not who or not points:
+        missing = "points" if who else "id"
+        raise UserError(f"{file}: no column {missing}. Its first line names the columns: id, points, perhaps reason.")
+    marks = []
+    for number, line in lines:
+        cells = dict(zip(columns, line, strict=False))
+        student, text = cells.get(who, "").strip(), cells.get(points, "").strip()
+        if not text:
+            continue
+        place = f"{file}:{number}"
+        if not student:
+            raise UserError(f"{place}: {text} points of nobody: the column {who} is empty.")
+        marks.append(Mark(student, read_points(text, place), cells.get(pick(columns, REASONS), "").strip(), place))
+    return marks
+
+
+def pick(columns: Sequence[str], known: Sequence[str]) -> str:
+    """The first column of those known that is there; empty when none is."""
+    return next((name for name in known if name in columns), "")
+
+
+def read_points(text: str, place: str) -> float:
+    """A number, also with a decimal comma. Raises UserError."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        raise UserError(f"{place}: {text!r} is no number; write it as 7.5.") from None

@@ -1,0 +1,77 @@
+"""A batch that is there: what it was graded with, and who is who."""
+
+from __future__ import annotations
+
+import difflib
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.course.batch.database import Database
+from grader.course.batch.grading import Settings
+from grader.course.batch.submissions import Student, compose, names_of_one, read_roster, show_time, spellings
+from grader.journal.console import UserError
+
+DATABASE = "batch.sqlite"
+
+
+def open_batch(folder: Path) -> Database:
+    """The database of a batch that is there. Raises UserError."""
+    if not (folder / DATABASE).is_file():
+        raise UserError(f"{folder}: no {DATABASE} in it. A batch begins with: warplab-course grade")
+    return Database(folder / DATABASE)
+
+
+def kept_settings(database: Database) -> Settings:
+    """What the batch was graded with; its folder is where it lies now."""
+    kept = database.fact("settings")
+    folders = {name: Path(kept[name]) for name in ("root", "build")}
+    folders["folder"] = database.file.resolve().parent
+    return Settings(**{**kept, **folders, "stages": tuple(kept["stages"])})
+
+
+def find_key(database: Database, student: str) -> str:
+    """The submission of a student, or of a team. Raises UserError."""
+    if any(student == row.key for row in database.rows()):
+        return student
+    called = find_student(database, student)
+    return next(row.key for row in database.rows() if called in row.members)
+
+
+def find_student(database: Database, student: str) -> str:
+    """A student's id, given that or another name that the roster has for them. Raises UserError."""
+    members = {member for row in database.rows() for member in row.members}
+    ids = roster_ids(database)
+    student = compose(student)
+    known = (ids[name] for name in (student.casefold(), *spellings(student)) if name in ids)
+    called = student if student in members else next(known, "")
+    if called not in members:
+        near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
+        like = f" Is it {' or '.join(near)}?" if near else ""
+        raise UserError(
+            f"Nobody here is called {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
+        )
+    return called
+
+
+def roster_of(database: Database) -> list[Student]:
+    """The roster, as long as it lies where it lay."""
+    file = Path(database.fact("roster") or "")
+    return read_roster(file) if file.is_file() else []
+
+
+def roster_ids(database: Database) -> dict[str, str]:
+    """Ids by every other name that the roster has."""
+    roster = roster_of(database)
+    known = {name: student.id for name, student in names_of_one(roster).items()}
+    return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
+
+
+def names_by_id(database: Database) -> dict[str, set[str]]:
+    """What the roster calls each student."""
+    roster = roster_of(database)
+    return {student.id: {*student.aliases, student.name} - {""} for student in roster}
+
+
+def now() -> str:
+    """ISO 8601 in UTC."""
+    return show_time(datetime.now(UTC))

@@ -1,0 +1,79 @@
+"""Points by hand from a spreadsheet's CSV."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.course.batches import Course
+
+
+@pytest.fixture
+def graded(course: Course) -> Course:
+    roster = course.root / "roster.csv"
+    roster.write_text(
+        "id,name,email\nal1,Ada Lovelace,ada@example.org\nat2,Alan Turing,alan@example.org\nkj3,Kit,k@x.y\n"
+    )
+    for student in ("al1", "at2", "kj3"):
+        course.hand_in(student, "fine", "fine")
+    assert course.grade("--roster", roster).returncode == 0
+    return course
+
+
+def gradebook(course: Course) -> dict[str, dict[str, str]]:
+    course.verb("report")
+    return {line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text().splitlines())}
+
+
+def mark(course: Course, text: str, *more: str) -> tuple[int, str]:
+    file: Path = course.root / "marks.csv"
+    file.write_text(text)
+    said = course.verb("points", "--from", file, "--of", "10", *more)
+    return said.returncode, said.stdout + said.stderr
+
+
+def test_marks_of_a_file(graded: Course) -> None:
+    code, said = mark(
+        graded, "\ufeffE-mail;Points;Comment\nada@example.org;7,5;good plots\nAlan@example.org;10;\nk@x.y;;\n"
+    )
+    assert code == 0 and "journal: 2 students marked, 1 not" in said
+    lines = gradebook(graded)
+    assert [(lines[one]["points"], lines[one]["of"]) for one in ("al1", "at2", "kj3")] == [
+        ("19.5", "30"),
+        ("22", "30"),
+        ("12", "30"),
+    ]
+    listed = graded.verb("status").stdout
+    assert "journal 7.5 of 10 (good plots)" in listed and "journal 10 of 10 (marks.csv)" in listed
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,points\nal1,7\nxx9,8\n", "marks.csv:3: Nobody here is called xx9"),
+        ("id,points\nal1,7\nat2,12\n", "marks.csv:3: points 12: give 0 to 10"),
+        ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is no number"),
+        ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: points nan: give 0 to 10"),
+        ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is in"),
+        ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points of nobody"),
+        ("id,marked\nal1,7\n", "no column points"),
+        ("points\n7\n", "no column id"),
+        ("", "no column id"),
+    ],
+)
+def test_a_file_with_a_mistake_marks_nobody(graded: Course, text: str, words: str) -> None:
+    code, said = mark(graded, text)
+    assert code == 2 and words in said and "Traceback" not in said
+    assert "journal" not in graded.verb("status").stdout
+
+
+def test_a_file_and_what_does_not_go_with_it(graded: Course) -> None:
+    assert "leave --points and --undo out" in mark(graded, "id,points\nal1,7\n", "--points", "7")[1]
+    said = graded.verb("points", "--from", graded.root / "gone.csv", "--of", "10")
+    assert said.returncode == 2 and "gone.csv" in said.stderr
+    said = graded.verb("points", "--student", "al1", "--points", "7", "--of", "10")
+    assert said.returncode == 2 and "--reason" in said.stderr
+    said = graded.verb("points", "--student", "al1", "--of", "10", "--reason", "good")
+    assert said.returncode == 2 and "--points" in said.stderr
