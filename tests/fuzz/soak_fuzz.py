@@ -26,6 +26,7 @@ SOURCES = [
     *(f"grader/core/{name}.cpp" for name in ("json_node", "manifest", "report", "render", "table", "text", "utf8")),
     *(f"grader/core/{name}.cpp" for name in ("nearest", "hash", "statistics")),
     *(f"grader/judge/{name}.cpp" for name in ("answer", "ending", "findings", "counters", "occupancy", "resources")),
+    "grader/judge/compilation/diagnostics.cpp",
     "tests/fuzz/no_judge.cpp",
 ]
 

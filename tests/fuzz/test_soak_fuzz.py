@@ -1,0 +1,22 @@
+"""libFuzzer's targets take clang and a minute to build, so `make soak` alone does; that they link is seen here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from tests.fuzz.soak_fuzz import SOURCES
+from tests.labs.conftest import BUILD, ROOT
+
+
+def test_all_that_the_targets_call_is_linked(tmp_path: Path) -> None:
+    stands_in = tmp_path / "no_judge.o"
+    compiler = ["g++", "-std=c++20", "-O0", "-I.", "-c", "tests/fuzz/no_judge.cpp", "-o", stands_in]
+    subprocess.run(compiler, cwd=ROOT, check=True)
+    objects = [BUILD / "objects" / Path(source).with_suffix(".o") for source in SOURCES if "no_judge" not in source]
+    assert len(objects) == len(SOURCES) - 1
+    whole = tmp_path / "whole.o"
+    subprocess.run(["ld", "-r", "-o", whole, stands_in, *objects], cwd=ROOT, check=True)
+    missing = subprocess.run(["nm", "-u", "-C", whole], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"^ +U warplab::.*", missing, re.MULTILINE) == []
