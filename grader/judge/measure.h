@@ -8,6 +8,7 @@
 
 #include "grader/core/report.h"
 #include "grader/judge/check.h"
+#include "grader/judge/timing/baseline.h"
 
 namespace warplab {
 
@@ -36,20 +37,10 @@ struct Measured {
 
 using Progress = std::function<void(const std::string& what)>;
 
-/// Seconds of one iteration of the oracle's reference.
-struct Baseline {
-    double sequential_s = 0, openmp_s = 0;
-    int threads = 1;
-};
-
 /// Times one dataset. `reference` is the same stage's solution, timed alongside; null where there is none. `cpu`
 /// says whether the CPU can check what was seen of the outputs in `effort.verify_s`; else the reference solution does,
 /// and the CPU only where they differ.
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Baseline& cpu, const Progress& progress);
-
-/// The median of at least 5 within 3 s, kept in `cache` under a key of machine, compiler and dataset.
-Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
-                          const std::filesystem::path& cache, const std::string& key);
 
 }  // namespace warplab

@@ -1,0 +1,91 @@
+#pragma once
+// One of those who are timed in turns: the student's code, or the reference solution beside it.
+
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "grader/judge/buffers.h"
+#include "grader/judge/timing/pool.h"
+
+namespace warplab::timing {
+
+inline constexpr std::size_t timed_guard_bytes = 4096;
+inline constexpr double untrusted_gap_s = 300e-6;  // where there is no reference to learn it from
+
+/// What the runner left in part of one output, and the inputs it had.
+struct Sighting {
+    std::vector<std::size_t> window;  // per buffer, first element in the pool
+    std::size_t buffer, first;
+    Array found;
+    int sample;
+};
+
+/// One solution being timed: its process, its slots, what was seen of its outputs.
+class Contestant {
+  public:
+    Contestant(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed);
+
+    /// Starts the process. It ends with the thread that does this.
+    void start();
+
+    /// Waits until it has got at the device or has failed, as open() finds.
+    void wait();
+
+    /// Gives a process just started its memory, which is allocated the first time.
+    void open();
+    void end();
+
+    /// Between one process and the next: the memory's place makes a difference of up to some percent.
+    void exchange_memory(Contestant& other) { buffers_->exchange_memory(*other.buffers_); }
+
+    /// Seconds of `calls` calls, made in commands of at most as many as there are slots; 0 after a failure.
+    double time_calls(int calls, int sample);
+
+    /// Of the last time_calls(), what the events alone say: the time on the GPU, whatever the CPU was busy with.
+    double event_s() const { return event_s_; }
+
+    /// What this solution makes of the inputs of a sighting; sets `failure` where it makes nothing.
+    Array outputs_for(const Sighting& seen);
+    void poison_scratch() { buffers_->poison_all(); }
+    std::vector<Sighting>& sightings() { return sightings_; }
+
+    /// How much longer than the events' time whole commands took: nearly the most that was seen.
+    double usual_gap() const;
+    void forget_gaps() { gaps_.clear(); }
+
+    std::optional<Failure> failure;
+    double gap_s = untrusted_gap_s;
+
+  private:
+    void allocate();
+    Session::Reply command(std::uint32_t calls);
+
+    /// What a command costs beside its calls: the conversation, and the GPU's turn from the judge to the runner.
+    void measure_empty_command();
+
+    /// New inputs for the first `calls` slots, at offsets nobody could foresee.
+    void move_inputs(std::uint32_t calls);
+    void copy_inputs(std::uint32_t slot);
+    double time_command(std::uint32_t calls);
+
+    /// Keeps parts of outputs drawn at random, and one slot's (nearly) whole output at the end of a sample.
+    void look(std::uint32_t calls, int sample, bool last);
+    void sight(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample);
+    void check_guards();
+
+    StageRun& run_;
+    const Pool& pool_;
+    Problem shape_;
+    std::mt19937_64 random_;
+    Poison poison_;
+    std::optional<Buffers> buffers_;
+    std::vector<std::vector<std::size_t>> windows_;  // per slot and buffer, the first element in the pool
+    std::vector<Sighting> sightings_;
+    std::vector<double> gaps_;
+    std::size_t kept_bytes_ = 0;
+    double empty_s_ = 0, event_s_ = 0;
+    bool open_ = false;
+};
+
+}  // namespace warplab::timing
