@@ -1,4 +1,4 @@
-// Harm: forgets which GPU it was given, and keeps all that it can reach busy while others are timed there. The wrong
+// Cheat: forgets which GPU it was given, and keeps all that it can reach busy while others are timed there. The wrong
 // answer is for the test to see: it comes when there was more than one.
 #include <fcntl.h>
 #include <unistd.h>
