@@ -53,9 +53,10 @@ def test_marks_of_a_file(graded: Course) -> None:
     ("text", "words"),
     [
         ("id,points\nal1,7\nxx9,8\n", "marks.csv:3: Nobody here is called xx9"),
-        ("id,points\nal1,7\nat2,12\n", "marks.csv:3: points 12: give 0 to 10"),
+        ("id,points\nal1,7\nat2,12\n", "marks.csv:3: 12 points: give 0 to 10"),
+        ("id,points\nal1,7\nat2,-1\n", "marks.csv:3: -1 points: give 0 to 10"),
         ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is no number"),
-        ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: points nan: give 0 to 10"),
+        ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: nan points: give 0 to 10"),
         ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is in"),
         ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points of nobody"),
         ("id,marked\nal1,7\n", "no column points"),

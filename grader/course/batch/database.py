@@ -16,7 +16,7 @@ import contextlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -376,14 +376,12 @@ class Database:
         found = dict(self.query("SELECT status, COUNT(*) FROM submissions GROUP BY status"))
         return {status: found[status] for status in ["", *STATUSES] if status in found}
 
-    def insert(self, table: str, **values: Any) -> None:
-        """Adds to extensions, points or overrides."""
-        names = ", ".join(values)
+    def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Adds lines of the same columns to extensions, points or overrides, all or none."""
         with self.transaction() as connection:
-            connection.execute(
-                f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})",
-                list(values.values()),
-            )
+            for line in lines:
+                places = ", ".join("?" * len(line))
+                connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
 
     def decisions(self) -> list[tuple[str, str, str, str]]:
         """All that was decided by hand, oldest first: time, student, what, why."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from grader.course.batch.database import Database
-from grader.course.batch.marks import read_marks
-from grader.course.batch.opened import find_student, kept_settings, now, open_batch
+from grader.course.batch.marks import Mark, read_marks
+from grader.course.batch.opened import find_student, kept_settings, make_finder, now, open_batch
 from grader.course.batch.outputs import all_finals
 from grader.course.batch.policy import UNDONE, UNDONE_TIME, read_policy
 from grader.course.batch.submissions import FILE_DATE, parse_zoned_time
@@ -72,26 +72,37 @@ def points_from_file(options: argparse.Namespace) -> int:
         raise UserError("--from: the file has the points; leave --points and --undo out.")
     require_most(options)
     database = open_batch(options.folder)
-    places: dict[str, str] = {}
-    marks = read_marks(options.file)
-    for mark in marks:
-        try:
-            mark.student = find_student(database, mark.student)
-            require_between("points", mark.points, 0, options.of or math.inf)
-        except UserError as error:
-            raise UserError(f"{mark.place}: {error}") from None
-        if mark.student in places:
-            raise UserError(f"{mark.place}: {mark.student} is in {places[mark.student]} too.")
-        places[mark.student] = mark.place
-    require_same_most(database, options, places.keys())
-    for mark in marks:
-        values = {"item": options.item, "points": mark.points, "most": options.of}
-        reason = mark.reason or options.reason or options.file.name
-        database.insert("points", student=mark.student, time=now(), reason=reason, **values)
-    others = {member for row in database.rows() for member in row.members} - places.keys()
+    marks = read_marks(options.file, options.of or math.inf)
+    students = find_marked(database, marks)
+    require_same_most(database, options, set(students))
+    reasons = [mark.reason or options.reason or options.file.name for mark in marks]
+    given = {"time": now(), "item": options.item, "most": options.of}
+    database.insert(
+        "points",
+        [
+            given | {"student": student, "points": mark.points, "reason": reason}
+            for student, mark, reason in zip(students, marks, reasons, strict=True)
+        ],
+    )
+    others = {member for row in database.rows() for member in row.members} - set(students)
     print(f"{options.item}: {plural(len(marks), 'student')} marked, {len(others)} not.")
     say_report(options.folder)
     return 0
+
+
+def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
+    """Their ids, each once. Raises UserError naming the line."""
+    finder = make_finder(database)
+    places: dict[str, str] = {}
+    for mark in marks:
+        try:
+            student = finder(mark.student)
+        except UserError as error:
+            raise UserError(f"{mark.place}: {error}") from None
+        if student in places:
+            raise UserError(f"{mark.place}: {student} is in {places[student]} too.")
+        places[student] = mark.place
+    return list(places)
 
 
 def require_student_and_reason(options: argparse.Namespace) -> None:
@@ -132,8 +143,7 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
     """Enters the same for all students that were typed, or for none, and says what they have now."""
     database = open_batch(options.folder)
     students = [find_student(database, student) for student in options.student]
-    for student in students:
-        database.insert(table, student=student, time=now(), **values)
+    database.insert(table, [{"student": student, "time": now()} | values for student in students])
     for final in all_finals(database, kept_settings(database)):
         if final.student in students:
             late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.batch.submissions import IDS, NAMES, read_table
 from grader.journal.console import UserError
+from grader.journal.units import show_points
 
 POINTS = ("points", "score", "mark", "marks", "grade")
 REASONS = ("reason", "comment", "remark", "feedback")
@@ -23,7 +25,7 @@ class Mark:
     place: str  # marks.csv:7
 
 
-def read_marks(file: Path) -> list[Mark]:
+def read_marks(file: Path, most: float) -> list[Mark]:
     """Lines with points; a line without any is of somebody who has none yet. Raises UserError naming file and line."""
     columns, lines = read_table(file)
     who, points = pick(columns, (*IDS, *NAMES)), pick(columns, POINTS)
@@ -39,7 +41,9 @@ def read_marks(file: Path) -> list[Mark]:
         place = f"{file}:{number}"
         if not student:
             raise UserError(f"{place}: {text} points of nobody: the column {who} is empty.")
-        marks.append(Mark(student, read_points(text, place), cells.get(pick(columns, REASONS), "").strip(), place))
+        marks.append(
+            Mark(student, read_points(text, most, place), cells.get(pick(columns, REASONS), "").strip(), place)
+        )
     return marks
 
 
@@ -48,9 +52,13 @@ def pick(columns: Sequence[str], known: Sequence[str]) -> str:
     return next((name for name in known if name in columns), "")
 
 
-def read_points(text: str, place: str) -> float:
+def read_points(text: str, most: float, place: str) -> float:
     """A number, also with a decimal comma. Raises UserError."""
     try:
-        return float(text.replace(",", "."))
+        points = float(text.replace(",", "."))
     except ValueError:
         raise UserError(f"{place}: {text!r} is no number; write it as 7.5.") from None
+    if not 0 <= points <= most:
+        upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
+        raise UserError(f"{place}: {text} points: give 0{upper}.")
+    return points

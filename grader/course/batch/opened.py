@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Mapping, Set
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,9 +40,18 @@ def find_key(database: Database, student: str) -> str:
 
 def find_student(database: Database, student: str) -> str:
     """A student's id, given that or another name that the roster has for them. Raises UserError."""
+    return make_finder(database)(student)
+
+
+def make_finder(database: Database) -> Callable[[str], str]:
+    """find_student() of those who are there now, for many."""
     members = {member for row in database.rows() for member in row.members}
     ids = roster_ids(database)
-    student = compose(student)
+    return lambda student: pick_student(compose(student), members, ids)
+
+
+def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
+    """Of all who are there. `ids`: by other names. Raises UserError."""
     known = (ids[name] for name in (student.casefold(), *spellings(student)) if name in ids)
     called = student if student in members else next(known, "")
     if called not in members:
