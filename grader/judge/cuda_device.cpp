@@ -327,6 +327,7 @@ std::optional<int> CudaDevice::node() const {
     unsigned minor = 0;
     const Handle device = management_device();
     if (!device || !ask_management("nvmlDeviceGetMinorNumber", device, &minor)) return std::nullopt;
+    if (access(("/dev/nvidia" + std::to_string(minor)).c_str(), F_OK) != 0) return std::nullopt;
     return static_cast<int>(minor);
 }
 
