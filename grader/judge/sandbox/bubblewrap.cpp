@@ -64,7 +64,7 @@ void add_system(Words& command) {
 }
 
 void add_gpu(Words& command, std::optional<int> only) {
-    for (const auto& node : gpu_devices(only)) add(command, {"--dev-bind", node.string(), node.string()});
+    for (const auto& node : gpu_devices(only)) add(command, {"--dev-bind-try", node.string(), node.string()});
     add(command, {"--ro-bind-try", "/sys", "/sys"});
     add_folders_above(command, driver_folders());
     for (const auto& folder : driver_folders())
