@@ -27,7 +27,8 @@ std::vector<std::filesystem::path> gpu_devices(std::optional<int> node);
 std::vector<std::filesystem::path> driver_folders();
 
 /// What the caller gives, then PATH, HOME, LANG, LD_LIBRARY_PATH, WARPLAB_THREADS and, for a program on the GPU,
-/// CUDA_VISIBLE_DEVICES, unless it sees one GPU `only`. Of two with one name the caller's counts.
+/// CUDA_VISIBLE_DEVICES, which a program that sees `only` one GPU needs for a part of it alone (MIG-…). Of two with one
+/// name the caller's counts.
 std::vector<std::string> clean_environment(bool gpu, bool only, const std::vector<std::string>& more);
 
 }  // namespace warplab::sandbox

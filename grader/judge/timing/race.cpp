@@ -200,6 +200,7 @@ void Race::drop_slow_clocks() {
     const double least = 0.95 * median(clocks);
     std::erase_if(rounds.back(), [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < least; });
 }
+
 void take_samples(Race& race, int calls, const Effort& effort, const Progress& progress) {
     race.take_round(calls, progress);
     const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
