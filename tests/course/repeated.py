@@ -5,7 +5,8 @@
 Each lab's solutions are handed in by so many students and graded as one batch. An honest hand-in must get the same
 verdict and points each time, must not be called implausible, and may be ambiguous at most once in 100 timings. The
 spread of a stage is that of the ratio of its time to the reference's, timed beside it: the largest less the smallest,
-over their median. `--limit-s` takes what was graded in that time, and `--with FILE` adds what an earlier run found.
+over their median. As the reference is the same program, that ratio is 1: `missed` counts the timings whose interval
+leaves it out. `--limit-s` takes what was graded in that time, and `--with FILE` adds what an earlier run found.
 """
 
 from __future__ import annotations
@@ -33,12 +34,19 @@ BUILD = Path(os.environ.get("BUILD") or "build")
 LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 
 
-def grade(lab: str, times: int, folder: Path, options: list[str], end: float) -> list[dict[str, Any]]:
-    """The reports of one lab's solutions, graded so many times, or as often as can be until `end` (s, monotonic clock).
-    Exits when the batch does not end well."""
+def hand_in(lab: str, since: str, folder: Path) -> None:
+    """The lab's solutions in `folder`, from the stage `since` on."""
+    shutil.copytree(ROOT / "solutions" / lab, folder)
+    for earlier in (file for file in folder.glob("*.cu") if file.stem < since):
+        earlier.unlink()
+
+
+def grade(lab: str, times: int, since: str, folder: Path, options: list[str], end: float) -> list[dict[str, Any]]:
+    """The reports of one lab's solutions from `since` on, graded so many times, or as often as can be until `end` (s,
+    monotonic clock). Exits when the batch does not end well."""
     handed_in, out = folder / f"{lab} handed in", folder / lab
     for number in range(times):
-        shutil.copytree(ROOT / "solutions" / lab, handed_in / f"s{number:03}")
+        hand_in(lab, since, handed_in / f"s{number:03}")
     command = [sys.executable, "-m", "grader.course.batch", "grade", handed_in, "--lab", lab, "--out", out]
     command += ["--build", BUILD, *options]
     batch = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=sys.stderr)
@@ -53,7 +61,7 @@ def grade(lab: str, times: int, folder: Path, options: list[str], end: float) ->
         sys.exit(f"{lab}: the batch did not begin.")
     database = Database(out / "batch.sqlite")
     counts = database.counts()
-    wanted = {"graded", "needs_review"} | ({""} if stopped else set())
+    wanted = {"graded", "needs_review"} | ({"missing_stages"} if since else set()) | ({""} if stopped else set())
     if set(counts) - wanted or sum(counts.values()) != times:
         sys.exit(f"{lab}: {counts}")
     reports = [json.loads(database.report(row.grade)) for row in database.rows() if row.grade]
@@ -61,50 +69,56 @@ def grade(lab: str, times: int, folder: Path, options: list[str], end: float) ->
     return reports
 
 
-def compare(lab: str, reports: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each stage: its outcomes, how many each, and how its ratios spread."""
+def compare(lab: str, since: str, reports: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each stage from `since` on: its outcomes, how many each, and how its ratios spread."""
     stages: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for report in reports:
         for stage in report["stages"]:
             stages[stage["stage"]].append(stage)
-    return [{"lab": lab, "stage": name} | summarise(graded) for name, graded in stages.items()]
+    return [{"lab": lab, "stage": name} | summarise(graded) for name, graded in stages.items() if name >= since]
 
 
 def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
-    """One stage's outcomes, and its ratios of each dataset."""
+    """One stage's outcomes, and each dataset's ratios with their intervals."""
     outcomes: dict[str, int] = defaultdict(int)
     ratios: dict[str, list[float]] = defaultdict(list)
+    intervals: dict[str, list[list[float]]] = defaultdict(list)
     ambiguous = 0
     for stage in graded:
         cause = (stage.get("error") or {}).get("cause", "")
         outcomes[" ".join([stage["verdict"], f"{stage['score']['total']:.4g}", cause]).strip()] += 1
         for timed in stage["measurements"]:
             ambiguous += timed["ambiguous"]
-            if timed["reference_ratio"]:
-                ratios[timed["dataset"]].append(round(timed["reference_ratio"]["median"], 5))
-    return {"outcomes": dict(outcomes), "ambiguous": ambiguous, "ratios": dict(ratios)} | figures_of(outcomes, ratios)
+            if ratio := timed["reference_ratio"]:
+                ratios[timed["dataset"]].append(round(ratio["median"], 5))
+                intervals[timed["dataset"]].append([round(ratio["low"], 5), round(ratio["high"], 5)])
+    return with_figures({"outcomes": outcomes, "ambiguous": ambiguous, "ratios": ratios, "intervals": intervals})
 
 
-def figures_of(outcomes: dict[str, int], ratios: dict[str, list[float]]) -> dict[str, Any]:
-    """`spread` is of the dataset that spreads most, None where nothing was timed."""
-    spreads = [(max(values) - min(values)) / statistics.median(values) for values in ratios.values()]
-    deviations = [statistics.pstdev(values) / statistics.median(values) for values in ratios.values()]
-    return {
-        "times": sum(outcomes.values()),
-        "timings": sum(map(len, ratios.values())),
+def with_figures(row: dict[str, Any]) -> dict[str, Any]:
+    """`spread` and `deviation` are of the dataset that spreads most, None where nothing was timed."""
+    ratios = row["ratios"].values()
+    spreads = [(max(values) - min(values)) / statistics.median(values) for values in ratios]
+    deviations = [statistics.pstdev(values) / statistics.median(values) for values in ratios]
+    intervals = [interval for of_dataset in row["intervals"].values() for interval in of_dataset]
+    return row | {
+        "times": sum(row["outcomes"].values()),
+        "timings": sum(map(len, ratios)),
         "spread": max(spreads, default=None),
         "deviation": max(deviations, default=None),
+        "missed": sum(not low <= 1 <= high for low, high in intervals),
     }
 
 
 def merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """A stage's row of two runs together."""
-    outcomes = dict(Counter(one["outcomes"]) + Counter(other["outcomes"]))
-    ratios = {
-        name: one["ratios"].get(name, []) + other["ratios"].get(name, []) for name in one["ratios"] | other["ratios"]
-    }
-    both = {"outcomes": outcomes, "ambiguous": one["ambiguous"] + other["ambiguous"], "ratios": ratios}
-    return {"lab": one["lab"], "stage": one["stage"]} | both | figures_of(outcomes, ratios)
+
+    def joined(what: str) -> dict[str, Any]:
+        return {name: one[what].get(name, []) + other[what].get(name, []) for name in one[what] | other[what]}
+
+    both = {"outcomes": dict(Counter(one["outcomes"]) + Counter(other["outcomes"]))}
+    both |= {"ambiguous": one["ambiguous"] + other["ambiguous"]}
+    return with_figures(one | both | {"ratios": joined("ratios"), "intervals": joined("intervals")})
 
 
 def merge_all(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -132,7 +146,7 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
     return found + ([f"{ambiguous} of {timings} timings are ambiguous"] if ambiguous * 100 > timings else [])
 
 
-def repeat(labs: list[str], times: int, options: list[str], limit_s: float) -> Iterator[dict[str, Any]]:
+def repeat(labs: list[str], times: int, since: str, options: list[str], limit_s: float) -> Iterator[dict[str, Any]]:
     """All of it as JSON, again after each lab."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
@@ -140,7 +154,8 @@ def repeat(labs: list[str], times: int, options: list[str], limit_s: float) -> I
         for lab in labs:
             if time.monotonic() > begin + limit_s:
                 return
-            of_lab = compare(lab, grade(lab, times, Path(folder), options, begin + limit_s))
+            reports = grade(lab, times, since, Path(folder), options, begin + limit_s)
+            of_lab = compare(lab, since, reports)
             rows += of_lab
             for row in of_lab:
                 show(row)
@@ -167,6 +182,7 @@ def main() -> int:
     parser.add_argument("--labs", nargs="+", default=LABS, choices=LABS, metavar="LAB")
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--sample-seconds", default="1")
+    parser.add_argument("--since", default="", metavar="STAGE", help="the first stage of each lab")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of each lab")
     parser.add_argument("--no-check-mode", action="store_true")
     parser.add_argument("--limit-s", type=float, default=math.inf)
@@ -176,7 +192,7 @@ def main() -> int:
     more = ["--backend", options.backend, "--sample-seconds", options.sample_seconds, "--no-nvcc"]
     more += ["--upto", options.upto] if options.upto else []
     more += ["--no-check-mode"] * options.no_check_mode
-    for part in repeat(options.labs, options.times, more, options.limit_s):
+    for part in repeat(options.labs, options.times, options.since, more, options.limit_s):
         report = add(part, options.earlier)
         if options.json:
             options.json.write_text(json.dumps(report, indent=1) + "\n")
