@@ -31,11 +31,14 @@ MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def make_page(reports: Sequence[Report], unreadable: Sequence[str] = (), more: Html | None = None) -> str:
-    """The whole page. `unreadable` holds a message for each file that could not be shown; `more` stands below them."""
+def make_page(
+    reports: Sequence[Report], unreadable: Sequence[str] = (), more: Html | None = None, sums: Sequence[str] = ()
+) -> str:
+    """The whole page. `unreadable` holds a message for each file that could not be shown; `more` stands below them.
+    `sums`: what counts in the place of the reports' points."""
     title = f"{' and '.join(sorted({report.lab for report in reports})) or 'No lab'}: report"
     problems = [tag("p", message, class_="note bad") for message in unreadable]
-    content = join(make_header(reports), *problems, more, tag("main", *map(make_lab, reports)))
+    content = join(make_header(reports, sums), *problems, more, tag("main", *map(make_lab, reports)))
     return make_document(title, Path(__file__).with_suffix(".css").read_text(encoding="utf-8"), content)
 
 
@@ -54,8 +57,8 @@ def make_document(title: str, style: str, content: Html, images: bool = False) -
     return f"<!doctype html>\n{tag('html', head, tag('body', content), lang='en')}\n"
 
 
-def make_header(reports: Sequence[Report]) -> Html:
-    """Title, the result in one line, and where and when it was found."""
+def make_header(reports: Sequence[Report], sums: Sequence[str]) -> Html:
+    """Title, the result in one line, and before it what counts in its place."""
     stages = [stage for report in reports for stage in report.stages]
     totals = [report.total for report in reports]
     counts = {verdict: sum(stage.verdict == verdict for stage in stages) for verdict in ("passed", "failed", "error")}
@@ -67,7 +70,9 @@ def make_header(reports: Sequence[Report]) -> Html:
         parts.append(f"{show_points(points)} of {show_points(most)} points")
         if pending := sum(total.pending for total in totals):
             parts.append(f"{show_points(pending)} pending")
-    return tag("header", tag("h1", "Lab report"), tag("p", " \N{MIDDLE DOT} ".join(parts), class_="lead"))
+    line = " \N{MIDDLE DOT} ".join(parts)
+    leads = [tag("p", lead, class_="lead") for lead in sums or [line]]
+    return tag("header", tag("h1", "Lab report"), *leads, tag("p", f"The code: {line}") if sums else None)
 
 
 def make_lab(report: Report) -> Html:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.batch.alike import Alike, find_alike
-from grader.course.batch.dashboard import make_dashboard, pseudonym
+from grader.course.batch.dashboard import count_all, make_dashboard, pseudonym
 from grader.course.batch.database import Database, Row, Stage
 from grader.course.batch.feedback import redact
 from grader.course.batch.policy import Policy, finals
@@ -55,6 +55,17 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     assert (book["at2"]["of"], book["at2"]["journal"], book["al1"]["late_penalty"]) == ("25", "3", "12")
     assert book["gh3"]["override"] == "'=shown in person"
     assert "Together 15 of 25 points" in (course.out / "feedback/at2/feedback.txt").read_text()
+    page = (course.out / "feedback/at2/index.html").read_text()
+    assert '<p class="lead">Together 15 of 25 points for at2.</p><p>The code: 2 of 2 stages passed' in page
+
+
+def test_the_page_counts_submissions_and_students() -> None:
+    alone = Row("al1", "", ["al1"], "", "", [], "graded", "", 0)
+    team = Row("at2+gh3", "", ["at2", "gh3"], "", "", [], "graded", "", 0)
+    absent = Row("zz9", "", ["zz9"], "", "", [], "not_submitted", "", 0)
+    assert count_all([alone]) == "1 submission"
+    assert count_all([alone, team]) == "2 submissions by 3 students"
+    assert count_all([alone, team, absent]) == "2 submissions by 3 of 4 students"
 
 
 def test_decisions_are_checked_and_say_what_came_of_them(course: Course) -> None:

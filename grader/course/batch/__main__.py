@@ -19,7 +19,7 @@ from typing import Any
 
 from grader.course.batch.database import PENDING, STATUSES, Database
 from grader.course.batch.decisions import due, extend, override, points
-from grader.course.batch.feedback import describe_submission
+from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_lab, read, safe_name, try_judge
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.outputs import all_finals, write_outputs
@@ -276,7 +276,7 @@ def export(options: argparse.Namespace) -> int:
         Entry(
             final.student,
             report_of(database, settings, final),
-            describe_submission(final.row, [final]),
+            [*describe_submission(final.row, [final]), *sum_up([final])],
             names.get(final.student, ()),
         )
         for final in decided

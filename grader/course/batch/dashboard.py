@@ -77,12 +77,24 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
         kind = "ours" if status in OURS else None
         if counts[status]:
             items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
-    lead = plural(len(rows) - counts["not_submitted"], "submission")
-    lead += f" of {plural(len(rows), 'student')}" if counts["not_submitted"] else ""
     return tag(
-        "header", tag("h1", title), tag("p", lead, class_="lead"), tag("ul", *items, class_="counts"),
+        "header", tag("h1", title), tag("p", count_all(rows), class_="lead"), tag("ul", *items, class_="counts"),
         tag("p", " \N{MIDDLE DOT} ".join(facts), class_="caption"),
     )  # fmt: skip
+
+
+def count_all(rows: Sequence[Row]) -> str:
+    """How many submissions there are, and of how many students where that differs: because of teams, or the absent."""
+    handed_in = [row for row in rows if row.status != "not_submitted"]
+    everyone, present = members_of(rows), members_of(handed_in)
+    lead = plural(len(handed_in), "submission")
+    if len(everyone) == len(handed_in):
+        return lead
+    return f"{lead} by {f'{len(present)} of ' if present != everyone else ''}{plural(len(everyone), 'student')}"
+
+
+def members_of(rows: Sequence[Row]) -> set[str]:
+    return {member for row in rows for member in row.members}
 
 
 def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping[str, str]) -> Html:

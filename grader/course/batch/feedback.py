@@ -81,18 +81,19 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
 def write_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> None:
     """index.html, feedback.txt and report.json in feedback/<name of the submission>/."""
     target = folder / "feedback" / safe_name(row.key)
-    remarks = describe_submission(row, finals)
-    journal = link_journal(target)
+    remarks, sums = describe_submission(row, finals), sum_up(finals)
+    said = [*remarks, *sums]
+    below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
     if row.grade is None:
-        write_atomically(target / "feedback.txt", "\n".join([*remarks, ""]))
-        write_atomically(target / "index.html", make_remarks_page(remarks, journal))
+        write_atomically(target / "feedback.txt", "\n".join([*said, ""]))
+        write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
     redacted = redact(json.loads(database.report(row.grade)))
     report: Report = from_json(Report, redacted, "")
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
-    opening = [*remarks, ""] if remarks else []
+    opening = [*said, ""] if said else []
     write_atomically(target / "feedback.txt", "\n".join([*opening, tell_report(report)]))
-    write_atomically(target / "index.html", make_page([report], remarks, journal))
+    write_atomically(target / "index.html", make_page([report], more=below, sums=sums))
 
 
 def describe_submission(row: Row, finals: list[Final]) -> list[str]:
@@ -114,12 +115,11 @@ def link_journal(target: Path) -> Html | None:
     return tag("p", tag("a", "The journal", href=JOURNAL), ", made anew of the records and notes handed in.")
 
 
-def make_remarks_page(remarks: list[str], journal: Html | None) -> str:
+def make_remarks_page(sums: list[str], below: Html) -> str:
     """The page of what has no report."""
     style = Path(page.__file__).with_suffix(".css").read_text(encoding="utf-8")
-    heading = tag("header", tag("h1", "Lab report"), tag("p", "Not graded", class_="lead"))
-    notes = [tag("p", remark, class_="note") for remark in remarks]
-    return make_document("Not graded", style, join(heading, *notes, journal))
+    leads = [tag("p", lead, class_="lead") for lead in sums or ["Not graded"]]
+    return make_document("Not graded", style, join(tag("header", tag("h1", "Lab report"), *leads), below))
 
 
 def describe(final: Final) -> list[str]:
@@ -134,6 +134,13 @@ def describe(final: Final) -> list[str]:
     words += [f"{item}: {show_points(points)} points." for item, points in final.given.items()]
     if final.override:
         words.append("Points were set by hand.")  # why is in gradebook.csv
-    if words and final.counts and final.points is not None:
-        words.append(f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}.")
     return words
+
+
+def sum_up(finals: list[Final]) -> list[str]:
+    """What comes of it for each student, where that is not what the report says."""
+    return [
+        f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}."
+        for final in finals
+        if final.counts and final.points is not None and describe(final)
+    ]
