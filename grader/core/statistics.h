@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,10 +14,9 @@ struct Round {
     std::vector<double> a, b;  // of one length, at least 1
 };
 
-/// The geometric mean of each round's median paired ratio a[i]/b[i], with its bootstrap 95% interval (seeded, so it
-/// repeats). Of an even number of
-/// rounds, neighbours are drawn together: what favours one of the two in a round may favour the other in the next.
-Interval paired_ratio(std::span<const Round> rounds, std::uint64_t seed = 1);
+/// The geometric mean of each round's median paired ratio a[i]/b[i], with its 95% interval by Student's t: rounds
+/// differ by more than their samples say. Of one round alone, the median's interval by its samples.
+Interval paired_ratio(std::span<const Round> rounds);
 
 /// (high - low) / 2 / median
 double half_width(const Interval& interval);

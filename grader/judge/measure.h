@@ -22,9 +22,8 @@ struct Bandwidth {
 
 /// How much to measure. The defaults are the benchmark's; the CPU backend's forced timing takes less.
 struct Effort {
-    // Each in fresh processes; even, as they exchange their memory from one to the next. Fewer do not show how much
-    // processes differ.
-    int rounds = 6, most_rounds = 10;
+    // Each in fresh processes; even, as they exchange their memory from one to the next.
+    int rounds = 4, most_rounds = 10;
     int samples = 3;                                  // a round
     double sample_s = 1, total_s = 40, verify_s = 8;  // total: of all samples of a stage
 };

@@ -12,9 +12,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-Interval paired_ratio(const Values& a, const Values& b, std::uint64_t seed = 1) {
-    return warplab::paired_ratio(std::vector<Round>{{a, b}}, seed);
-}
+Interval paired_ratio(const Values& a, const Values& b) { return warplab::paired_ratio(std::vector<Round>{{a, b}}); }
 
 TEST(Median, IsTheMiddle) {
     EXPECT_EQ(median(Values{3}), 3);
@@ -49,30 +47,48 @@ TEST(PairedRatio, OfOnePairHasNoWidth) {
     EXPECT_EQ(ratio.high, 1.5);
 }
 
-TEST(PairedRatio, RepeatsForASeed) {
-    const Values a = {1.0, 1.1, 1.3, 0.9, 1.2, 1.05}, b(6, 1.0);
-    const Interval one = paired_ratio(a, b, 7), two = paired_ratio(a, b, 7);
-    EXPECT_EQ(one.low, two.low);
-    EXPECT_EQ(one.high, two.high);
-    EXPECT_LT(one.low, one.median);
-    EXPECT_LT(one.median, one.high);
-    EXPECT_GE(one.low, 0.9);
-    EXPECT_LE(one.high, 1.3);
+TEST(PairedRatio, OfARoundLeavesItsExtremesOut) {
+    const Values a = {1.0, 1.1, 9.0, 0.9, 1.2, 1.05, 1.1, 0.1, 1.15}, b(9, 1.0);
+    const Interval ratio = paired_ratio(a, b);
+    EXPECT_EQ(ratio.low, 0.9);
+    EXPECT_EQ(ratio.median, 1.1);
+    EXPECT_EQ(ratio.high, 1.2);
+}
+
+struct Noise {
+    double of_rounds, of_samples, alternating;
+};
+
+/// How many of 200 intervals hold the ratio 2.
+int count_held(std::size_t rounds, std::size_t samples, const Noise& noise) {
+    std::mt19937_64 engine(1);
+    std::normal_distribution<double> normal;
+    int held = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+        std::vector<Round> timed;
+        for (std::size_t i = 0; i < rounds; ++i) {
+            const double of_round = noise.of_rounds * normal(engine) + (i % 2 ? 1 : -1) * noise.alternating;
+            timed.emplace_back().b.assign(samples, 1);
+            for (std::size_t k = 0; k < samples; ++k)
+                timed.back().a.push_back(2 * (1 + of_round + noise.of_samples * normal(engine)));
+        }
+        const Interval ratio = warplab::paired_ratio(timed);
+        held += ratio.low <= 2 && 2 <= ratio.high;
+    }
+    return held;
 }
 
 TEST(PairedRatio, IntervalHoldsTheTruthAboutAsOftenAsItSays) {
-    std::mt19937_64 engine(1);
-    std::normal_distribution<double> noise(0, 0.05);
-    int held = 0;
-    constexpr int trials = 100;
-    for (int trial = 0; trial < trials; ++trial) {
-        Values a(15), b(15, 1.0);
-        for (double& value : a) value = 2 + noise(engine);
-        const Interval ratio = paired_ratio(a, b);
-        held += ratio.low <= 2 && 2 <= ratio.high;
-    }
-    EXPECT_GE(held, trials * 88 / 100);
-    EXPECT_LE(held, trials * 995 / 1000);
+    constexpr Noise of_samples{0, 0.02, 0}, of_rounds{0.005, 0.001, 0}, of_both{0.003, 0.003, 0},
+        alternating{0.003, 0.003, 0.01};
+    const auto expect_95_of_100 = [](int held) {
+        EXPECT_GE(held, 178);
+        EXPECT_LE(held, 199);
+    };
+    expect_95_of_100(count_held(1, 15, of_samples));
+    for (const std::size_t rounds : {4, 6, 10})
+        for (const Noise& noise : {of_samples, of_rounds, of_both, alternating})
+            expect_95_of_100(count_held(rounds, 3, noise));
 }
 
 TEST(PairedRatio, NeedsPairs) {
@@ -93,8 +109,8 @@ TEST(PairedRatio, IntervalHoldsWhatDiffersBetweenRounds) {
     const std::vector<Round> rounds = {{{1, 1}, {1, 1}}, {{1, 1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}, {{1.1, 1.1}, {1, 1}}};
     const Interval ratio = warplab::paired_ratio(rounds);
     EXPECT_NEAR(ratio.median, std::sqrt(1.1), 1e-12);
-    EXPECT_NEAR(ratio.low, 1, 1e-12);
-    EXPECT_NEAR(ratio.high, 1.1, 1e-12);
+    EXPECT_NEAR(std::log(ratio.high / ratio.median), 4.303 * std::log(1.1) / std::sqrt(8), 1e-12);
+    EXPECT_NEAR(ratio.low * ratio.high, 1.1, 1e-12);
 }
 
 TEST(PairedRatio, OfARoundIsItsMedian) {
