@@ -69,6 +69,8 @@ static void fields(Visitor& visit, Visited<Visitor, Measurement>& measured) {
     visit("calls_per_sample", measured.calls_per_sample);
     visit("cut", measured.cut);
     visit("samples_s", measured.samples_s);
+    visit("reference_samples_s", measured.reference_samples_s);
+    visit("samples_of_rounds", measured.samples_of_rounds);
     visit("conditions", measured.conditions);
     visit.required("median_s", measured.median_s);
     visit("reference_s", measured.reference_s);

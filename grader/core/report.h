@@ -60,6 +60,8 @@ struct Measurement {
     int calls_per_sample = 1000;  // below what `iterations` needs when the sample was cut; times are scaled up
     bool cut = false;
     std::vector<double> samples_s;
+    std::vector<double> reference_samples_s;  // each taken beside the sample of its place; empty without a reference
+    std::vector<int> samples_of_rounds;       // how many each round of fresh processes took
     std::vector<SampleConditions> conditions;
     double median_s = 0;
     std::optional<double> reference_s;        // this stage's reference solution, timed alongside

@@ -108,6 +108,8 @@ class Measurement:
     calls_per_sample: int = 1000
     cut: bool = False
     samples_s: list[float] = field(default_factory=list)
+    reference_samples_s: list[float] = field(default_factory=list)
+    samples_of_rounds: list[int] = field(default_factory=list)
     conditions: list[Conditions] = field(default_factory=list)
     median_s: float = 0
     reference_s: float | None = None

@@ -98,8 +98,10 @@ void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
     if (m.cut) m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, calls_wanted));
     for (const Sample& sample : race.samples()) {
         m.samples_s.push_back(sample.student_s * scale);
+        if (race.reference) m.reference_samples_s.push_back(sample.reference_s * scale);
         m.conditions.push_back(sample.conditions);
     }
+    for (const auto& round : race.rounds) m.samples_of_rounds.push_back(static_cast<int>(round.size()));
     m.median_s = median(m.samples_s);
     if (!race.reference) return;
     m.reference_s = race.median_reference_s() * scale;

@@ -95,6 +95,8 @@ inline Measurement measurement(std::string dataset, double median_s) {
     Measurement measured;
     measured.dataset = std::move(dataset);
     measured.samples_s = {median_s, 1.01 * median_s, 0.99 * median_s};
+    measured.reference_samples_s = {median_s / 1.125, median_s / 1.15, median_s / 1.1};
+    measured.samples_of_rounds = {2, 1};
     measured.conditions = {{1980, 41, "", 4.25e12}, {1975, 42, "power cap"}, {std::nullopt, std::nullopt, ""}};
     measured.median_s = median_s;
     measured.reference_s = median_s / 1.125;

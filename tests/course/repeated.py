@@ -69,6 +69,19 @@ def grade(lab: str, times: int, since: str, folder: Path, options: list[str], en
     return reports
 
 
+SAMPLES = ("dataset", "calls_per_sample", "samples_s", "reference_samples_s", "samples_of_rounds", "reference_ratio")
+
+
+def write_samples(lab: str, reports: list[dict[str, Any]], file: Path) -> None:
+    """A line for each timing, with its samples."""
+    with file.open("a", encoding="utf-8") as lines:
+        for number, report in enumerate(reports):
+            for stage in report["stages"]:
+                place = {"lab": lab, "stage": stage["stage"], "number": number}
+                for timed in stage["measurements"]:
+                    lines.write(json.dumps(place | {name: timed[name] for name in SAMPLES}) + "\n")
+
+
 def compare(lab: str, since: str, reports: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A row for each stage from `since` on: its outcomes, how many each, and how its ratios spread."""
     stages: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -146,7 +159,9 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
     return found + ([f"{ambiguous} of {timings} timings are ambiguous"] if ambiguous * 100 > timings else [])
 
 
-def repeat(labs: list[str], times: int, since: str, options: list[str], limit_s: float) -> Iterator[dict[str, Any]]:
+def repeat(
+    labs: list[str], times: int, since: str, options: list[str], limit_s: float, samples: Path | None
+) -> Iterator[dict[str, Any]]:
     """All of it as JSON, again after each lab."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
@@ -155,6 +170,8 @@ def repeat(labs: list[str], times: int, since: str, options: list[str], limit_s:
             if time.monotonic() > begin + limit_s:
                 return
             reports = grade(lab, times, since, Path(folder), options, begin + limit_s)
+            if samples:
+                write_samples(lab, reports, samples)
             of_lab = compare(lab, since, reports)
             rows += of_lab
             for row in of_lab:
@@ -188,11 +205,12 @@ def main() -> int:
     parser.add_argument("--limit-s", type=float, default=math.inf)
     parser.add_argument("--with", dest="earlier", type=Path, nargs="*", default=[], metavar="FILE")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--samples", type=Path, metavar="FILE", help="also write each timing's samples, a line each")
     options = parser.parse_args()
     more = ["--backend", options.backend, "--sample-seconds", options.sample_seconds, "--no-nvcc"]
     more += ["--upto", options.upto] if options.upto else []
     more += ["--no-check-mode"] * options.no_check_mode
-    for part in repeat(options.labs, options.times, options.since, more, options.limit_s):
+    for part in repeat(options.labs, options.times, options.since, more, options.limit_s, options.samples):
         report = add(part, options.earlier)
         if options.json:
             options.json.write_text(json.dumps(report, indent=1) + "\n")

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "grader/core/cause.h"
+#include "grader/core/statistics.h"
 #include "grader/judge/judge.h"
 
 namespace warplab {
@@ -116,6 +117,31 @@ TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
     const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                       Baseline{}, [](const std::string&) {});
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
+}
+
+TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const Effort effort{4, 4, 2, 0.01, 0.1, 0.2};
+    const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                  Baseline{}, [](const std::string&) {})
+                              .measurement;
+    ASSERT_EQ(m.samples_of_rounds.size(), 4u);
+    ASSERT_EQ(m.reference_samples_s.size(), m.samples_s.size());
+    std::vector<Round> rounds;
+    std::ptrdiff_t from = 0;
+    for (const int count : m.samples_of_rounds) {
+        const auto of_round = [&](const std::vector<double>& all) {
+            return std::vector(all.begin() + from, all.begin() + from + count);
+        };
+        rounds.push_back({of_round(m.samples_s), of_round(m.reference_samples_s)});
+        from += count;
+    }
+    ASSERT_EQ(from, static_cast<std::ptrdiff_t>(m.samples_s.size()));
+    EXPECT_NEAR(paired_ratio(rounds).median, m.reference_ratio->median, 1e-9);
+    EXPECT_NEAR(paired_ratio(rounds).high, m.reference_ratio->high, 1e-9);
 }
 
 TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }

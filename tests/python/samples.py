@@ -29,6 +29,8 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
         "calls_per_sample": 1000,
         "cut": False,
         "samples_s": samples,
+        "reference_samples_s": [sample / 1.031 for sample in samples],
+        "samples_of_rounds": [len(samples)],
         "conditions": conditions,
         "median_s": median_s,
         "reference_s": median_s / 1.031,
