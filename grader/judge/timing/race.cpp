@@ -10,7 +10,7 @@ namespace warplab::timing {
 namespace {
 
 constexpr double calibration_share = 0.05;  // of the samples' time
-constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, where calls take long
+constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, where calls take long, at most
 constexpr double settle_s = 0.02;           // of calls in a process just started, beside the first
 constexpr double short_round_s = 1.5;       // up to which more samples cost less than another round's processes
 
@@ -34,7 +34,8 @@ double Race::time_reference_alone(int slots) {
     reference->time_calls(1, -1);  // loads the code
     reference->forget_gaps();
     const double once_s = std::max(reference->time_calls(1, -1), 1e-9);
-    const int calls = std::max(1, static_cast<int>(std::min<double>(slots, alone_sample_s / once_s)));
+    const double sample_s = std::min(alone_sample_s, 2 * effort_.sample_s);
+    const int calls = std::max(1, static_cast<int>(std::min<double>(slots, sample_s / once_s)));
     std::vector<double> times;
     for (int i = 0; i < 5 && !reference->failure; ++i) {
         reference->time_calls(calls, -1);
