@@ -56,7 +56,7 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     assert book["gh3"]["override"] == "'=shown in person"
     assert "Together 15 of 25 points" in (course.out / "feedback/at2/feedback.txt").read_text()
     page = (course.out / "feedback/at2/index.html").read_text()
-    assert '<p class="lead">Together 15 of 25 points for at2.</p><p>The code: 2 of 2 stages passed' in page
+    assert '<p class="lead">Together 15 of 25 points for at2</p><p>The code: 2 of 2 stages passed' in page
 
 
 def test_the_page_counts_submissions_and_students() -> None:

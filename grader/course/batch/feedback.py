@@ -140,7 +140,7 @@ def describe(final: Final) -> list[str]:
 def sum_up(finals: list[Final]) -> list[str]:
     """What comes of it for each student, where that is not what the report says."""
     return [
-        f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}."
+        f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}"
         for final in finals
         if final.counts and final.points is not None and describe(final)
     ]
