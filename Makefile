@@ -38,6 +38,10 @@ $(foreach name,lab stage dataset backend work tree source force unsafe json imag
 others := BUILD VENV V AUTHORS ONLY SECONDS_EACH MARCH NVCC CC CXX CPPFLAGS CXXFLAGS LDFLAGS LDLIBS SHELL PATH
 $(foreach name,$(filter-out $(typed) $(others),$(.VARIABLES)),$(if $(findstring command,$(origin $(name))),\
     $(error $(name)= means nothing here. What can be given: $(typed) AUTHORS BUILD CXX V)))
+# Else a verb would begin before make sees that the next word, as after the blank in LABS=one, other, is none.
+strays := $(if $(filter $(verbs),$(MAKECMDGOALS)),$(filter-out $(verbs) setup% program,$(MAKECMDGOALS)))
+$(if $(strays),$(error There is no verb $(firstword $(strays)). Is it part of a value? Write that without blanks, \
+    as in NAME=one,other. Nothing was done. Verbs: $(verbs)))
 $(foreach name,$(typed),$(eval override $(name) := $$(value $(name))))
 export BUILD VENV $(typed)
 

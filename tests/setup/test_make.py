@@ -77,6 +77,17 @@ def test_verbs_run_in_the_order_typed(checkout, make):
     assert said.has("judge: [start] [sample] [--backend] [cpu]\njudge: [check] [sample] [--backend] [cpu]\n")
 
 
+@pytest.mark.parametrize("words", [("LABS=sample,", "other:2"), ("LAB=sample", "UPTO=", "2"), ("other", "LABS=a,")])
+def test_a_value_with_a_blank_is_told_before_a_verb_begins(checkout, make, words):
+    folder = checkout()
+    said = make(folder, "kit", *words)
+    assert said.status == 2
+    stray = next(word for word in words if "=" not in word)
+    assert said.has(f"There is no verb {stray}. Is it part of a value? Write that without blanks, as in ")
+    assert len(said.out.splitlines()) == 1
+    assert make(folder, "check", "LAB=sample", "2").has("There is no verb 2. ") and not (folder / "build").exists()
+
+
 def test_a_new_lab_needs_a_name_that_is_not_there_yet(checkout, make):
     said = make(checkout(), "new-lab")
     assert said.status == 2
