@@ -78,3 +78,26 @@ def test_a_file_and_what_does_not_go_with_it(graded: Course) -> None:
     assert said.returncode == 2 and "--reason" in said.stderr
     said = graded.verb("points", "--student", "al1", "--of", "10", "--reason", "good")
     assert said.returncode == 2 and "--points" in said.stderr
+
+
+def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
+    def due(*words: str) -> str:
+        done = graded.verb("due", *words)
+        return done.stdout if done.returncode == 0 else done.stderr
+
+    assert "There is no due date yet: say --at" in due("--percent-per-day", "10")
+    assert "There is no due date to take back" in due("--undo")
+    assert "Due" not in graded.verb("status").stdout
+    said = due("--at", "2020-01-01T00:00Z")
+    assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in said
+    due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
+    costs = "each day begun costs 10% of what was earned; no points after 5 days; 15 minutes of grace"
+    said = due("--at", "2020-01-02T00:00Z")
+    assert f"Due 2020-01-02T00:00:00+00:00; {costs}; files' dates count. 3 of 3 are late." in said
+    assert f"{costs}." in due("--no-trust-file-dates")
+    assert f"Due 2020-01-02T00:00:00+00:00; {costs}." in graded.verb("status").stdout
+    graded.verb("report")
+    assert costs in (graded.out / "report.html").read_text()
+    assert "Say what to decide" in due() and "leave the other options out" in due("--undo", "--at", "2020-01-01T00:00Z")
+    assert "No due date. 0 of 3 are late." in due("--undo")
+    assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("costs nothing") == 1

@@ -23,7 +23,7 @@ from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_lab, read, safe_name, try_judge
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.policy import Final
+from grader.course.batch.policy import Final, read_policy, tell_lateness
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
@@ -254,6 +254,9 @@ def status(options: argparse.Namespace) -> int:
             print(f"{row.key}: {row.status}: {row.detail}")
     for sentence in database.fact("left_out") or []:
         print(f"Left out: {sentence}")
+    policy = read_policy(database)
+    if policy.due:
+        print(tell_lateness(policy))
     for time, student, what, why in database.decisions():
         print(f"By hand, {time}: {student}, {what} ({why})")
     return 0
@@ -357,12 +360,17 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--reason", default="")
     add_running(one)
 
-    one = add_verb(verbs, "due", due, "the due date, and what lateness costs")
-    one.add_argument("--at", required=True, help="2026-11-21T23:59+01:00")
-    one.add_argument("--grace-minutes", type=float, default=0, help="after the date that nobody is late for (0)")
-    one.add_argument("--percent-per-day", type=float, default=0, help="of what was earned, for each day begun")
+    one = add_verb(verbs, "due", due, "the due date, and what lateness costs; what is not said stays")
+    one.add_argument("--at", help="2026-11-21T23:59+01:00")
+    one.add_argument("--grace-minutes", type=float, help="after the date that nobody is late for")
+    one.add_argument("--percent-per-day", type=float, help="of what was earned, for each day begun")
     one.add_argument("--most-days", type=int, help="later than that: no points")
-    one.add_argument("--trust-file-dates", action="store_true", help="where nothing else says when it was handed in")
+    one.add_argument(
+        "--trust-file-dates",
+        action=argparse.BooleanOptionalAction,
+        help="where nothing else says when it was handed in",
+    )
+    one.add_argument("--undo", action="store_true", help="take back the date and what lateness costs")
 
     one = add_verb(verbs, "extend", extend, "give students more time")
     add_students(one)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,32 +12,55 @@ from grader.course.batch.database import Database
 from grader.course.batch.marks import Mark, read_marks
 from grader.course.batch.opened import find_student, kept_settings, make_finder, now, open_batch
 from grader.course.batch.outputs import all_finals
-from grader.course.batch.policy import UNDONE, UNDONE_TIME, read_policy
+from grader.course.batch.policy import DUE_FACTS, UNDONE, UNDONE_TIME, read_policy, tell_lateness
 from grader.course.batch.submissions import FILE_DATE, parse_zoned_time
 from grader.journal.console import UserError
 from grader.journal.units import plural, show_points
 
 
 def due(options: argparse.Namespace) -> int:
-    """Sets the due date and what lateness costs, and says whom it concerns."""
+    """Sets the due date and what lateness costs, or some of it; says what is in force and whom it concerns."""
     database = open_batch(options.folder)
-    require_between("--percent-per-day", options.percent_per_day, 0, 100)
-    require_between("--most-days", options.most_days or 0, 0)
-    require_between("--grace-minutes", options.grace_minutes, 0)
-    database.set_facts(
-        due=parse_zoned_time(options.at).isoformat(),
-        grace_minutes=options.grace_minutes,
-        percent_per_day=options.percent_per_day,
-        most_days=options.most_days,
-        trust_dates=options.trust_file_dates,
-    )
-    everyone = all_finals(database, kept_settings(database))
+    said = read_due(options)
+    if options.undo:
+        undo_due(database, said)
+    else:
+        if not said:
+            raise UserError("Say what to decide: --at, --percent-per-day, --most-days or others; or --undo.")
+        if "due" not in said and not database.fact("due"):
+            raise UserError("There is no due date yet: say --at, too.")
+        database.set_facts(**said)
+    policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
     late = sum(final.days_late > 0 for final in everyone)
-    print(f"Due {database.fact('due')}: {late} of {len(everyone)} are late.")
-    if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if not options.trust_file_dates):
+    print(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
+    if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if policy.due and not policy.trust_dates):
         print(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
     say_report(options.folder)
     return 0
+
+
+def read_due(options: argparse.Namespace) -> dict[str, Any]:
+    """What was typed, as facts. Raises UserError."""
+    require_between("--percent-per-day", options.percent_per_day or 0, 0, 100)
+    require_between("--most-days", options.most_days or 0, 0)
+    require_between("--grace-minutes", options.grace_minutes or 0, 0)
+    typed = {
+        "due": parse_zoned_time(options.at).isoformat() if options.at else None,
+        "grace_minutes": options.grace_minutes,
+        "percent_per_day": options.percent_per_day,
+        "most_days": options.most_days,
+        "trust_dates": options.trust_file_dates,
+    }
+    return {name: value for name, value in typed.items() if value is not None}
+
+
+def undo_due(database: Database, said: Mapping[str, Any]) -> None:
+    """Takes back the date and all that goes with it. Raises UserError."""
+    if said:
+        raise UserError("--undo takes back the date and what lateness costs: leave the other options out.")
+    if not database.fact("due"):
+        raise UserError("There is no due date to take back.")
+    database.set_facts(**dict.fromkeys(DUE_FACTS))
 
 
 def extend(options: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
 from grader.course.batch.grading import Settings, safe_name
 from grader.course.batch.journals import JOURNAL
-from grader.course.batch.policy import Final, choose_latest, finals, read_policy
+from grader.course.batch.policy import Final, Policy, choose_latest, finals, read_policy, tell_lateness
 from grader.course.batch.suspicious import find_remarks
 from grader.journal.console import read_json, write_atomically
 
@@ -34,7 +34,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     file = settings.folder / "report.html"
     remarks = find_remarks(rows, alike)
     secret = database.fact("secret") or ""
-    facts = describe(database)
+    facts = describe(database, policy)
     journals = {row.key for row in rows if (settings.folder / "feedback" / safe_name(row.key) / JOURNAL).is_file()}
     page = make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals)
     write_atomically(file, page)
@@ -53,10 +53,11 @@ def points_of(settings: Settings) -> float:
     return float(sum(sum(stage["points"].values()) for stage in stages if stage["id"] in settings.wanted()))
 
 
-def describe(database: Database) -> list[str]:
-    """How it was graded."""
-    facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox"), ("due", "due")]
-    return [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
+def describe(database: Database, policy: Policy) -> list[str]:
+    """How it was graded, and what lateness costs."""
+    facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
+    known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
+    return known + ([tell_lateness(policy)] if policy.due else [])
 
 
 def compare(rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:

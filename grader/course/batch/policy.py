@@ -12,9 +12,11 @@ from datetime import datetime
 
 from grader.course.batch.database import HAS_POINTS, Database, Row
 from grader.course.batch.submissions import FILE_DATE, parse_time
+from grader.journal.units import plural, show_points
 
 DAY_S = 86400
 UNDONE, UNDONE_TIME = -1, ""  # a decision that takes back the ones before
+DUE_FACTS = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
 
 
 @dataclass
@@ -142,3 +144,18 @@ def late_penalty(points: float, days: int, policy: Policy) -> float:
     if policy.most_days is not None and days > policy.most_days:
         return points
     return points * min(1.0, days * policy.percent_per_day / 100)
+
+
+def tell_lateness(policy: Policy) -> str:
+    """The due date and all that goes with it, in one line."""
+    if not policy.due:
+        return "No due date."
+    costs = []
+    if policy.percent_per_day:
+        costs.append(f"each day begun costs {show_points(policy.percent_per_day)}% of what was earned")
+    if policy.most_days is not None:
+        costs.append(f"no points after {plural(policy.most_days, 'day')}")
+    words = [f"Due {policy.due.isoformat()}", *(costs or ["lateness costs nothing"])]
+    words += [f"{show_points(policy.grace_minutes)} minutes of grace"] if policy.grace_minutes else []
+    words += ["files' dates count"] if policy.trust_dates else []
+    return f"{'; '.join(words)}."
