@@ -101,3 +101,26 @@ def test_what_is_not_said_of_the_due_date_stays(graded: Course) -> None:
     assert "Say what to decide" in due() and "leave the other options out" in due("--undo", "--at", "2020-01-01T00:00Z")
     assert "No due date. 0 of 3 are late." in due("--undo")
     assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("costs nothing") == 1
+
+
+def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
+    graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
+    who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
+    for words, says in (
+        (("override", *who), "al1, at2: no override to take back"),
+        (("extend", *who), "al1, at2: no extension to take back"),
+        (("points", *who), "at2: no points for journal to take back"),
+        (("points", *who, "--item", "nope"), "no points for nope to take back. Points were given for: journal."),
+    ):
+        said = graded.verb(*words)
+        assert said.returncode == 2 and says in said.stderr, said
+    assert "taken back" not in graded.verb("status").stdout
+    assert graded.verb("points", "--student", "al1", "--undo", "--reason", "an error").returncode == 0
+    assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
+
+
+def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
+    for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item: it is")):
+        said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
+        assert said.returncode == 2 and says in said.stderr
+    assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]

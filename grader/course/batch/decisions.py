@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.batch.database import Database
+from grader.course.batch.gradebook import columns_around
 from grader.course.batch.marks import Mark, read_marks
 from grader.course.batch.opened import find_student, kept_settings, make_finder, now, open_batch
 from grader.course.batch.outputs import all_finals
@@ -82,6 +83,7 @@ def points(options: argparse.Namespace) -> int:
     if options.undo:
         return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
     require_most(options)
+    require_item(options)
     require_between("--points", options.points, 0, options.of or math.inf)  # of 0: what is given is a bonus
     database = open_batch(options.folder)
     require_same_most(database, options, {find_student(database, student) for student in options.student})
@@ -94,6 +96,7 @@ def points_from_file(options: argparse.Namespace) -> int:
     if options.undo or options.points is not None:
         raise UserError("--from: the file has the points; leave --points and --undo out.")
     require_most(options)
+    require_item(options)
     database = open_batch(options.folder)
     marks = read_marks(options.file, options.of or math.inf)
     students = find_marked(database, marks)
@@ -143,6 +146,15 @@ def require_most(options: argparse.Namespace) -> None:
     require_between("--of", options.of, 0)
 
 
+def require_item(options: argparse.Namespace) -> None:
+    """Raises UserError where gradebook.csv could not have a column of that name."""
+    taken = columns_around(kept_settings(open_batch(options.folder)).stages)
+    if not options.item.strip():
+        raise UserError("--item: it is empty. Say what the points are for, such as journal.")
+    if options.item.strip().casefold() in [name for names in taken for name in names]:
+        raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Say another one.")
+
+
 def require_same_most(database: Database, options: argparse.Namespace, students: Collection[str]) -> None:
     """Raises UserError where others have the item with another most."""
     given = read_policy(database).points.items()
@@ -166,6 +178,8 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
     """Enters the same for all students that were typed, or for none, and says what they have now."""
     database = open_batch(options.folder)
     students = [find_student(database, student) for student in options.student]
+    if options.undo:
+        require_decided(database, table, students, values.get("item", ""))
     database.insert(table, [{"student": student, "time": now()} | values for student in students])
     for final in all_finals(database, kept_settings(database)):
         if final.student in students:
@@ -174,6 +188,17 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
             print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
     say_report(options.folder)
     return 0
+
+
+def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
+    """Raises UserError naming those of whom nothing was decided that could be taken back."""
+    policy = read_policy(database)
+    given = {student for student, items in policy.points.items() if item in items}
+    decided = {"extensions": policy.extensions, "points": given, "overrides": policy.overrides}[table]
+    if without := [student for student in students if student not in decided]:
+        what = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
+        items = f" Points were given for: {', '.join(policy.items()) or 'nothing'}." if item else ""
+        raise UserError(f"{', '.join(without)}: no {what} to take back.{items} Nothing was changed.")
 
 
 def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:

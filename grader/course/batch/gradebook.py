@@ -11,8 +11,8 @@ from grader.journal.units import show_points
 
 def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequence[str]) -> str:
     """CSV. A blank cell is: nothing is known; points are plain numbers."""
-    columns = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
-    rows = [[*columns, *items, *stages, "override", "handed_in", "remarks"]]
+    before, after = columns_around(stages)
+    rows = [[*before, *items, *after]]
     for final in finals:
         row = final.row
         by_stage = {stage.stage: stage.points for stage in row.stages}
@@ -26,6 +26,12 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
         words = [final.student, row.name, row.status or "waiting"]
         rows.append([*words, *numbers, final.override, row.handed_in, remarks])
     return write_csv(rows)
+
+
+def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of the columns before and after those of the points given by hand."""
+    before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
+    return before, [*stages, "override", "handed_in", "remarks"]
 
 
 def number(value: float | None) -> str:
