@@ -248,9 +248,14 @@ def make_archive(submission: Submission, manifest: bytes, now: datetime) -> byte
     return packed.getvalue()
 
 
+def name_part(author: str) -> str:
+    """An author's id in the archive's name: without characters that a file system or a shell may not like."""
+    return re.sub(r"[^A-Za-z0-9._]+", "_", author).strip("._") or "_"
+
+
 def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
-    """The archive's name: ids without characters that a file system or a shell may not like."""
-    ids = "-".join(re.sub(r"[^A-Za-z0-9._]+", "_", author.id).strip("._") or "_" for author in authors)
+    """The archive's name: lab, ids, time in UTC."""
+    ids = "-".join(name_part(author.id) for author in authors)
     return f"{lab}-{ids[:100]}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
 
 

@@ -118,7 +118,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "encrypted": ("encrypted", encrypted),
     "rar": ("unknown_format", lambda: b"Rar!\x1a\x07\x01\0"),
     "no_archive": ("unknown_format", lambda: b"not an archive"),
-    "nothing": ("damaged", lambda: b""),
+    "nothing": ("empty", lambda: b""),
 }  # fmt: skip
 
 

@@ -59,6 +59,31 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     assert '<p class="lead">Together 15 of 25 points for at2</p><p>The code: 2 of 2 stages passed' in page
 
 
+def test_partners_do_not_read_what_was_decided_for_one_alone(course: Course) -> None:
+    course.hand_in("al1-at2", "fine", "fine")
+    (course.root / "roster.csv").write_text("id\nal1\nat2\n")
+    course.grade("--roster", course.root / "roster.csv")
+    course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.verb("report")
+    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert "talk" not in said and "Together" not in said
+    assert "Something was decided for one of you alone" in said
+    course.verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.verb("report")
+    said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert "talk: 2 of 5 points." in said and "Together 14 of 25 points for al1 and at2" in said
+
+
+def test_who_was_given_nothing_reads_of_it_too(course: Course) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.verb("report")
+    said = (course.out / "feedback/at2/feedback.txt").read_text()
+    assert "talk: no points yet, of 5." in said and "Together 12 of 25 points" in said
+
+
 def test_the_page_counts_submissions_and_students() -> None:
     alone = Row("al1", "", ["al1"], "", "", [], "graded", "", 0)
     team = Row("at2+gh3", "", ["at2", "gh3"], "", "", [], "graded", "", 0)

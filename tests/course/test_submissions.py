@@ -42,6 +42,39 @@ def test_canvas_names(folder: Path) -> None:
     assert "Canvas calls it late." in found["34"].notes
 
 
+@pytest.mark.parametrize(
+    ("names", "used"),
+    [
+        (("c_5_100_01_first.cu", "c_5_200_01_first.cu"), ["c_5_200_01_first.cu"]),
+        (("c_5_100_01_first.cu", "c_5_200_01_first-1.cu"), ["c_5_200_01_first-1.cu"]),
+        (("c_5_100_01_first.cu", "c_5_101_02_second.cu"), ["c_5_100_01_first.cu", "c_5_101_02_second.cu"]),
+        (("c_5_100_hw.zip", "c_5_200_01_first.cu"), ["c_5_200_01_first.cu"]),
+        (("c_5_100_01_first.cu", "c_5_200_hw.zip"), ["c_5_200_hw.zip"]),
+        (("c_5_100_01_first.cu", "c_5_200_photo.jpg"), ["c_5_100_01_first.cu"]),
+        (("A_5_assignsubmission_file_hw.zip", "A_5_assignsubmission_file_01_first.cu"), None),  # at one time: both
+    ],
+)
+def test_what_was_handed_in_last_counts(folder: Path, names: tuple[str, ...], used: list[str] | None) -> None:
+    for name in names:
+        (folder / name).write_text(name)
+    found, _ = find(folder)
+    assert sorted(entry.name for entry in found["5"].entries) == (sorted(names) if used is None else used)
+    left_out = [name for name in names if used is not None and name not in used and not name.endswith(".jpg")]
+    assert found["5"].notes == [f"Not used, because a later one is there: {name}" for name in left_out]
+
+
+def test_what_is_typed_into_moodle_is_no_file(folder: Path) -> None:
+    for name in (
+        "Ada_5_assignsubmission_onlinetext_",
+        "Ada_5_assignsubmission_file_",
+        "Bob_6_assignsubmission_onlinetext_",
+    ):
+        (folder / name).mkdir()
+    found, strangers = find(folder)
+    assert list(found) == ["5"]
+    assert strangers == ["Bob typed something into Moodle, and handed in no file."]
+
+
 def test_moodle_names(folder: Path) -> None:
     (folder / "Ada M. Lovelace_12_assignsubmission_file_").mkdir()
     (folder / "Alan_Turing_34_assignsubmission_file_lab.zip").write_text("")
@@ -138,6 +171,18 @@ def test_the_file_in_the_labs_folder_is_picked() -> None:
     picked, notes = pick_stages(files, "lab", STAGES)
     assert picked == {"01_first": b"new", "02_second": b"2"}
     assert notes == ["x/lab/01_first.cu was graded; there were also old/01_first.cu"]
+
+
+def test_a_whole_kit_is_graded_by_the_students_work() -> None:
+    files = {"kit/starter/lab/01_first.cu": b"old", "kit/work/lab/01_first.cu": b"new", "02_second.cu.txt": b"2"}
+    assert pick_stages(files, "lab", STAGES) == ({"01_first": b"new", "02_second": b"2"}, [])
+
+
+def test_ids_are_known_as_make_submit_writes_them(folder: Path) -> None:
+    for ids in ("a_uni.edu", "b-c-d_e"):
+        (folder / f"lab-{ids}-2026-11-19-120000.tar.gz").write_text(ids)
+    found, _ = find(folder, "id,email\n1,a@uni.edu\nb-c,\nd e,\n")
+    assert {key: one.members for key, one in found.items()} == {"1": ["1"], "b-c+d e": ["b-c", "d e"]}
 
 
 def test_names_of_folders_differ_wherever_keys_do() -> None:

@@ -45,6 +45,7 @@ MEANINGS = {
     "bad_name": "a name in it is not UTF-8, or too long",
     "name_clash": "two names in it are the same, or differ in upper and lower case alone",
     "encrypted": "it is encrypted",
+    "empty": "there is nothing in the file",
     "truncated": "its end is missing",
     "damaged": "it is damaged",
     "unknown_format": "it is neither a zip nor a tar archive",
@@ -62,6 +63,11 @@ class RefusedError(Exception):
 def is_archive(name: str) -> bool:
     """Whether a file's name says that it is an archive of any kind."""
     return name.lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
+
+
+def is_useful(name: str) -> bool:
+    """Whether a file's name says that it may be code or a description, or hold them; or code under another name."""
+    return name.lower().endswith((".cu", ".cu.txt", ".cpp", ".json")) or is_archive(name)
 
 
 def read_files(entry: Path) -> dict[str, bytes]:
@@ -83,6 +89,8 @@ def open_inner(files: dict[str, bytes]) -> dict[str, bytes]:
 
 def read_archive(data: bytes) -> dict[str, bytes]:
     """All files of an archive. Raises RefusedError."""
+    if not data:
+        raise RefusedError("empty")
     try:
         return dict(check_names(read_zip(data) if data.startswith(b"PK") else read_tar(inflate(data))))
     except (EOFError, tarfile.ReadError) as error:
@@ -236,7 +244,7 @@ def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
                 raise RefusedError("too_many_files", f"at most {MOST_FILES}")
             file = Path(where) / name
             path = file.relative_to(folder).as_posix()
-            if not name.startswith(".") and (name.lower().endswith((".cu", ".json")) or is_archive(name)):
+            if not name.startswith(".") and is_useful(name):
                 yield plain_name(path), read_bounded(file, MOST_FILE_BYTES)
             elif is_journal(path):
                 with contextlib.suppress(RefusedError, OSError):  # nobody loses points over a journal
@@ -253,5 +261,5 @@ def read_bounded(file: Path, most_bytes: int) -> bytes:
             raise RefusedError("device", show(file.name))
         content = stream.read(most_bytes + 1)
     if len(content) > most_bytes:
-        raise RefusedError("too_large", f"at most {most_bytes // 10**6} MB")
+        raise RefusedError("too_large", f"at most {most_bytes // 10**6} MB, enough for what `make submit` packs")
     return content

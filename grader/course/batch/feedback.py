@@ -91,20 +91,24 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
     redacted = redact(json.loads(database.report(row.grade)))
     report: Report = from_json(Report, redacted, "")
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
-    opening = [*said, ""] if said else []
+    opening = [*said, "", *(["The code:", ""] if sums else [])] if said else []
     write_atomically(target / "feedback.txt", "\n".join([*opening, tell_report(report)]))
     write_atomically(target / "index.html", make_page([report], more=below, sums=sums))
 
 
 def describe_submission(row: Row, finals: list[Final]) -> list[str]:
-    """What is to be said before a report: why there is none, lateness, and what was decided by hand."""
+    """What is to be said before a report: why there is none, lateness, and what was decided by hand. What was decided
+    for one of a team alone is nobody else's business, and they read the same."""
     about = STATUSES.get(row.status, "to be graded again: the points are those of before")
     remarks = [about[0].upper() + about[1:] + "."] if row.status != "graded" else []
     if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
         remarks.append(row.detail)
     remarks += [note for note in row.notes if not is_for_instructor(note)]
-    for final in finals:
-        remarks += describe(final)
+    remarks += [words for final in finals for words in tell_use(final)]
+    decided = [decisions(final) for final in finals if final.counts]
+    remarks += [words for words in decided[0] if all(words in others for others in decided)] if decided else []
+    if any(words != decided[0] for words in decided):
+        remarks.append("Something was decided for one of you alone; it stands in the gradebook.")
     return remarks
 
 
@@ -122,25 +126,35 @@ def make_remarks_page(sums: list[str], below: Html) -> str:
     return make_document("Not graded", style, join(tag("header", tag("h1", "Lab report"), *leads), below))
 
 
-def describe(final: Final) -> list[str]:
+def tell_use(final: Final) -> list[str]:
+    """Which of a student's submissions counts, where there are several."""
+    if not final.counts:
+        return [f"For {final.student}, a later submission counts instead."]
+    return [f"Not used, because this one is later: {', '.join(final.unused)}"] if final.unused else []
+
+
+def decisions(final: Final) -> list[str]:
     """Lateness, points given by hand and overrides, for one student."""
     words = []
-    if not final.counts:
-        words.append(f"For {final.student}, a later submission counts instead.")
-    if final.unused:
-        words.append(f"Not used, because this one is later: {', '.join(final.unused)}")
     if final.days_late:
         words.append(f"Handed in {plural(final.days_late, 'day')} late: {show_points(final.penalty)} points less.")
-    words += [f"{item}: {show_points(points)} points." for item, points in final.given.items()]
+    words += [tell_item(item, most, final.given.get(item)) for item, most in sorted(final.items.items())]
     if final.override:
         words.append("Points were set by hand.")  # why is in gradebook.csv
-    return words
+    return [said for said in words if said]
+
+
+def tell_item(item: str, most: float, given: float | None) -> str:
+    """Points by hand. Of a bonus that was not given, nothing."""
+    if given is None:
+        return f"{item}: no points yet, of {show_points(most)}." if most else ""
+    return f"{item}: {show_points(given)} {f'of {show_points(most)} ' if most else ''}points."
 
 
 def sum_up(finals: list[Final]) -> list[str]:
-    """What comes of it for each student, where that is not what the report says."""
-    return [
-        f"Together {show_points(final.points)} of {show_points(final.most)} points for {final.student}"
-        for final in finals
-        if final.counts and final.points is not None and describe(final)
-    ]
+    """What comes of it for all who handed it in, where that is not what the report says."""
+    counted = [final for final in finals if final.counts and final.points is not None]
+    if not any(decisions(final) or final.row.grade is None for final in counted):
+        return []
+    sums = {f"Together {show_points(final.points or 0)} of {show_points(final.most)} points" for final in counted}
+    return [f"{sums.pop()} for {' and '.join(final.student for final in counted)}"] if len(sums) == 1 else []

@@ -104,7 +104,7 @@ def safe_name(key: str) -> str:
 def why_nothing(files: dict[str, bytes], settings: Settings) -> str:
     """Why none of these files is graded."""
     archives = sorted(filter(is_archive, files))
-    sources = sorted(name for name in files if name.endswith(".cu"))
+    sources = sorted(name for name in files if name.endswith((".cu", ".cpp")))
     stage = f"{settings.wanted()[0]}.cu"
     if len(archives) > 1 and not sources:
         return f"It holds {name_some(archives)}. Which one is meant? Hand in one of them, or files such as {stage}."

@@ -54,6 +54,7 @@ class Final:
     days_late: int = 0
     penalty: float = 0
     given: dict[str, float] = field(default_factory=dict)
+    items: dict[str, float] = field(default_factory=dict)  # the most there is by hand for each, also if not given
     points: float | None = None
     most: float = 0
     pending: float = 0
@@ -110,8 +111,9 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     final = Final(student, row, days_late(student, row, policy))
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
+    final.items = policy.most_of_items()
     graded = row.status in HAS_POINTS or waits_again(row)
-    final.most = (row.most if graded else lab_points) + sum(policy.most_of_items().values())
+    final.most = (row.most if graded else lab_points) + sum(final.items.values())
     if graded:
         final.pending = row.pending
     if graded or row.status not in ("", "judge_error"):

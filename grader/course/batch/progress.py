@@ -44,7 +44,9 @@ class Progress:
         queue = self.total - self.done
         if not queue or not self.done:
             return f"{queue} left"
-        return f"{queue} left, about {show_duration((time.monotonic() - self.begin) / self.done * queue)}"
+        at_once = min(self.workers, self.total)
+        begun = min(self.done + at_once / 2, self.total)  # the others at work are half done, on average
+        return f"{queue} left, about {show_duration((time.monotonic() - self.begin) / begun * (self.total - begun))}"
 
     def counts(self) -> str:
         """Done, failed, queue, time left."""

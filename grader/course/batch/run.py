@@ -76,7 +76,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
     """Grades all that waits, and writes each result as it comes. Raises KeyboardInterrupt and DiskFullError when every
     judge has ended."""
     waiting = database.waiting()
-    before = sum(database.counts().values()) - len(waiting)
+    counts = database.counts()
+    before = sum(counts.values()) - counts.get("not_submitted", 0) - len(waiting)
     with make_progress(len(waiting), before, workers) as progress, closing(results(waiting)) as graded_ones:
         for graded in graded_ones:
             keep(database, graded, lab_hash)

@@ -19,10 +19,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from grader.course.batch.archive import is_archive
+from grader.course.batch.archive import is_archive, is_useful
 from grader.journal.console import UserError, read_text
+from grader.journal.submit import name_part
 
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.*)", re.DOTALL)
+TYPED = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_onlinetext_?.*", re.DOTALL)  # into Moodle's page
 CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<attempt>\d+)_(?P<file>.+)", re.DOTALL)
 SUBMITTED = re.compile(r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})(?:-\d+)?\.tar\.gz", re.DOTALL)
 UPLOADED_AGAIN = re.compile(r"(-\d+| ?\(\d+\))(?=\.cu$)")  # by Canvas, by a browser
@@ -72,9 +74,17 @@ class Entry:
     late: bool = False
     team: str = ""  # ids in the name of `make submit`'s archive
 
-    def order(self) -> tuple[datetime, int, str]:
+    def when(self) -> tuple[datetime, int]:
         """The later one counts."""
-        return self.time or datetime.min.replace(tzinfo=UTC), self.attempt, self.path.name
+        return self.time or datetime.min.replace(tzinfo=UTC), self.attempt
+
+    def order(self) -> tuple[datetime, int, str]:
+        """Of those of one time, the last by its name."""
+        return *self.when(), self.path.name
+
+    def is_readable(self) -> bool:
+        """Whether it can hold code, or what goes with it, rather than a picture of it, say."""
+        return self.is_whole() or is_useful(file_name(show_name(self.path)))
 
     def is_whole(self) -> bool:
         """Whether it is everything that was handed in at a time, rather than one of several files."""
@@ -91,15 +101,19 @@ def find_submissions(
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}. SUBMISSIONS is a folder of archives or folders.")
     by_key: dict[str, list[Entry]] = {}
-    strangers = []
+    strangers, typed = [], {}
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "__MACOSX")) or (out and path.resolve() == out.resolve()):
+            continue
+        if text := TYPED.fullmatch(show_name(path)):
+            typed[text["id"]] = f"{text['name']} typed something into Moodle, and handed in no file."
             continue
         entry = understand(path, lab)
         if isinstance(entry, str):
             strangers.append(entry)
         else:
             by_key.setdefault(entry.key, []).append(entry)
+    strangers += [sentence for key, sentence in typed.items() if key not in by_key]
     found = [make_submission(key, entries) for key, entries in by_key.items()]
     identify(found, roster)
     return sorted(merge_same(found), key=lambda submission: submission.key), strangers
@@ -153,11 +167,10 @@ def read_time(text: str) -> datetime | None:
 
 
 def make_submission(key: str, entries: list[Entry]) -> Submission:
-    """The latest archive or folder; where there is none, all the files together."""
-    whole = sorted((entry for entry in entries if entry.is_whole()), key=Entry.order)
-    used = whole[-1:] or sorted(entries, key=Entry.order)
+    """What was handed in last: an archive or a folder, or all the files since."""
+    used = choose_entries(entries)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team)
-    earlier = [show_name(entry.path) for entry in entries if entry not in used]
+    earlier = [show_name(entry.path) for entry in entries if entry.is_readable() and entry not in used]
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
     if any(entry.late for entry in used):
@@ -171,6 +184,19 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
         submission.known_by = FILE_DATE
     submission.fingerprint = fingerprint(submission.entries)
     return submission
+
+
+def choose_entries(entries: list[Entry]) -> list[Entry]:
+    """The newest archive or folder, with the files that came with it; or the files that are newer. Of files of one
+    name, the newest."""
+    readable = sorted((entry for entry in entries if entry.is_readable()), key=Entry.order)
+    whole = [entry for entry in readable if entry.is_whole()][-1:]
+    loose = [entry for entry in readable if not entry.is_whole()]
+    newer = [entry for entry in loose if all(entry.when() > one.when() for one in whole)]
+    beside = [entry for entry in loose if all(entry.when() == one.when() for one in whole)]
+    chosen = newer or whole + beside
+    newest = {file_name(show_name(entry.path)).casefold(): entry for entry in chosen}
+    return list(newest.values()) or sorted(entries, key=Entry.order)
 
 
 def parse_time(text: str) -> datetime:
@@ -210,7 +236,7 @@ def fingerprint(entries: Sequence[Path]) -> str:
 
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Replaces what names say by what the roster says."""
-    known = {alias.casefold(): student for student in roster for alias in student.aliases}
+    known = students_by_alias(roster)
     named = names_of_one(roster)
     for submission in found:
         team = [known[part.casefold()] for part in split_team(submission.key, set(known))]
@@ -226,6 +252,15 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
         elif roster:
             submission.notes.append(NOT_ON_ROSTER)
     credit_partners(found, known)
+
+
+def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
+    """Students by each of their ids, also as `make submit` writes it into a name, where that is no other's."""
+    known = {alias.casefold(): student for student in roster for alias in student.aliases}
+    written = {(name_part(alias).casefold(), student.id) for student in roster for alias in student.aliases}
+    of_one = Counter(part for part, _ in written)
+    by_id = {student.id: student for student in roster}
+    return {part: by_id[one] for part, one in written if of_one[part] == 1} | known
 
 
 def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -> None:
@@ -294,21 +329,29 @@ def pick_stages(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tup
         named = [name for name in files if file_name(name).casefold() == f"{stage}.cu"]
         if not named:
             continue
-        best = min(named, key=lambda name: (lab not in PurePosixPath(name).parts, name.count("/"), name))
+        best = min(
+            named, key=lambda name: (is_kit_part(name), lab not in PurePosixPath(name).parts, name.count("/"), name)
+        )
         picked[stage] = files[best]
-        if others := [name for name in named if name != best and files[name] != files[best]]:
+        others = [name for name in named if name != best and files[name] != files[best] and not is_kit_part(name)]
+        if others:
             notes.append(f"{best} was graded; there were also {', '.join(sorted(others))}")
     return picked, notes
 
 
+def is_kit_part(name: str) -> bool:
+    """Whether it lies where a kit has what it came with: some hand in the whole kit."""
+    return "starter" in PurePosixPath(name).parts
+
+
 def file_name(name: str) -> str:
-    """A file's own name, without what Canvas adds to one that is uploaded again."""
+    """A file's own name, without what course systems and browsers add."""
     base = PurePosixPath(name).name
     if match := CANVAS.fullmatch(base):
         base = match["file"]
     if match := MOODLE.fullmatch(base):
         base = match["file"]
-    return UPLOADED_AGAIN.sub("", base)
+    return UPLOADED_AGAIN.sub("", base.removesuffix(".txt") if base.endswith(".cu.txt") else base)
 
 
 def read_roster(file: Path) -> list[Student]:
