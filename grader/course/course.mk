@@ -60,7 +60,7 @@ soak: program $(VENV)/course
 bench-backend: program
 	@$(MAKE) $(jobs) -f grader/cpu/bench/bench.mk
 
-# The students' archive; LABS=one,other (or LAB=one) and UPTO=3 leave the rest out.
+# The students' archive; LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out.
 kit:
 	@sh grader/setup.sh python "make kit" && $(python) -m grader.course.kit --labs "$${LABS:-$$LAB}" --upto "$$UPTO"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,23 +28,47 @@ class CutSources(Sources):
         return self.manifests[lab]
 
 
-def cut_labs(root: Path, labs: Sequence[str], upto: str) -> CutSources:
-    """The labs' manifests up to a stage: a number, which counts in every lab, or one lab's stage id; empty: all of
-    them. Raises UserError when no lab has such a stage."""
+def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
+    """The labs' manifests, each up to its own last stage or, where that is empty, up to `upto`: a number, which counts
+    in all of these labs, or the stage of the only one; all stages if that is empty, too. Raises UserError."""
     manifests = {lab: read_json(root / "labs" / lab / "lab.json") for lab in labs}
-    if not upto:
-        return CutSources(root, root / "build", manifests=manifests)
-    ids = [stage["id"] for manifest in manifests.values() for stage in manifest["stages"]]
-    if not re.fullmatch(r"\d{1,2}", upto) and (upto not in ids or len(labs) > 1):
+    stages = {lab: stage_ids(manifest) for lab, manifest in manifests.items()}
+    lasts = {lab: int(find_stage(lab, stages[lab], last)[:2]) for lab, last in labs.items() if last}
+    if upto:
+        others = {lab: ids for lab, ids in stages.items() if lab not in lasts}
+        lasts |= dict.fromkeys(others, find_number(others, upto))
+    for lab, last in lasts.items():
+        manifests[lab] = cut_manifest(manifests[lab], last)
+    return CutSources(root, root / "build", manifests=manifests)
+
+
+def find_number(labs: Mapping[str, Sequence[str]], upto: str) -> int:
+    """The number of a stage that was typed as the last one of all these labs. Raises UserError."""
+    if not labs:
+        raise UserError(f"UPTO={upto}: every lab has a last stage of its own, so it means nothing. Leave it out.")
+    found = [(lab, stage) for lab, stages in labs.items() for stage in stages if is_called(stage, upto)]
+    if found and (upto.isdigit() or len(labs) == 1):
+        return int(found[0][1][:2])
+    if found:
         raise UserError(
-            f"UPTO={upto}: a stage's number (3: stages 1 to 3 of every lab), or with one lab its stage's id. "
-            f"Stages: {', '.join(ids)}."
+            f"UPTO={upto}: this stage is {found[0][0]}'s, and for several labs UPTO is a number. "
+            f"To say it of one lab alone: LABS={found[0][0]}:{upto},…"
         )
-    last = int(upto[:2])
-    if not any(int(stage[:2]) == last for stage in ids):
-        raise UserError(f"UPTO={upto}: no lab has a stage of this number. Stages: {', '.join(ids)}.")
-    cut = {lab: cut_manifest(manifest, last) for lab, manifest in manifests.items()}
-    return CutSources(root, root / "build", manifests=cut)
+    listed = "".join(f"\n  {lab}: {', '.join(stages)}" for lab, stages in labs.items())
+    raise UserError(f"UPTO={upto}: no lab has such a stage. Stages:{listed}")
+
+
+def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
+    """The id of a stage that was typed as that, its number or its slug; empty when nothing was. Raises UserError."""
+    found = [stage for stage in stages if is_called(stage, typed)]
+    if typed and not found:
+        raise UserError(f"{lab} has no stage {typed}. Its stages: {', '.join(stages)}")
+    return found[0] if typed else ""
+
+
+def is_called(stage: str, typed: str) -> bool:
+    """Whether a stage's id, number or slug was typed."""
+    return typed in (stage, stage[:2], stage[:2].lstrip("0"), stage[3:])
 
 
 def cut_manifest(manifest: dict[str, Any], last: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Packs the students' archive: what they need to write, check and hand in, and nothing that tells the answers.
 
-python3 -m grader.course.kit [--labs LAB,LAB] [--upto STAGE]    (make kit [LABS=…] [UPTO=…])
+python3 -m grader.course.kit [--labs LAB,LAB:STAGE] [--upto STAGE]    (make kit [LABS=…] [UPTO=…])
 
 The archive is dist/warplab-<version>.tar.gz; every byte of it follows from the commit (and what was changed since).
 Only files that git tracks get in. It is not written when a line of a solution, a hidden dataset's name or the course's
@@ -314,16 +314,30 @@ def pack_tar(files: Mapping[str, bytes], folder: str, time: int) -> bytes:
     return packed.getvalue()
 
 
+def split_labs(typed: str) -> dict[str, str]:
+    """Labs typed as `one,other:2`, each with its last stage, which is empty where none is said. Raises UserError."""
+    labs: dict[str, str] = {}
+    for word in re.findall(r"[^\s,]+", typed):
+        lab, colon, last = word.partition(":")
+        if lab in labs:
+            raise UserError(f"LABS={typed} names {lab} twice. Name it once, with its last stage: {lab}:2")
+        if colon and not last:
+            raise UserError(f"LABS={typed} has a colon with no stage behind it. Write {lab}:2, or {lab} for all its stages.")
+        labs[lab] = last
+    return labs
+
+
 def main(arguments: Sequence[str]) -> int:
     """Exit status 2 when students would see an answer, or when a lab or stage is not there."""
     parser = argparse.ArgumentParser(prog="make kit", description=__doc__.partition("\n")[0])
-    parser.add_argument("--labs", default="", metavar="LAB,LAB", help="these labs only (default: all)")
-    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage: a number, or one lab's stage id")
+    parser.add_argument("--labs", default="", metavar="LAB,LAB:STAGE", help="these labs only, each up to a stage")
+    parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of labs for which none is said")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
     root: Path = options.root
-    labs = choose_labs(root, re.split(r"[\s,]+", options.labs.strip(" ,")) if options.labs.strip(" ,") else [])
+    typed = split_labs(options.labs)
+    labs = {lab: typed.get(lab, "") for lab in choose_labs(root, list(typed))}
     sources = cut_labs(root, labs, options.upto.strip())
     files = collect_kit(sources)
     refuse_leaks(root, files)
@@ -331,8 +345,11 @@ def main(arguments: Sequence[str]) -> int:
     output = options.output or root / "dist" / f"{name}.tar.gz"
     packed = gzip.compress(pack_tar(files, name, commit_time(root)), mtime=0)
     write(output, packed)
-    stages = sum(len(stage_ids(sources.manifest(lab))) for lab in labs)
-    print(f"{output}: {', '.join(sorted(labs))}; {stages} stages, {len(files)} files, {len(packed) / 1e6:.1f} MB")
+    stages = {lab: len(stage_ids(sources.manifest(lab))) for lab in sources.labs()}
+    print(
+        f"{output}: {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
+        f"{sum(stages.values())} stages, {len(files)} files, {len(packed) / 1e6:.1f} MB"
+    )
     return 0
 
 

@@ -55,7 +55,7 @@ def collect_grader(root: Path, lab: str, unsafe: bool, upto: str) -> Files:
     }
     if f"labs/{lab}/lab.json" not in files:
         raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
-    leave_stages_out(cut_labs(root, [lab], upto), lab, files)
+    leave_stages_out(cut_labs(root, {lab: upto}), lab, files)
     files[REVISION] = f"{revision(root)}\n".encode()
     if not unsafe:
         files[str(SECRET)] = read_secret(root).encode()

@@ -194,14 +194,37 @@ def anchors(text: str) -> str:
     return squeeze(text.lower().replace(" ", "-"))
 
 
-@pytest.mark.parametrize("upto", ["", "1", "2", "5"])
-def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, upto):
-    kit = make_kit(tmp_path / "kit.tar.gz", "--upto", upto)
+ALL = 99
+
+
+@pytest.mark.parametrize(
+    ("options", "lasts"),
+    [
+        ([], dict.fromkeys(LABS, ALL)),
+        (["--upto", "1"], dict.fromkeys(LABS, 1)),
+        (["--upto", "2"], dict.fromkeys(LABS, 2)),
+        (["--upto", "5"], dict.fromkeys(LABS, 5)),
+        (["--labs", "vector_add,dot_product:2"], {"vector_add": ALL, "dot_product": 2}),
+        (["--labs", "vector_add:03_vector_loads,large_histogram:1"], {"vector_add": 3, "large_histogram": 1}),
+        (
+            ["--labs", "dot_product:dyadic_sequential,smoothing_filter,image_histogram:01", "--upto", "02"],
+            {"dot_product": 3, "smoothing_filter": 2, "image_histogram": 1},
+        ),
+        (
+            ["--labs", "heat_dissipation, vector_add:3", "--upto", "03_shared_maxdiff"],
+            {"heat_dissipation": 3, "vector_add": 3},
+        ),
+    ],
+    ids=str,
+)
+def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, options, lasts):
+    kit = make_kit(tmp_path / "kit.tar.gz", *options)
     assert find_broken_links(kit) == []
-    for lab in LABS:
+    assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(lasts)
+    for lab, last in lasts.items():
         whole = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
         manifest = json.loads(kit[f"labs/{lab}/lab.json"])
-        kept = [stage["id"] for stage in whole["stages"] if not upto or int(stage["id"][:2]) <= int(upto)]
+        kept = [stage["id"] for stage in whole["stages"] if int(stage["id"][:2]) <= last]
         assert [stage["id"] for stage in manifest["stages"]] == kept
         assert manifest["points"] == sum(sum(stage["points"].values()) for stage in manifest["stages"])
         assert sorted(Path(name).stem for name in kit if name.startswith(f"starter/{lab}/")) == kept
@@ -210,8 +233,20 @@ def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, upto):
             is_there = [f"\n## {stage['id']}\n" in handout, f"| `{stage['id']}` |" in handout]
             assert is_there == [stage["id"] in kept] * 2, stage["id"]
             assert stage["id"] in kept or stage["id"] not in recipes
-    if upto:
-        assert list(find_leaks(ROOT, kit)) == []
+    assert list(find_leaks(ROOT, kit)) == []
+    assert find_later_answers(kit, lasts) == []
+
+
+def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tuple[str, str]]:
+    """Lines that solve stages which are not in the kit, in any of its files; but for what its starters give."""
+    texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
+    given = "".join(text for name, text in texts.items() if name.startswith("starter/"))
+    later = {
+        line: solution
+        for line, solution in answers_written_by_students().items()
+        if int(Path(solution).name[:2]) > lasts.get(Path(solution).parent.name, 0) and line not in given
+    }
+    return [(name, line) for line in later for name, text in texts.items() if line in text]
 
 
 @needs_build
@@ -265,9 +300,14 @@ def test_dangling_links_become_text():
     ("options", "told"),
     [
         (["--labs", "no_such_lab"], "No lab is called 'no_such_lab'"),
-        (["--upto", "99"], "no lab has a stage of this number"),
-        (["--upto", "02_grid_stride"], "with one lab its stage's id"),
-        (["--upto", "two", "--labs", "vector_add"], "a stage's number"),
+        (["--upto", "99"], "UPTO=99: no lab has such a stage"),
+        (["--upto", "x"], "\n  dot_product: 01_serial_block_sum, 02_dyadic_interleaved, "),
+        (["--upto", "02_grid_stride"], "LABS=vector_add:02_grid_stride,…"),
+        (["--upto", "two", "--labs", "vector_add"], "UPTO=two: no lab has such a stage"),
+        (["--upto", "2", "--labs", "vector_add:2"], "every lab has a last stage of its own"),
+        (["--labs", "vector_add:9,dot_product"], "vector_add has no stage 9. Its stages: 01_one_thread_per_element"),
+        (["--labs", "dot_product,vector_add:"], "a colon with no stage behind it"),
+        (["--labs", "vector_add:1,vector_add:2"], "names vector_add twice"),
     ],
 )
 def test_misuse_is_told(tmp_path, options, told):

@@ -32,6 +32,7 @@ from grader.course.batch.submissions import (
     find_submissions,
     read_roster,
 )
+from grader.course.cut import find_stage
 from grader.course.export import remarks
 from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle, read_csv
 from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
@@ -183,14 +184,6 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
         options.sample_seconds,
         find_stage(lab, stages, options.upto),
     )
-
-
-def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
-    """The id of a stage that was typed as that, its number or its slug; empty when nothing was. Raises UserError."""
-    found = [stage for stage in stages if typed in (stage, stage[:2], stage[:2].lstrip("0"), stage[3:])]
-    if typed and not found:
-        raise UserError(f"{lab} has no stage {typed}. Its stages: {', '.join(stages)}")
-    return found[0] if typed else ""
 
 
 def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
