@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.course.formats import GRADEBOOKS, ONE_REPORT, Entry, canvas, github_log, moodle
+from grader.course.formats import GRADEBOOKS, ONE_REPORT, Entry, canvas, compare_maxima, github_log, moodle, tell_new
 from grader.journal.console import UserError, read_text, run_command, say_error, write_atomically
 from grader.journal.report import Report, read_report
 
@@ -43,16 +43,20 @@ def write(text: str, output: Path | None) -> None:
 
 
 def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Namespace) -> int:
-    """Writes a gradebook; names who is not in it, and whose points are not final."""
+    """Writes a gradebook; names who is not in it, whose points are not final, and another maximum. Exit status 1 where
+    somebody is not in it or the maximum is another."""
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if wanted == "canvas":
         text, unknown = canvas(entries, gradebook, options.title)
+        for sentence in tell_new(entries, gradebook, options.title):
+            say_error(sentence)
     else:
         text, unknown = moodle(entries, gradebook)
     write(text, options.output)
-    for sentence in remarks(entries, unknown):
+    misfits = compare_maxima(entries, wanted, gradebook, options.title)
+    for sentence in [*remarks(entries, unknown), *misfits]:
         say_error(sentence)
-    return 1 if unknown else 0
+    return 1 if unknown or misfits else 0
 
 
 def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
@@ -68,7 +72,7 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when a student is not in the gradebook."""
+    """Exit status 1 when a student is not in the gradebook, or its maximum is not ours."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.export", description=__doc__.partition("\n")[0])
     parser.add_argument("reports", nargs="+", metavar="REPORT", help="a report, or NAME=REPORT for a gradebook")
     parser.add_argument("--format", required=True, choices=[*ONE_REPORT, *GRADEBOOKS])

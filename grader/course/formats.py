@@ -19,6 +19,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.course.batch.submissions import spellings
+from grader.course.columns import (
+    IDENTITIES,
+    POSSIBLE,
+    choose_column,
+    compare_with_canvas,
+    compare_with_moodle,
+    list_assignments,
+    maximum_of,
+    name_columns,
+    require_assignment,
+)
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
 from grader.journal.console import UserError
 from grader.journal.markup import show_text
@@ -26,10 +37,6 @@ from grader.journal.report import Report, StageReport
 from grader.journal.units import show_points
 
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
-NO_GRADE_TITLES = ("current score", "current grade", "final score", "final grade", "current points", "final points")
-# What may say who a row of a gradebook is about.
-IDENTITIES = ("id", "sis user id", "sis login id", "student", "username", "id number", "idnumber", "email address")
-IDENTITIES += ("email", "identifier", "full name")
 
 
 @dataclass(frozen=True)
@@ -249,12 +256,12 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     """A gradebook to be imported into Canvas, and the students who are not in it.
 
     `title` is the assignment's column, `Dot product (1234)` with Canvas's number; `gradebook` the text of an exported
-    one, whose rows say who is who. Without it, students are found by their login. Raises UserError.
+    one, whose rows say who is who. Without it, students are found by their login. What it says of an assignment's
+    points stays. Raises UserError.
     """
     title = title or check_same_lab(entries)
-    if title.partition(" (")[0].strip().lower() in NO_GRADE_TITLES:
-        raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
-    most = max((entry.report.total.max for entry in entries), default=0.0)
+    require_assignment(title)
+    most = most_of(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
     possible = ["    Points Possible", "", "", "", "", show_points(most)]
@@ -262,13 +269,55 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
         return write_csv(
             [header, possible, *([student, "", "", student, "", grade] for student, grade in grades.items())]
         ), []
-    rows = read_csv(gradebook)
-    if not {"Student", "ID"} <= set(rows[0]):
-        raise UserError(f"No gradebook of Canvas's, which has columns Student and ID: {', '.join(rows[0][:8])}.")
+    rows = read_canvas(gradebook)
+    title = choose_column(rows, title)
     columns = {title: lambda student: grades[student]}
     known = students_by_name(entries)
     filled, unknown = fill(rows, known, columns, keep=("EX",), first={title: show_points(most)})
     return mark_of(gradebook) + filled, unknown
+
+
+def read_canvas(gradebook: str) -> Rows:
+    """Raises UserError where that is no gradebook of Canvas's."""
+    rows = read_csv(gradebook)
+    if not {"Student", "ID"} <= set(rows[0]):
+        raise UserError(f"No gradebook of Canvas's, which has columns Student and ID: {', '.join(rows[0][:8])}.")
+    return rows
+
+
+def most_of(entries: Sequence[Entry]) -> float:
+    """The points that there are."""
+    return max((entry.report.total.max for entry in entries), default=0.0)
+
+
+def tell_new(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
+    """That Canvas makes another assignment of a column that it does not know. Raises UserError."""
+    if not gradebook:
+        return []
+    rows = read_canvas(gradebook)
+    column = choose_column(rows, title or check_same_lab(entries))
+    if column in rows[0]:
+        return []
+    return [
+        f"Canvas has no column '{column}' yet, and makes an assignment of it. {name_columns(list_assignments(rows))}"
+    ]
+
+
+def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title: str = "") -> list[str]:
+    """What to do where the exported gradebook has another maximum than these reports. Raises UserError."""
+    if not gradebook or not entries:
+        return []
+    rows, ours = read_csv(gradebook), most_of(entries)
+    column = choose_column(rows, title or check_same_lab(entries)) if wanted == "canvas" else "Grade"
+    theirs = maximum_of(rows, column)
+    if theirs is None:
+        return []
+    if wanted == "canvas":
+        return compare_with_canvas(column, theirs, ours)
+    above = [
+        entry.student for entry in entries if points(entry.report.total.points) > theirs and grade_of(entry.report)
+    ]
+    return compare_with_moodle(theirs, ours, above)
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
@@ -347,7 +396,8 @@ def fill(
     first: Mapping[str, str] | None = None,
 ) -> tuple[str, list[str]]:
     """A gradebook with columns filled in for the students in `known`, by name, added where missing; all else stays.
-    `first` are the cells of Canvas's row of points. Cells such as EX, in `keep`, stay. Raises UserError."""
+    `first` are cells of Canvas's row of points, where that has none. Cells such as EX, in `keep`, stay. Raises
+    UserError."""
     header = rows[0]
     for column in columns:
         if column not in header:
@@ -359,9 +409,9 @@ def fill(
         raise UserError(f"No column of the gradebook says who a row is about: {', '.join(header[:8])}.")
     people = []
     for row in rows[1:]:
-        if first and row[0].strip() == "Points Possible":
+        if first and row[0].strip() == POSSIBLE:
             for column, cell in first.items():
-                row[header.index(column)] = cell
+                row[header.index(column)] = row[header.index(column)].strip() or cell
         else:
             people.append(row)
     found = find_rows(people, ids, known)

@@ -306,7 +306,10 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
     for command, says in (
         (course.grade_command("--lab", "other"), "No lab is called 'other'"),
         (course.grade_command("--stage", "07"), "lab has no stage 07"),
-        (course.grade_command("--stage", "01"), "holds a batch of stage all"),
+        (
+            course.grade_command("--stage", "01"),
+            "holds a batch of stage all. To go on with it: leaving STAGE (--stage)",
+        ),
         (course.grade_command("--out", course.build / "log"), "is a file. OUT is the batch's folder"),
         (course.command("status", course.root), "A batch begins with"),
         (
@@ -317,6 +320,15 @@ def test_misuse_is_one_clear_message(course: Course) -> None:
         said = course.run(command)
         assert said.returncode == 2
         assert says in said.stderr
+
+
+def test_a_batch_of_some_stages_says_how_to_go_on(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade("--upto", "1")
+    said = course.grade()
+    assert said.returncode == 2
+    assert "holds a batch of upto 01_first. To go on with it: UPTO=01_first (--upto 01_first)." in said.stderr
+    assert course.grade("--upto", "01_first").returncode == 0
 
 
 def test_a_batch_that_was_moved_is_its_own(course: Course) -> None:

@@ -19,12 +19,14 @@ from grader.course.formats import (
     Entry,
     autolab,
     canvas,
+    compare_maxima,
     defuse,
     github,
     github_log,
     gradescope,
     moodle,
     prairielearn,
+    tell_new,
 )
 from grader.journal.console import UserError
 from grader.journal.documents import from_json
@@ -349,14 +351,64 @@ def test_canvas_gradebook_filled_in():
     assert rows[2] == ["Lovelace, Ada", "11", "S1", "al1", "A", "3", "33.32"]
     assert rows[3][6] == "EX" and rows[4] == ["'=cmd, Eve", "13", "S3", "eve", "A", "", ""]
     assert unknown == ["nobody"]
-    added = check_csv(canvas(entries("al1"), exported.removeprefix("\ufeff"), "New one (8)")[0])
-    assert added[0][7] == "New one (8)" and [row[7] for row in added[1:]] == ["50", "33.32", "", ""]
+    added = check_csv(canvas(entries("al1"), exported.removeprefix("\ufeff"), "New one")[0])
+    assert added[0][7] == "New one" and [row[7] for row in added[1:]] == ["50", "33.32", "", ""]
 
 
-@pytest.mark.parametrize("title", ["Final Score", "current grade (3)"])
+@pytest.mark.parametrize("title", ["Final Score", "current grade (3)", "Labs Final Points", "Override Score"])
 def test_canvas_titles_that_are_dropped_are_refused(title):
     with pytest.raises(UserError, match="Canvas ignores"):
         canvas(entries("al1"), title=title)
+
+
+def test_who_a_student_is_is_no_column_for_points():
+    with pytest.raises(UserError, match="says who a student is"):
+        canvas(entries("al1"), title="SIS Login ID")
+
+
+CANVAS = (
+    "Student,ID,SIS Login ID,Section,Notes,Dot (7),Old (8),Labs Final Points (9),Twice (1),Twice (2),Final Score\n"
+    "    Points Possible,,,,,20.00,(read only),50,50,50,(read only)\nAda,11,al1,A,,,,,,,\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "says"),
+    [
+        (
+            "Dot (1234)",
+            "No assignment's column is 'Dot \\(1234\\)'. --title .*: Dot \\(7\\), Twice \\(1\\), Twice \\(2\\)$",
+        ),
+        ("Old (8)", "No assignment's column is 'Old"),
+        ("Twice", "--title names one that is there: Twice \\(1\\), Twice \\(2\\)$"),
+    ],
+)
+def test_a_title_of_no_assignment_is_refused(title, says):
+    with pytest.raises(UserError, match=says):
+        canvas(entries("al1"), CANVAS, title)
+
+
+def test_a_title_is_found_without_its_number_and_a_new_one_is_said():
+    assert check_csv(canvas(entries("al1"), CANVAS, "dot")[0])[2][5] == "33.32"
+    assert tell_new(entries("al1"), CANVAS, "dot") == []
+    assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
+    (said,) = tell_new(entries("al1"), CANVAS, "Next lab")
+    assert "no column 'Next lab' yet" in said and said.endswith("there: Dot (7), Twice (1), Twice (2)")
+
+
+def test_another_maximum_stays_and_is_said():
+    assert check_csv(canvas(entries("al1"), CANVAS, "Dot (7)")[0])[1][5] == "20.00"
+    (said,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
+    assert "The column 'Dot (7)' is of 20 points in Canvas, and these are of 50." in said
+    assert compare_maxima(entries("al1"), "canvas", CANVAS, "Twice (1)") == []
+    assert compare_maxima(entries("al1"), "canvas", CANVAS, "Next lab") == []
+    worksheet = "Identifier,Email address,Grade,Maximum grade\nParticipant 7,al1,-,{0}\nParticipant 8,at2,-,{0}\n"
+    other, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
+    assert "'Maximum grade' says 20, and these points are of 50. Set" in other
+    assert above == "Moodle leaves out grades above its maximum, 20, though not their feedback: al1, at2."
+    assert len(compare_maxima(entries("al1"), "moodle", worksheet.format('"100,00"'))) == 1
+    assert compare_maxima(entries("al1"), "moodle", worksheet.format("50.00")) == []
+    assert compare_maxima(entries("al1"), "moodle", "username\nal1\n") == []
 
 
 def test_moodle_grades_and_feedback():

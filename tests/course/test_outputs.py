@@ -326,10 +326,18 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
     assert [(line[3], line[5]) for line in lines[2:]] == [("al1", "12"), ("at2", "7.5")]
     exported = course.root / "canvas.csv"
     exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nAda,1,,al1,A,\nAlan,2,,at2,A,\n")
-    for title, unknown in (("Lab (77)", False), ("Lab", True)):
+    for title, unknown in (("Lab", False), ("Another", True)):
         said = course.verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
         assert said.returncode == 0 and "Points are pending, so these are not final: al1." in said.stderr
-        assert ("Canvas has no column 'Lab' yet. --title names one" in said.stderr) == unknown
+        assert ("Canvas has no column 'Another' yet" in said.stderr) == unknown
+    output = course.root / "new.csv"
+    words = ("--format", "canvas", "--gradebook", exported, "--output", output, "--title")
+    said = course.verb("export", *words, "Lab (78)")
+    assert said.returncode == 2 and "there: Lab (77)" in said.stderr and not output.exists()
+    exported.write_text(exported.read_text().replace("\n", "\n    Points Possible,,,,,15\n", 1))
+    said = course.verb("export", *words, "Lab (77)")
+    assert said.returncode == 1 and "is of 15 points in Canvas, and these are of 20" in said.stderr
+    assert "Points Possible,,,,,15" in output.read_text()
     roster = course.root / "moodle.csv"
     roster.write_text("Username\nal1\n")
     said = course.verb("export", "--format", "moodle", "--gradebook", roster)

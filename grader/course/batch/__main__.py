@@ -33,9 +33,9 @@ from grader.course.batch.submissions import (
     read_roster,
 )
 from grader.course.cut import find_stage
-from grader.course.export import remarks
-from grader.course.formats import GRADEBOOKS, Entry, canvas, moodle, read_csv
-from grader.journal.console import UserError, choose_labs, read_text, run_command, say_error, write_atomically
+from grader.course.export import export_gradebook
+from grader.course.formats import GRADEBOOKS, Entry
+from grader.journal.console import UserError, choose_labs, run_command, say_error
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
 
@@ -191,8 +191,12 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
     before = database.fact("settings") or {}
     for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
         if before and before.get(name, "") != here:
-            held = before.get(name, "") or "all"
-            raise UserError(f"{settings.folder}: holds a batch of {name} {held}. Say another OUT.")
+            held = before.get(name, "")
+            on = f"{name.upper()}={held} (--{name} {held})" if held else f"leaving {name.upper()} (--{name}) out"
+            raise UserError(
+                f"{settings.folder}: holds a batch of {name} {held or 'all'}. To go on with it: {on}. For another "
+                "batch, say another OUT."
+            )
     kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     roster = str(options.roster.resolve()) if options.roster else ""
     database.set_facts(settings=kept, submissions=str(options.submissions.resolve()), roster=roster)
@@ -263,7 +267,8 @@ def report(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Writes a gradebook with the final points. Exit status 1 when somebody is not in the course's own."""
+    """Writes a gradebook with the final points. Exit status 1 when somebody is not in the course's own, or its maximum
+    is another."""
     database = open_batch(options.folder)
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
@@ -279,28 +284,9 @@ def export(options: argparse.Namespace) -> int:
     ]
     if options.output and options.output.resolve().parent == options.folder.resolve():
         raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
-    gradebook = read_text(options.gradebook) if options.gradebook else ""
-    if options.format == "canvas":
-        text, unknown = canvas(entries, gradebook, options.title)
-        say_if_new(options.title or settings.lab, gradebook)
-    else:
-        text, unknown = moodle(entries, gradebook)
-    if options.output:
-        write_atomically(options.output, text)
-    else:
-        print(text, end="")
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
-    for sentence in remarks(entries, unknown):
-        say_error(sentence)
-    return 1 if unknown else 0
-
-
-def say_if_new(title: str, gradebook: str) -> None:
-    """Canvas makes another assignment of a column that it does not know."""
-    columns = read_csv(gradebook)[0] if gradebook else [title]
-    if title not in columns:
-        say_error(f"Canvas has no column '{title}' yet. --title names one that is there: {', '.join(columns[5:])}")
+    return export_gradebook(entries, options.format, options)
 
 
 def is_decided(final: Final) -> bool:

@@ -1,0 +1,112 @@
+"""The columns of gradebooks that Canvas and Moodle exported: which one is meant, and how many points it has.
+
+Canvas's importer takes grades above an assignment's points (as more than 100%), never changes an existing assignment's
+points, and ignores what it computes itself (canvas-lms, lib/gradebook_importer.rb). Moodle's worksheet leaves grades
+above the maximum out without a word, and takes their feedback (mod/assign/feedback/offline/locallib.php).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from grader.journal.console import UserError
+from grader.journal.units import show_points
+
+POSSIBLE = "Points Possible"  # begins Canvas's line of points
+MAXIMUM = "Maximum grade"  # Moodle's column
+ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
+COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
+COMPUTED += ("Override Score", "Override Grade", "Override Status")
+# What may say who a row of a gradebook is about.
+IDENTITIES = ("id", "sis user id", "sis login id", "student", "username", "id number", "idnumber", "email address")
+IDENTITIES += ("email", "identifier", "full name")
+
+
+def require_assignment(title: str) -> None:
+    """Raises UserError where Canvas would not take a column of that name for an assignment."""
+    plain = title.partition(" (")[0].strip().lower()
+    if any(words in title or words.lower() == plain for words in COMPUTED):
+        raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
+    if plain in (*IDENTITIES, "section"):
+        raise UserError(f"The column '{title}' says who a student is. Give the assignment's own title.")
+
+
+def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The columns of Canvas's gradebook that can be filled in."""
+    return [
+        name
+        for name in rows[0]
+        if ASSIGNMENT.fullmatch(name) and not is_computed(name) and "read only" not in points_cell(rows, name)
+    ]
+
+
+def is_computed(title: str) -> bool:
+    """Whether Canvas computes it, also for a group of assignments, or what is not posted yet."""
+    return any(words in title for words in COMPUTED)
+
+
+def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
+    """The column that is meant, by its whole name or by an assignment's title without the number; the title itself
+    where it is a new one's. Raises UserError."""
+    if title in rows[0] and "read only" not in points_cell(rows, title):
+        return title
+    assignments = list_assignments(rows)
+    called = [name for name in assignments if name.rpartition(" (")[0].casefold() == title.strip().casefold()]
+    if len(called) == 1:
+        return called[0]
+    if called or title in rows[0] or ASSIGNMENT.fullmatch(title):
+        raise UserError(f"No assignment's column is '{title}'. {name_columns(called or assignments)}")
+    return title
+
+
+def name_columns(assignments: Sequence[str]) -> str:
+    """What --title may say."""
+    return f"--title names one that is there: {', '.join(assignments)}" if assignments else "It holds no assignment."
+
+
+def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
+    """What Canvas's line of points says of a column; empty where there is no such line."""
+    at = rows[0].index(column)
+    return next((row[at].strip() for row in rows[1:] if row[0].strip() == POSSIBLE), "")
+
+
+def read_number(cell: str) -> float | None:
+    """A number, also with a decimal comma; None where it is none."""
+    text = cell.strip().replace(",", ".")
+    return float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else None
+
+
+def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
+    """The most that Canvas or Moodle has for a column; None where the file does not say."""
+    if MAXIMUM in rows[0]:
+        at = rows[0].index(MAXIMUM)
+        return min((most for row in rows[1:] if (most := read_number(row[at])) is not None), default=None)
+    return read_number(points_cell(rows, column)) if column in rows[0] else None
+
+
+def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
+    """What to do where Canvas's assignment is of other points than ours."""
+    if abs(theirs - ours) < 0.005:
+        return []
+    return [
+        f"The column '{column}' is of {show_points(theirs)} points in Canvas, and these are of {show_points(ours)}. An "
+        f"import does not change that: set the assignment's points to {show_points(ours)} in Canvas, too, or its "
+        "percentages are wrong."
+    ]
+
+
+def compare_with_moodle(theirs: float, ours: float, above: Sequence[str]) -> list[str]:
+    """What to do where Moodle's maximum is another than ours. `above`: whose grades are above it."""
+    said = []
+    if abs(theirs - ours) >= 0.005:
+        said.append(
+            f"The column '{MAXIMUM}' says {show_points(theirs)}, and these points are of {show_points(ours)}. Set the "
+            f"assignment's maximum grade to {show_points(ours)} in Moodle before the import."
+        )
+    if above:
+        said.append(
+            f"Moodle leaves out grades above its maximum, {show_points(theirs)}, though not their feedback: "
+            f"{', '.join(above)}."
+        )
+    return said
