@@ -322,7 +322,7 @@ def split_labs(typed: str) -> dict[str, str]:
         if lab in labs:
             raise UserError(f"LABS={typed} names {lab} twice. Name it once, with its last stage: {lab}:2")
         if colon and not last:
-            raise UserError(f"LABS={typed} has a colon with no stage behind it. Write {lab}:2, or {lab} for all its stages.")
+            raise UserError(f"LABS={typed} has a colon with no stage behind it. Write {lab}:2, or {lab} for all.")
         labs[lab] = last
     return labs
 
