@@ -2,7 +2,7 @@
 
 python3 -m grader.journal.submit LAB    (make submit LAB=…)
 
-The archive is work/<lab>-<ids>-<date>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu,
+The archive is work/<lab>-<ids>-<date and time in UTC>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu,
 <lab>/reports/<stage>.json and, where there is a journal, <lab>/journal/: records.jsonl, the notes, and journal.html and
 journal.md as `make journal` makes them of these. manifest.json, schema 1:
 
@@ -320,6 +320,7 @@ def main(arguments: Sequence[str]) -> int:
     if older := find_older(lab, file):
         print(f"Packed earlier, and no longer what to hand in:\n{bullets(older)}")
     print(f"Hand in this file: {file}")
+    print(f"Its name says when it was packed in UTC; here that is {now.astimezone():%Y-%m-%d %H:%M:%S %Z}.")
     return 0
 
 

@@ -14,7 +14,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -91,11 +91,18 @@ def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
     for other in (old, course / "work/lab_two-al123-2026-01-31-120000.tar.gz", course / "work/lab-notes.tar.gz"):
         other.write_bytes(b"old")
     result = submit(course, "--author", ADA)
-    *_, heading, named, last = result.stdout.splitlines()
+    *_, heading, named, last, _ = result.stdout.splitlines()
     assert heading == "Packed earlier, and no longer what to hand in:"
     assert named == f"  - work/{old.name}"
     assert last.startswith("Hand in this file: work/lab-al123-20")
     assert old.read_bytes() == b"old"
+
+
+def test_the_time_in_the_name_is_told_as_the_student_knows_it(course: Path) -> None:
+    last = submit(course, "--author", ADA, TZ="HERE-5:30").stdout.splitlines()[-1]
+    (archive,) = archives(course)
+    packed = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
+    assert last == f"Its name says when it was packed in UTC; here that is {packed:%Y-%m-%d %H:%M:%S} HERE."
 
 
 def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
