@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.batch.database import STATUSES
+from grader.course.batch.grading import is_stale
 from tests.course.batches import ROOT, STAGES, Course, environment
 from tests.course.test_archive import make_tar, make_zip
 
@@ -62,6 +63,12 @@ def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:
     assert sorted(reasons) == [("al1", ""), ("at2", ""), ("at2", "handed in again"), ("gh3", "")]
 
 
+def change(file: Path) -> None:
+    """Changes a source of the project."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("changed\n")
+
+
 def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     for student in ("al1", "at2", "gh3"):
         course.hand_in(student, "break the judge" if student == "gh3" else "fine", "fine")
@@ -70,6 +77,14 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     (course.build / "mended").touch()
     assert course.verb("regrade", "--errors").returncode == 0
     course.set_version("0.2 (two)")
+    assert "0 to grade again" in course.verb("regrade", "--changed").stdout  # another commit, of something else
+    for name in ("course/pages.py", "judge/SANDBOX.md"):
+        change(course.root / "grader" / name)
+    assert "0 to grade again" in course.verb("regrade", "--changed").stdout
+    change(course.root / "grader/judge/check.cpp")
+    said = course.verb("regrade", "--changed")
+    assert said.returncode == 2 and "check.cpp is newer than" in said.stderr and "make program" in said.stderr
+    (course.build / "warplab").touch()
     course.verb("regrade", "--changed")
     course.verb("regrade", "--changed")  # nothing is, now
     with (course.root / "labs/lab/lab.json").open("a") as file:
@@ -83,6 +98,17 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     said = course.verb("regrade", "--student", "nobody")
     assert said.returncode == 2
     assert "Nobody here is called nobody" in said.stderr
+
+
+def test_a_batch_of_before_knows_the_graders_version_alone(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    ((kept,),) = course.database().query("SELECT lab_hash FROM grades")
+    lab, grader = kept.split("+")
+    assert len(lab) == len(grader) == 64
+    assert not is_stale(lab, "0.1", kept, "0.1")
+    assert is_stale(lab, "0.1", kept, "0.2") and is_stale("other", "0.1", kept, "0.1")
+    assert not is_stale(kept, "0.1", kept, "0.2") and is_stale(kept, "0.1", f"{lab}+other", "0.1")
 
 
 def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> None:

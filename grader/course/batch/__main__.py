@@ -20,7 +20,7 @@ from typing import Any
 from grader.course.batch.database import PENDING, STATUSES, Database
 from grader.course.batch.decisions import due, extend, override, points
 from grader.course.batch.feedback import describe_submission, sum_up
-from grader.course.batch.grading import Settings, hash_lab, read, safe_name, try_judge
+from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, safe_name, try_judge
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.policy import Final, read_policy, tell_lateness
@@ -129,7 +129,7 @@ def grade_waiting(
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
             results = choose_executor(database, settings, trial.backend, options)
-            run_batch(database, settings, hash_lab(settings.root, settings.lab), results, options.jobs)
+            run_batch(database, settings, hash_judging(settings.root, settings.lab), results, options.jobs)
         except KeyboardInterrupt:
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
@@ -225,12 +225,13 @@ def regrade(options: argparse.Namespace) -> int:
 def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:
     """Keys of what is to be graded again, and why. Raises UserError for a student who is not there."""
     if options.changed:
-        version, lab_hash = try_judge(settings).warplab, hash_lab(settings.root, settings.lab)
-        stale = database.query(
-            "SELECT s.key FROM submissions s JOIN grades g ON g.id = s.grade WHERE g.warplab != ? OR g.lab_hash != ?",
-            [version, lab_hash],
+        version, judging = try_judge(settings).warplab, hash_judging(settings.root, settings.lab)
+        require_built(settings)
+        grades = database.query(
+            "SELECT s.key, g.lab_hash, g.warplab FROM submissions s JOIN grades g ON g.id = s.grade ORDER BY s.key"
         )
-        return [key for (key,) in stale], f"lab or grader changed (now {version})"
+        stale = [key for key, kept, kept_version in grades if is_stale(kept, kept_version, judging, version)]
+        return stale, f"lab or grader changed (now {version})"
     rows = database.rows()
     if options.all:
         return [row.key for row in rows], "all again"

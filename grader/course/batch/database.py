@@ -5,7 +5,8 @@ submission. Tables:
 
     facts         what the batch is about: lab, options, due date, late policy, a secret for pseudonyms
     submissions   one a student or team; `status` is empty while it waits to be graded
-    grades        one a grading, newest last; `reason` says why there was another one
+    grades        one a grading, newest last; `reason` says why there was another one; `lab_hash` is the lab's, and
+                  behind a + the grader's, which batches of before do not have
     stages        one a stage of a grade: what tables and plots need of report.json
     extensions, points, overrides   what the instructor added, with the reason; the newest counts
 """

@@ -32,6 +32,8 @@ LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # of what failed by our fault
 MOST_WORDS = 500
 MOST_NAMED = 3  # files in a sentence
+LINKED = ("grader/core", "grader/io", "grader/judge")  # what the judge is made of
+JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
 
 
 @dataclass(frozen=True)
@@ -296,14 +298,37 @@ def summary_of(graded: Graded, lab_hash: str) -> tuple[dict[str, Any], list[Stag
     return summary, [summarise(stage) for stage in report.stages]
 
 
-def hash_lab(root: Path, lab: str) -> str:
-    """A hash of everything that decides about a lab's points: manifest, driver, oracle, datasets, solutions."""
+def hash_judging(root: Path, lab: str) -> str:
+    """Hashes of all that decides about a lab's points: of the lab (manifest, driver, oracle, datasets, solutions), and
+    of the grader's sources that judge. What is around them (pages, batches, other labs) changes nothing."""
+    of_lab = hash_files(root, [f"{folder}/{lab}" for folder in ("labs", "datasets", "solutions")])
+    return f"{of_lab}+{hash_files(root, JUDGING, leave_out='.md')}"
+
+
+def hash_files(root: Path, folders: Sequence[str], leave_out: str | None = None) -> str:
+    """A hash of names and contents of all files, but for those with a suffix."""
     digest = hashlib.sha256()
-    for folder in ("labs", "datasets", "solutions"):
-        for file in sorted((root / folder / lab).rglob("*")):
-            if file.is_file():
+    for folder in folders:
+        for file in sorted((root / folder).rglob("*")):
+            if file.is_file() and file.suffix != leave_out:
                 digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
+
+
+def is_stale(kept: str, kept_version: str, judging: str, version: str) -> bool:
+    """Whether a grade is of another lab or grader than now. `kept` and `judging`: hash_judging() then and now; batches
+    of before kept the lab's hash alone, and there the version says whether the grader is another."""
+    if "+" in kept:
+        return kept != judging
+    return kept != judging.partition("+")[0] or kept_version != version
+
+
+def require_built(settings: Settings) -> None:
+    """Raises UserError where the program is older than its sources: its grades would pass for the sources'."""
+    built = (settings.build / "warplab").stat().st_mtime
+    sources = [file for folder in LINKED for file in (settings.root / folder).rglob("*.cpp")]
+    if newer := sorted(file for file in sources if file.stat().st_mtime > built):
+        raise UserError(f"{newer[0]} is newer than {settings.build / 'warplab'}. Build it first: make program")
 
 
 def try_judge(settings: Settings) -> Report:
