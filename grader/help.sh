@@ -1,7 +1,12 @@
 #!/bin/sh
 # `make help`: builds and installs nothing. Where the student stands is the judge's to say, once it is built.
 
-cat <<'END'
+show=
+for pictures in labs/*/show.cpp; do # a students' kit may have none
+    [ ! -e "$pictures" ] || show="
+  make show LAB=… [IMAGE=file]       pictures of what your code computes, in build/show/"
+done
+cat <<END
 Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the CPU.
 
   make start LAB=…                   copy a lab's starters into work/ (never over a file of yours)
@@ -9,8 +14,7 @@ Warplab: CUDA labs in stages, checked and timed on a GPU or, without one, on the
   make bench LAB=… STAGE=…           check, then the 1000-iteration benchmark (needs a GPU)
   make grade [LAB=…] [STAGE=…]       verdicts, causes, points; TREE=work|solutions|starter|DIR
   make sweep LAB=… STAGE=…           try the stage's block sizes, strides … and show the best
-  make inspect LAB=… STAGE=…         races, wild accesses and what costs time, by line, without a GPU; GPU=T4 picks one
-  make show LAB=… [IMAGE=file]       pictures of what your code computes, in build/show/
+  make inspect LAB=… STAGE=…         races, wild accesses and what costs time, by line, without a GPU; GPU=T4 picks one$show
   make device                        this GPU's limits and what bounds each lab on it
   make profile LAB=… STAGE=…         Nsight Compute and Nsight Systems on your stage
   make sanitize LAB=… STAGE=…        compute-sanitizer's four tools on your stage

@@ -115,7 +115,7 @@ def collect_kit(sources: CutSources) -> Files:
     files[REVISION] = f"{revision(root)}\n".encode()
     for lab in labs:
         cut_lab(sources, lab, files)
-    files["README.md"] = make_readme(sources).encode()
+    files["README.md"] = make_readme(sources, files).encode()
     add_pictures(root, tracked, files)
     for name in [name for name in files if name.endswith(".md")]:
         files[name] = drop_dangling_links(name, files).encode()
@@ -142,8 +142,9 @@ def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
             del files[name]
 
 
-def make_readme(sources: CutSources) -> str:
-    """The students' README: a template with sections of ours, about the first lab that is there."""
+def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
+    """The students' README: a template with sections of ours, about the first lab that is there, and without a word
+    on what is not among the files."""
     ours = read_text(sources.root / "README.md")
     text = re.sub(
         r"^@(.+)@$", lambda title: find_section(ours, title[1]), read_text(README_TEMPLATE), flags=re.MULTILINE
@@ -154,6 +155,10 @@ def make_readme(sources: CutSources) -> str:
         text = text.replace("DATASET=one", "DATASET=NAME")
     text = text.replace(example[1], stage_ids(sources.manifest(lab))[0]).replace(example[0], lab)
     text = re.sub(r"\s\[[^\]]*example-journal[^\]]*\]\([^)]*\)[^.]*\.", "", text)  # it has our solutions' lines
+    if not any(f"labs/{lab}/show.cpp" in files for lab in sources.labs()):
+        text = re.sub(r"\s`make show[^.]*\.", "", text)
+    if not any(b"<!-- table: results" in files[f"handouts/{lab}.md"] for lab in sources.labs()):
+        text = re.sub(r";[^;.]*handouts' last tables", "", text)
     return renew(sources, align_comments(text), README_TEMPLATE)
 
 

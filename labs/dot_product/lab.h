@@ -25,7 +25,7 @@
 /// A host function: it launches kernels on the default stream. It may synchronise and allocate, and gives back what it
 /// allocates. It is called many times, on other pointers and contents each time, so nothing may be kept from call
 /// to call that depends on the contents. The work is the GPU's: bytes copied to the host are counted, and a stage
-/// allows none, but for 04_dyadic_cpu_tail, which may copy 65,536 a call.
+/// allows none unless the handout says how many.
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void* scratch);
 
 /// Optional: bytes of scratch that dot_product wants for this n. Not timed.

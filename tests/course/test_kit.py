@@ -233,6 +233,10 @@ def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, options, lasts):
             is_there = [f"\n## {stage['id']}\n" in handout, f"| `{stage['id']}` |" in handout]
             assert is_there == [stage["id"] in kept] * 2, stage["id"]
             assert stage["id"] in kept or stage["id"] not in recipes
+    ids = [file.stem for file in ROOT.glob("solutions/*/*.cu")]
+    missing = [stage for stage in ids if not any(name.endswith(f"/{stage}.cu") for name in kit)]
+    others = {name: content.decode() for name, content in kit.items() if name.endswith((".h", ".cu", ".json", ".md"))}
+    assert [(stage, name) for stage in missing for name, text in others.items() if stage in text] == []
     assert list(find_leaks(ROOT, kit)) == []
     assert find_later_answers(kit, lasts) == []
 
@@ -286,6 +290,28 @@ def test_labs_left_out_leave_no_trace(tmp_path):
     assert f"make check LAB={lab} STAGE=01" in readme and "example-journal" not in readme
     commands = re.search(r"(?:^    make.*# .*\n){3,}", readme, re.MULTILINE)
     assert commands and len({line.index(" # ") for line in commands[0].splitlines()}) == 1
+
+
+def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add,dot_product:2")
+    readme = kit["README.md"].decode()
+    assert "make show" not in readme and "build/show" not in readme and "IMAGE" not in readme
+    assert "limits it reckons with.\n`make device`" in readme and "last tables" in readme
+    told = run_in(tmp_path, "sh", "grader/help.sh", BUILD="nowhere").stdout
+    assert "make inspect LAB=" in told and "make show" not in told
+    kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "heat_dissipation:2")
+    readme = kit["README.md"].decode()
+    assert "make show" in readme and "last tables" not in readme
+    assert "Python 3.11. The `cuda`" in readme
+    assert "make show LAB=" in run_in(tmp_path, "sh", "grader/help.sh", BUILD="nowhere").stdout
+
+
+def run_in(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """What a command says in the kit of a folder, which is unpacked anew."""
+    for old in folder.glob("warplab-*"):
+        shutil.rmtree(old)
+    environment = {"PATH": os.environ["PATH"]} | variables
+    return subprocess.run(command, cwd=unpack(folder), env=environment, capture_output=True, text=True, check=False)
 
 
 def test_dangling_links_become_text():
