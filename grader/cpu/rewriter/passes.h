@@ -39,6 +39,7 @@ void capture_shared(const Stream& stream, const std::vector<SharedName>& names, 
 void register_symbols(const Stream& stream, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
+void refuse_host_code(Context& context);
 
 /// For each token, in how many bodies of functions that only the device runs it lies.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);

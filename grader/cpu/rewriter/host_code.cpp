@@ -1,0 +1,178 @@
+// Host functions and variables in device code: nvcc refuses them, and g++ would compile them without a word.
+
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "grader/cpu/rewriter/declaration.h"
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+struct HostOnly {
+    std::string_view scope, name, instead;
+};
+
+constexpr std::string_view after_the_launch = "call it in host code, after the launch";
+constexpr std::array host_only = {
+    HostOnly{"std", "max", "write max(a, b), or fmax(a, b)"},
+    HostOnly{"std", "min", "write min(a, b), or fmin(a, b)"},
+    HostOnly{"std", "swap", "exchange the two by way of a variable"},
+    HostOnly{"std", "accumulate", "write a loop"},
+    HostOnly{"std", "fill", "write a loop"},
+    HostOnly{"std", "copy", "write a loop"},
+    HostOnly{"std", "sort", "write the loops yourself"},
+    HostOnly{"std", "vector", "use an array of fixed size, or __shared__ memory"},
+    HostOnly{"std", "string", "use printf to show something"},
+    HostOnly{"std", "cout", "use printf"},
+    HostOnly{"std", "cerr", "use printf"},
+    HostOnly{"std", "numeric_limits", "use a constant, such as FLT_MAX or INT_MAX"},
+    HostOnly{"", "cudaDeviceSynchronize", after_the_launch},
+    HostOnly{"", "cudaStreamSynchronize", after_the_launch},
+    HostOnly{"", "cudaMemcpy", "device code reads and writes device memory by itself"},
+    HostOnly{"", "cudaMemset", "device code reads and writes device memory by itself"},
+    HostOnly{"", "cudaMemcpyToSymbol", "call it in host code, before the launch"},
+    HostOnly{"", "cudaMemcpyFromSymbol", after_the_launch},
+    HostOnly{"", "rand", "compute random numbers in a __device__ function"},
+    HostOnly{"", "exit", "write return"},
+    HostOnly{"", "puts", "use printf"},
+};
+
+bool is_part_of_another(const Stream& stream, int i) {
+    const auto before = stream[i - 1];
+    return before == "." || before == "->" || before == "::";
+}
+
+/// Whether a variable or a parameter of that name begins at `i`: after a type, as in `float x` or `const float* x`.
+bool is_declared_at(const Stream& stream, int i) {
+    static const Names no_types = {"return", "else", "do", "case", "throw", "goto", "and", "or", "not", "sizeof"};
+    const auto before = stream[i - 1];
+    if (stream.is_identifier(i - 1)) return no_types.count(before) == 0;
+    if (before != "*" && before != "&" && before != ">") return false;
+    static const Names begins = {";", "{", "}", "(", ",", "const", "auto", "unsigned", "struct"};
+    return before == ">" || (stream.is_identifier(i - 2) && begins.count(stream[i - 3]) != 0);
+}
+
+class HostCode {
+  public:
+    explicit HostCode(Context& context)
+        : context_(context), code_(context.unit.code), device_(device_depth(context.unit.code, context.qualifiers)) {}
+
+    void refuse() {
+        find_names();
+        for (int i = 0; i < code_.size(); ++i) {
+            if (device_[i] == 0 || !code_.is_identifier(i)) continue;
+            refuse_listed(i);
+            refuse_own(i);
+        }
+    }
+
+  private:
+    void find_names() {
+        for (int i = 0; i < code_.size(); ++i) {
+            if (!code_.is_identifier(i)) continue;
+            if (code_.at_namespace[i]) {
+                find_function(i);
+                find_variables(i);
+            }
+            if (!own_.count(i) && is_declared_at(code_, i)) hidden_.insert(code_[i]);
+        }
+        for (const auto name : for_device_) functions_.erase(name);
+    }
+
+    /// `i` is the name in `double mix(double a) {`.
+    void find_function(int i) {
+        if (code_[i + 1] != "(" || code_.match[i + 1] < 0 || context_.unit.macro_names.count(code_[i])) return;
+        const int begin = statement_begin(code_, i), end = code_.match[i + 1];
+        if (begin == i) return;
+        own_.insert(i);
+        if (words_of(begin, i) & (q_device | q_global)) {
+            for_device_.insert(code_[i]);
+        } else if (code_[end + 1] == "{" || code_[end + 1] == "noexcept") {
+            functions_.emplace(code_[i], "__device__ " + code_.text(begin, end + 1));
+        }
+    }
+
+    /// `i` begins `float weights[25];`.
+    void find_variables(int i) {
+        static const Names others = {"static_assert", "using", "typedef", "template", "namespace", "extern"};
+        if (statement_begin(code_, i) != i || others.count(code_[i]) || context_.unit.macro_names.count(code_[i]))
+            return;
+        const auto declaration = read_declaration(code_, context_.qualifiers, i);
+        constexpr unsigned of_device = q_shared | q_constant | q_device | q_managed | q_extern;
+        if (!declaration.understood || (declaration.words & of_device)) return;
+        for (const auto& declarator : declaration.declarators) {
+            own_.insert(declarator.name_begin);
+            const bool is_array = declarator.end > declarator.name_end;
+            if (declarator.qualified || (is_constant(declaration.begin, declarator.name_begin) && !is_array)) continue;
+            variables_.emplace(code_[declarator.name_begin], code_.text(declaration.begin, declarator.end));
+        }
+    }
+
+    bool is_constant(int begin, int end) const {
+        for (int i = begin; i < end; ++i)
+            if (code_[i] == "const" || code_[i] == "constexpr") return true;
+        return false;
+    }
+
+    unsigned words_of(int begin, int end) const {
+        unsigned words = 0;
+        for (int i = begin; i < end; ++i) words |= context_.qualifiers.of(code_, i);
+        return words;
+    }
+
+    void refuse_listed(int i) {
+        for (const auto& listed : host_only) {
+            if (code_[i] != listed.name || hidden_.count(code_[i])) continue;
+            const bool scoped = code_[i - 1] == "::" && code_[i - 2] == "std";
+            if (listed.scope.empty() ? is_part_of_another(code_, i) || code_[i + 1] != "(" : !scoped) continue;
+            if (listed.scope.empty() && (functions_.count(code_[i]) || for_device_.count(code_[i]))) continue;
+            const std::string name = (listed.scope.empty() ? "" : "std::") + std::string(code_[i]);
+            add(i, name + " is host code, which device code cannot use; " + std::string(listed.instead));
+        }
+    }
+
+    void refuse_own(int i) {
+        if (is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
+        if (const auto found = functions_.find(code_[i]); found != functions_.end() && is_call(i))
+            add(i, std::string(code_[i]) + " is a host function, which device code cannot call; declare it '" +
+                       found->second + "'");
+        if (const auto found = variables_.find(code_[i]); found != variables_.end() && !is_only_named(i))
+            add(i, std::string(code_[i]) + " is a variable of the host ('" + found->second +
+                       "'), which device code cannot use; write __device__ or __constant__ before its declaration, or "
+                       "pass what it holds as an argument");
+    }
+
+    bool is_call(int i) const { return code_[i + 1] == "(" || code_[i + 1] == "<"; }
+
+    /// In sizeof, decltype or a constant expression, nothing is read when the kernel runs.
+    bool is_only_named(int i) const {
+        for (int k = i - 1; k > i - 4 && k >= 0; --k)
+            if (code_[k] == "sizeof" || code_[k] == "decltype") return true;
+        for (int k = statement_begin(code_, i); k < i; ++k)
+            if (code_[k] == "constexpr" || code_[k] == "static_assert") return true;
+        return false;
+    }
+
+    /// Once for each name: the first place is enough.
+    void add(int i, std::string message) {
+        if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
+    }
+
+    Context& context_;
+    const Stream& code_;
+    std::vector<int> device_;
+    std::unordered_map<std::string_view, std::string> functions_, variables_;
+    Names for_device_, said_;
+    std::unordered_set<int> own_;  // where they are declared
+    Names hidden_;                 // by a parameter or a variable of a function, somewhere in the file
+};
+
+}  // namespace
+
+void refuse_host_code(Context& context) { HostCode(context).refuse(); }
+
+}  // namespace warplab::rewriter

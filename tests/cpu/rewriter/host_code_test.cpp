@@ -1,0 +1,69 @@
+// Host functions and variables in device code: refused as nvcc refuses them, and nothing else is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/cpu/rewriter/rewriter.h"
+
+namespace warplab::rewriter {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string problem_of(const std::string& source) { return show_problems(rewrite(source, "x.cu"), "x.cu"); }
+
+const std::string in_kernel = "__global__ void k(float* x, int m) { ", helper = "float mix(float a) { return a; }\n";
+
+TEST(HostCode, HostFunctionIsNamedWithTheDeclarationThatItNeeds) {
+    const auto said = problem_of(helper + in_kernel + "x[0] = mix(x[1]); }");
+    EXPECT_THAT(said, HasSubstr("x.cu:2:45: error: mix is a host function"));
+    EXPECT_THAT(said, HasSubstr("declare it '__device__ float mix(float a)'"));
+    EXPECT_THAT(problem_of("template <class T> T mix(T a) { return a; }\n" + in_kernel + "x[0] = mix<float>(x[1]); }"),
+                HasSubstr("mix is a host function"));
+    EXPECT_THAT(problem_of(helper + "__device__ float twice(float a) { return 2 * mix(a); }"),
+                HasSubstr("mix is a host function"));
+    EXPECT_THAT(problem_of("constexpr int two() { return 2; }\n" + in_kernel + "x[0] = two(); }"),
+                HasSubstr("two is a host function"));
+}
+
+TEST(HostCode, HostVariableIsNamedWithWhatItNeeds) {
+    EXPECT_THAT(problem_of("float weights[25];\n" + in_kernel + "x[0] = weights[m]; }"),
+                HasSubstr("weights is a variable of the host ('float weights[25]')"));
+    EXPECT_THAT(problem_of("static int n = 3;\n" + in_kernel + "x[0] = n; }"),
+                HasSubstr("n is a variable of the host"));
+    EXPECT_THAT(problem_of("const float table[2] = {1, 2};\n" + in_kernel + "x[0] = table[m]; }"),
+                HasSubstr("table is a variable of the host"));
+}
+
+TEST(HostCode, LibrariesHostCodeIsNamedWithWhatToWrite) {
+    EXPECT_THAT(problem_of(in_kernel + "x[0] = std::max(x[0], x[1]); }"), HasSubstr("write max(a, b)"));
+    EXPECT_THAT(problem_of(in_kernel + "std::cout << x[0]; }"), HasSubstr("std::cout is host code"));
+    EXPECT_THAT(problem_of(in_kernel + "cudaDeviceSynchronize(); }"), HasSubstr("in host code, after the launch"));
+    EXPECT_THAT(problem_of(in_kernel + "x[0] = rand(); }"), HasSubstr("rand is host code"));
+}
+
+TEST(HostCode, WhatNvccTakesIsFine) {
+    for (const auto& source : std::vector<std::string>{
+             helper + "void launch(float* x) { x[0] = mix(std::max(x[0], x[1])); cudaDeviceSynchronize(); }",
+             "__device__ " + helper + in_kernel + "x[0] = mix(x[1]); }",
+             "__host__ __device__ " + helper + in_kernel + "x[0] = mix(x[1]); }",
+             "#define BOTH __host__ __device__\nBOTH " + helper + in_kernel + "x[0] = mix(x[1]); }",
+             "__device__ float mix(float);\n" + helper + in_kernel + "x[0] = mix(x[1]); }",
+             "int n = 3;\n__global__ void k(float* x, int n) { x[0] = n; }",
+             "int n = 3;\ntemplate <int n> __global__ void k(float* x) { x[0] = n; }",
+             "int n = 3;\n" + in_kernel + "for (int n = 0; n < m; ++n) x[n] = n; }",
+             "float* n;\n" + in_kernel + "const float* n = x; x[0] = n[1]; }",
+             "int n = 3;\n" + in_kernel + "x[0] = sizeof(n); }",
+             "const float limit = 2;\nconstexpr int two = 2;\n" + in_kernel + "x[two] = limit; }",
+             "constexpr int table[2] = {1, 2};\n" + in_kernel + "constexpr int one = table[0]; x[one] = 1; }",
+             "__constant__ float weights[25];\n__device__ int seen;\n" + in_kernel + "x[0] = weights[m] + seen; }",
+             "#define BLOCK 256\nstatic_assert(BLOCK % 32 == 0);\n" + in_kernel + "x[BLOCK] = 1; }",
+             helper + in_kernel + "auto mix = [](float a) { return a; }; x[0] = mix(x[1]); }",
+             helper + "struct S { float mix; };\n" + in_kernel + "S s{x[0]}; x[0] = s.mix; }",
+             in_kernel + "x[0] = std::fabs(x[1]) + std::sqrt(x[2]) + max(x[0], x[1]); printf(\"a\"); }",
+         })
+        EXPECT_THAT(problem_of(source), IsEmpty()) << source;
+}
+
+}  // namespace
+}  // namespace warplab::rewriter
