@@ -346,6 +346,42 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
     assert "at2" in said.stderr
 
 
+def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    report = json.loads((course.build / "report.json").read_text())
+    for stage in report["stages"]:  # the next one's speed is known
+        stage["score"] |= {"speed": 1.5, "speed_pending": False, "total": 7.5}
+    report["total"]["pending"] = 4
+    (course.build / "report.json").write_text(json.dumps(report))
+    course.hand_in("at2", "fine", "fine")
+    roster = course.root / "roster.csv"
+    roster.write_text("id\nal1\nat2\nzz9\n")
+    course.grade("--roster", roster)
+    course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
+    before = gradebook(course)["at2"]
+    assert "Nothing is left out" in course.verb("without", "--undo").stderr
+    said = course.verb("without", "--kind", "speed")
+    assert "Not counted, for anybody: speed points. lab is of 16 points" in said.stdout, said.stderr
+    course.verb("report")
+    book = gradebook(course)
+    values = {one: [book[one][column] for column in ("points", "of", "pending", STAGES[0])] for one in book}
+    assert values == {"al1": ["15", "21", "4", "6"], "at2": ["12", "21", "4", "6"], "zz9": ["0", "21", "0", ""]}
+    for student, words in (("al1", "Together 15 of 21 points"), ("at2", "Together 12 of 21 points")):
+        page = (course.out / f"feedback/{student}/index.html").read_text()
+        assert words in page and "Not counted, for anybody: speed points." in page
+    page = (course.out / "report.html").read_text()
+    assert "Not counted, for anybody: speed points." in page and "12 / 21" in page
+    assert "Not counted, for anybody: speed points." in course.verb("status").stdout
+    lines = list(csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines()))
+    assert [line[5] for line in lines[1:]] == ["21", "15", "12"]
+    assert "lab: 12 of 21 points" in course.verb("export", "--format", "moodle").stdout
+    assert "give 0 to 21" in course.verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
+    assert "All kinds of points count. lab is of 20 points" in course.verb("without", "--undo").stdout
+    course.verb("report")
+    assert gradebook(course)["at2"] == before | {"points": "15", "of": "25", "journal": ""}
+
+
 def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
     """The latest counts; the plain folders' time is that of their files."""
     for hours_ago, student in enumerate(("al1-at2", "al1")):

@@ -3,7 +3,7 @@
 warplab-course grade SUBMISSIONS/ --lab LAB --out DIR     grades what is new; killed, it goes on where it was
 warplab-course status DIR                                 how many are in which state, our own faults first
 warplab-course regrade DIR --student ID | --changed …     grades again; old scores are kept with the reason
-warplab-course due|extend|points|override DIR …           dates, points given by hand, overrides
+warplab-course due|without|extend|points|override DIR …   dates, what counts, points given by hand, overrides
 warplab-course report DIR                                 gradebook.csv, feedback/, report.html
 """
 
@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.batch.database import PENDING, STATUSES, Database
-from grader.course.batch.decisions import due, extend, override, points
+from grader.course.batch.decisions import KINDS, due, extend, override, points, without
 from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, safe_name, try_judge
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.policy import Final, read_policy, tell_lateness
+from grader.course.batch.policy import Final, read_policy, tell_policy
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
@@ -252,9 +252,8 @@ def status(options: argparse.Namespace) -> int:
             print(f"{row.key}: {row.status}: {row.detail}")
     for sentence in database.fact("left_out") or []:
         print(f"Left out: {sentence}")
-    policy = read_policy(database)
-    if policy.due:
-        print(tell_lateness(policy))
+    for sentence in tell_policy(read_policy(database)):
+        print(sentence)
     for time, student, what, why in database.decisions():
         print(f"By hand, {time}: {student}, {what} ({why})")
     return 0
@@ -351,6 +350,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="where nothing else says when it was handed in",
     )
     one.add_argument("--undo", action="store_true", help="take back the date and what lateness costs")
+
+    one = add_verb(verbs, "without", without, "leave points out for everybody, where they cannot be had")
+    add_undo(one).add_argument("--kind", action="append", choices=KINDS, help="speed, in a course without a GPU")
 
     one = add_verb(verbs, "extend", extend, "give students more time")
     add_students(one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,21 @@ from grader.course.batch.database import Database
 from grader.course.batch.gradebook import columns_around
 from grader.course.batch.marks import Mark, read_marks
 from grader.course.batch.opened import find_student, kept_settings, make_finder, now, open_batch
-from grader.course.batch.outputs import all_finals
-from grader.course.batch.policy import DUE_FACTS, UNDONE, UNDONE_TIME, read_policy, tell_lateness
+from grader.course.batch.outputs import all_finals, points_of
+from grader.course.batch.policy import (
+    DUE_FACTS,
+    UNDONE,
+    UNDONE_TIME,
+    Final,
+    read_policy,
+    tell_lateness,
+    tell_policy,
+)
 from grader.course.batch.submissions import FILE_DATE, parse_zoned_time
 from grader.journal.console import UserError
 from grader.journal.units import plural, show_points
+
+KINDS = ("speed", "hygiene")  # of points that may be pending
 
 
 def due(options: argparse.Namespace) -> int:
@@ -62,6 +73,27 @@ def undo_due(database: Database, said: Mapping[str, Any]) -> None:
     if not database.fact("due"):
         raise UserError("There is no due date to take back.")
     database.set_facts(**dict.fromkeys(DUE_FACTS))
+
+
+def without(options: argparse.Namespace) -> int:
+    """Leaves kinds of points out for everybody, and what there is of them at most; or counts them again."""
+    database = open_batch(options.folder)
+    if options.undo and not database.fact("without"):
+        raise UserError("Nothing is left out that could be counted again.")
+    database.set_facts(without=sorted({*(database.fact("without") or []), *options.kind}) if options.kind else [])
+    policy, settings = read_policy(database), kept_settings(database)
+    print(*(tell_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
+    print(f"{settings.lab} is of {show_points(points_of(settings, policy))} points, without those by hand.")
+    above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
+    if above:
+        print(f"Set by hand, and above that: {', '.join(above)}.")
+    say_report(options.folder)
+    return 0
+
+
+def exceeds(final: Final) -> bool:
+    """Whether somebody has more points than there are."""
+    return final.points is not None and final.points > final.most
 
 
 def extend(options: argparse.Namespace) -> int:

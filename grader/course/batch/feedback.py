@@ -135,7 +135,7 @@ def tell_use(final: Final) -> list[str]:
 
 def decisions(final: Final) -> list[str]:
     """Lateness, points given by hand and overrides, for one student."""
-    words = []
+    words = [f"Not counted, for anybody: {' and '.join(final.without)} points."] if final.without else []
     if final.days_late:
         words.append(f"Handed in {plural(final.days_late, 'day')} late: {show_points(final.penalty)} points less.")
     words += [tell_item(item, most, final.given.get(item)) for item, most in sorted(final.items.items())]

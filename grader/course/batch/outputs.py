@@ -10,17 +10,17 @@ from grader.course.batch.dashboard import make_dashboard
 from grader.course.batch.database import Database, Row
 from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
-from grader.course.batch.grading import Settings, safe_name
+from grader.course.batch.grading import Settings, read, safe_name
 from grader.course.batch.journals import JOURNAL
-from grader.course.batch.policy import Final, Policy, choose_latest, finals, read_policy, tell_lateness
+from grader.course.batch.policy import Final, Policy, choose_latest, finals, leave_out, read_policy, tell_policy
 from grader.course.batch.suspicious import find_remarks
 from grader.journal.console import read_json, write_atomically
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
     """Writes all of it; returns the page's path."""
-    rows, policy = database.rows(), read_policy(database)
-    lab_points = points_of(settings)
+    policy = read_policy(database)
+    rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
     everyone = choose_latest(final for row in rows for final in by_key[row.key])
     for row in rows:
@@ -43,21 +43,32 @@ def write_outputs(database: Database, settings: Settings) -> Path:
 
 def all_finals(database: Database, settings: Settings) -> list[Final]:
     """Everybody's points, by student."""
-    policy, lab_points = read_policy(database), points_of(settings)
-    return choose_latest(final for row in database.rows() for final in finals(row, policy, lab_points))
+    policy = read_policy(database)
+    rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
+    return choose_latest(final for row in rows for final in finals(row, policy, lab_points))
 
 
-def points_of(settings: Settings) -> float:
-    """What the lab, or the one stage, is worth."""
+def rows_that_count(database: Database, policy: Policy) -> list[Row]:
+    """All submissions, without the kinds of points that do not count."""
+    rows = database.rows()
+    for row in rows if policy.without else []:
+        if row.grade is not None:
+            leave_out(row, read(database.report(row.grade)), policy.without)
+    return rows
+
+
+def points_of(settings: Settings, policy: Policy) -> float:
+    """What the lab, or the one stage, is worth where the policy leaves kinds of points out."""
     stages = read_json(settings.root / "labs" / settings.lab / "lab.json")["stages"]
-    return float(sum(sum(stage["points"].values()) for stage in stages if stage["id"] in settings.wanted()))
+    points = [stage["points"] for stage in stages if stage["id"] in settings.wanted()]
+    return float(sum(most for kinds in points for kind, most in kinds.items() if kind not in policy.without))
 
 
 def describe(database: Database, policy: Policy) -> list[str]:
-    """How it was graded, and what lateness costs."""
+    """How it was graded, and what was decided for everybody."""
     facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
     known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
-    return known + ([tell_lateness(policy)] if policy.due else [])
+    return known + tell_policy(policy)
 
 
 def compare(rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:

@@ -6,12 +6,13 @@ Nothing here looks at code or times; it adds up what the database holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from grader.course.batch.database import HAS_POINTS, Database, Row
 from grader.course.batch.submissions import FILE_DATE, parse_time
+from grader.journal.report import Report
 from grader.journal.units import plural, show_points
 
 DAY_S = 86400
@@ -28,6 +29,7 @@ class Policy:
     percent_per_day: float = 0  # of what was earned, for each day begun
     most_days: int | None = None  # later than that: nothing
     trust_dates: bool = False  # of files: they may be a download's
+    without: Sequence[str] = ()  # kinds of points that do not count for anybody
     extensions: dict[str, datetime] = field(default_factory=dict)
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # item: points, at most
     overrides: dict[str, tuple[float, str]] = field(default_factory=dict)  # points, reason
@@ -61,6 +63,7 @@ class Final:
     override: str = ""
     counts: bool = True  # False: a later submission of the same student's does
     unused: list[str] = field(default_factory=list)  # keys of earlier ones
+    without: Sequence[str] = ()  # kinds of the report's points that do not count
 
 
 def read_policy(database: Database) -> Policy:
@@ -72,6 +75,7 @@ def read_policy(database: Database) -> Policy:
         database.fact("percent_per_day") or 0,
         database.fact("most_days"),
         bool(database.fact("trust_dates")),
+        database.fact("without") or [],
     )
     for student, until in database.query("SELECT student, until FROM extensions ORDER BY id"):
         policy.extensions.pop(student, None)
@@ -113,6 +117,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     final.given = {item: points for item, (points, _) in by_hand.items()}
     final.items = policy.most_of_items()
     graded = row.status in HAS_POINTS or waits_again(row)
+    final.without = policy.without if graded else ()
     final.most = (row.most if graded else lab_points) + sum(final.items.values())
     if graded:
         final.pending = row.pending
@@ -146,6 +151,26 @@ def late_penalty(points: float, days: int, policy: Policy) -> float:
     if policy.most_days is not None and days > policy.most_days:
         return points
     return points * min(1.0, days * policy.percent_per_day / 100)
+
+
+def tell_policy(policy: Policy) -> list[str]:
+    """What was decided for everybody, a sentence each."""
+    kinds = [f"Not counted, for anybody: {' and '.join(policy.without)} points."] if policy.without else []
+    return [*([tell_lateness(policy)] if policy.due else []), *kinds]
+
+
+def leave_out(row: Row, report: Report, kinds: Sequence[str]) -> None:
+    """Takes kinds of points, and what there is of them at most, from a row and its stages. `report`: the row's. The
+    most stays the same for all, also where a student's points are decided and another's are pending."""
+    scores = {stage.stage: stage.score for stage in report.stages if stage.score}
+    for part, score in [(stage, scores.get(stage.stage)) for stage in row.stages]:
+        for kind in kinds if score else ():
+            most = getattr(score, f"{kind}_max")
+            pending = most * getattr(score, f"{kind}_pending")
+            for one in (row, part):
+                one.points = (one.points or 0) - getattr(score, kind)
+                one.most = (one.most or 0) - most
+                one.pending = (one.pending or 0) - pending
 
 
 def tell_lateness(policy: Policy) -> str:
