@@ -222,14 +222,16 @@ Failure race_failure(const StageRun& run, const Trial& trial, const Difference& 
     const Array& right = trial.problem.arrays[place.buffer];
     const bool one_is_right = run.oracle.accepts(trial.problem, place.buffer, place.first, value_at(right, place.first),
                                                  value_at(one, place.first));
-    return {cause::race,
-            fmt::format("The result depends on the order of the threads: with the same input {}[{}] is {} when they "
-                        "start in one order and {} in another; right is {}.",
-                        run.lab.buffers[place.buffer].name, format_count(place.first), element_text(one, place.first),
-                        element_text(other, place.first), element_text(right, place.first)),
-            "A __syncthreads() is missing between writing shared memory and reading what another thread wrote, or "
-            "several threads update one place without an atomic. Or a variable is read that was never set.",
-            place_of(run.lab, place, right, one_is_right ? other : one)};
+    return {
+        cause::race,
+        fmt::format("The result depends on the order of the threads: with the same input {}[{}] is {} when they "
+                    "start in one order and {} in another; right is {}.",
+                    run.lab.buffers[place.buffer].name, format_count(place.first), element_text(one, place.first),
+                    element_text(other, place.first), element_text(right, place.first)),
+        "Do threads use one place without an atomic, or without a __syncthreads() between writing and reading? (That "
+        "is for one block: for all, it takes another launch.) Or is an index out of its array, or a variable never "
+        "set? `make inspect` names lines.",
+        place_of(run.lab, place, right, one_is_right ? other : one)};
 }
 
 /// A wrong value that no hypothesis explains: does it depend on the order of threads, or on the call before?

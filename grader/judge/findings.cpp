@@ -179,6 +179,11 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Findin
         f.width);
 }
 
+bool is_in_shared(const Finding& f) {
+    const auto space = static_cast<FindingSpace>(f.space);
+    return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
+}
+
 /// A hint for a line whose threads race with each other.
 std::string race_with_itself(const Finding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
@@ -187,9 +192,7 @@ std::string race_with_itself(const Finding& f) {
     constexpr auto barrier = "__syncthreads(), or __syncwarp() in code for one warp alone";
     const std::string many = fmt::format("If many threads update one place, that takes {}.", atomic),
                       turns = "between a read and a write of another thread, as between two turns of a loop";
-    const auto space = static_cast<FindingSpace>(f.space);
-    if (space == FindingSpace::shared || space == FindingSpace::dynamic_shared)
-        return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);
+    if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);
     return fmt::format("{} If each has its own, a barrier belongs {}: {}.", many, turns, barrier);
 }
 
@@ -201,9 +204,13 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
               "before the launch (cudaMemset), or in a kernel before."
         : with_atomic
             ? "An atomic protects a word only from other atomics: use one here as well, or put a barrier between."
-        : same_block(f)
+        : same_block(f) && is_in_shared(f)
             ? "A barrier belongs between the two lines: __syncthreads(), or __syncwarp() in code for one warp alone. "
               "(If many threads update one place: an atomic.)"
+        : same_block(f)
+            ? "If the block alone uses this memory, __syncthreads() belongs between the two lines. Where other blocks "
+              "use it too no barrier helps: write to other memory than is read, or use two launches. (If many threads "
+              "update one place: an atomic.)"
             : "Let each block write a place of its own, use an atomic, or do the second step in another kernel. (Where "
               "the last "
               "block gathers what the others wrote, each needs a __threadfence() before it is counted.)";
@@ -341,6 +348,15 @@ void drop_consequences(std::vector<Discovery>& all) {
     });
 }
 
+bool is_race(const Discovery& d) { return d.cause == "race" || d.cause == "atomic_race"; }
+
+/// Notes come last; races before them where there is an access out of bounds, which may be all that they come from.
+void sort_by_likelihood(std::vector<Discovery>& all) {
+    const bool strays = std::any_of(all.begin(), all.end(), [](const auto& d) { return d.cause == "out_of_bounds"; });
+    const auto rank = [&](const Discovery& d) { return d.is_note ? 2 : strays && is_race(d) ? 1 : 0; };
+    std::stable_sort(all.begin(), all.end(), [&](const Discovery& a, const Discovery& b) { return rank(a) < rank(b); });
+}
+
 std::string quote(const std::string& text, int number) {
     constexpr std::size_t most_bytes = 200;
     const std::string line = compilation::source_line(text, number);
@@ -404,8 +420,7 @@ std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers,
             like->count += discovery.count;
     }
     drop_consequences(all);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Discovery& a, const Discovery& b) { return a.is_note < b.is_note; });
+    sort_by_likelihood(all);
     return all;
 }
 

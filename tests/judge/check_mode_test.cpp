@@ -37,5 +37,22 @@ TEST(CheckMode, ABrokenCompilerIsOurFaultOnAGpu) {
     EXPECT_EQ(without_check_mode(broken, Backend::cuda).verdict, Verdict::error);
 }
 
+Check failed_with(const char* why) {
+    Check check;
+    check.failure = Failure{why, "", "of the outputs alone", {}};
+    return check;
+}
+
+TEST(CheckMode, WhatItFoundExplainsAResultThatDependsOnTheOrder) {
+    std::vector<Check> checks = {failed_with(cause::race), failed_with(cause::wrong_value), Check{}};
+    explain_races(checks, {{"race", "", "other words", true}, {"race", "", "an atomic", false}});
+    EXPECT_EQ(checks[0].failure->hint, "an atomic");
+    EXPECT_EQ(checks[1].failure->hint, "of the outputs alone");
+    explain_races(checks, {{"out_of_bounds", "", "Guard the access.", false, 28}});
+    EXPECT_THAT(checks[0].failure->hint, HasSubstr("Line 28 uses memory that is not its own"));
+    explain_races(checks, {});
+    EXPECT_THAT(checks[0].failure->hint, HasSubstr("Guard the access."));
+}
+
 }  // namespace
 }  // namespace warplab

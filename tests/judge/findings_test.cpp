@@ -136,6 +136,15 @@ TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
     EXPECT_TRUE(has(describe_one(finding).hint, "atomicMax for a maximum"));
 }
 
+TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
+    Finding finding = finding_of(FindingKind::race);
+    finding.before.program_counter = 8;
+    finding.before.writes = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "Where other blocks use it too no barrier helps"));
+    finding.space = static_cast<std::uint32_t>(FindingSpace::shared);
+    EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads()"));
+}
+
 TEST(FailedLaunch, NamesEveryLimit) {
     const std::string hint = describe_one(finding_of(FindingKind::failed_launch)).hint;
     EXPECT_TRUE(has(hint, "65,535 in y"));
@@ -167,6 +176,19 @@ TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].cause, "out_of_bounds");
     EXPECT_EQ(found[1].line, 2);
+}
+
+TEST(Likelihood, AnAccessOutOfBoundsComesBeforeRacesAndNotesLast) {
+    Finding race = finding_of(FindingKind::race), beyond = finding_of(FindingKind::out_of_bounds),
+            note = finding_of(FindingKind::absent_lane);
+    race.line = 1;
+    beyond.line = 2;
+    note.line = 3;
+    const auto found = describe_findings({}, {}, "", {}, {note, race, beyond});
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].cause, "out_of_bounds");
+    EXPECT_EQ(found[1].cause, "race");
+    EXPECT_TRUE(found[2].is_note);
 }
 
 }  // namespace

@@ -110,6 +110,18 @@ def test_wrong_outputs_come_with_the_line_that_check_mode_names(tmp_path: Path) 
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
+def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(tmp_path: Path) -> None:
+    """Both are found, the race first: cells right of one row are those of the next."""
+    source = ROOT / "tests/labs/heat_dissipation/01_columns_not_guarded.cu"
+    judged = check("heat_dissipation", "01", source, tmp_path)
+    assert judged.failures()[0]["cause"] == "race"
+    found = judged.stage["check_mode"]["findings"]
+    assert found[0]["cause"] == "out_of_bounds"
+    assert "race" in [one["cause"] for one in found]
+    assert judged.failures()[0]["hint"].startswith(f"Line {found[0]['line']} uses memory that is not its own")
+
+
+@pytest.mark.skipif(BACKEND != "cpu", reason="check mode is looked at on the CPU backend")
 @pytest.mark.parametrize(
     ("lab", "stage", "earlier", "about"),
     [
