@@ -411,6 +411,19 @@ def test_another_maximum_stays_and_is_said():
     assert compare_maxima(entries("al1"), "moodle", "username\nal1\n") == []
 
 
+def test_a_term_in_one_table():
+    """What one lab's export wrote is the next one's gradebook, as BATCH.md says."""
+    one, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
+    two, unknown = canvas(entries("at2"), one, "Lab 2")
+    assert check_csv(two) == [
+        ["Student", "ID", "Lab 1", "Lab 2"],
+        ["Lovelace, Ada", "al1", "33.32", ""],
+        ["Alan", "at2", "33.32", "33.32"],
+        ["'=Eve", "eve", "", ""],
+    ]
+    assert unknown == []
+
+
 def test_moodle_grades_and_feedback():
     header, *rows = check_csv(moodle(entries(*NASTY[:-1]))[0])
     assert header == ["username", "Grade", "Feedback comments"]
