@@ -294,6 +294,10 @@ def test_labs_left_out_leave_no_trace(tmp_path):
 
 def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "vector_add,dot_product:2")
+    assert [name for name in kit if "pictures/dot" in name] == [
+        "handouts/pictures/dot_product_neighbours.svg",
+        "handouts/pictures/dot_product_serial.svg",
+    ]
     readme = kit["README.md"].decode()
     assert "make show" not in readme and "build/show" not in readme and "IMAGE" not in readme
     assert "limits it reckons with.\n`make device`" in readme and "last tables" in readme
