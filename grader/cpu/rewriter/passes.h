@@ -40,6 +40,7 @@ void register_symbols(const Stream& stream, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
 void refuse_host_code(Context& context);
+void refuse_wrong_callees(Context& context);
 
 /// For each token, in how many bodies of functions that only the device runs it lies.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);

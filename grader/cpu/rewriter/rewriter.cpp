@@ -95,6 +95,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     Context context{unit, qualifiers, {}, {}};
     refuse_unsupported(context);
     refuse_host_code(context);
+    refuse_wrong_callees(context);
     rewrite_stream(unit.code, context);
     for (const auto& macro : unit.macros) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);

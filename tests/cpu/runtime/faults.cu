@@ -130,8 +130,12 @@ static const std::map<std::string, std::function<void()>> programs = {
     {"throw", [] { throw_kernel<<<1, 32>>>(); }},
     {"much_shared", [] { much_shared_kernel<<<1, 1>>>(device(1)); }},
     {"nesting", [] { nesting_kernel<<<1, 1>>>(device(1)); }},
-    {"no_launch", [] { plain_kernel(device(1)); }},
-    {"no_kernel", [] { no_kernel<<<1, 1>>>(device(1)); }},
+    {"no_launch", [] { (plain_kernel)(device(1)); }},
+    {"no_kernel",
+     [] {
+         auto function = no_kernel;
+         function<<<1, 1>>>(device(1));
+     }},
     {"host_limit", [] {
         int* memory = device(64);
         std::vector<int> host(64);

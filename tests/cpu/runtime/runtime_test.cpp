@@ -138,7 +138,7 @@ const Case cases[] = {
     {"much_shared", Fault::aborted, "much_shared_kernel", 0, "take 49156 bytes, 49152 are allowed"},
     {"nesting", Fault::aborted, "nesting_kernel", 0, "launched from a kernel"},
     {"no_launch", Fault::aborted, "", -1, "plain_kernel was called without <<<grid, block>>>", false},
-    {"no_kernel", Fault::aborted, "", -1, "no_kernel is launched with <<< >>>, but is no __global__", false},
+    {"no_kernel", Fault::aborted, "", -1, "function is launched with <<< >>>, but is no __global__", false},
     {"host_limit", Fault::host_limit, "", -1, "120 bytes came to the host in one call, 100 are allowed", false},
     {"managed_limit", Fault::host_limit, "plain_kernel", -1, "4096 bytes came to the host", false},
 };

@@ -1,0 +1,91 @@
+// Functions that are launched and kernels that are called: nvcc refuses both, and g++ would compile them without a
+// word.
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "grader/cpu/rewriter/declaration.h"
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+class Callees {
+  public:
+    explicit Callees(Context& context) : context_(context), code_(context.unit.code) {}
+
+    void refuse() {
+        for (int i = 0; i < code_.size(); ++i) find_function(i);
+        for (int i = 0; i < code_.size(); ++i) {
+            if (!code_.is_identifier(i) || code_.at_namespace[i] || !stands_alone(i)) continue;
+            if (hidden_.count(code_[i])) continue;
+            refuse_launch(i);
+            refuse_call(i);
+        }
+    }
+
+  private:
+    /// `i` is the name in `__global__ void fill(float* x) {`.
+    void find_function(int i) {
+        if (!code_.is_identifier(i)) return;
+        if (is_variable(i)) hidden_.insert(code_[i]);
+        if (code_[i + 1] != "(" || code_.match[i + 1] < 0 || !code_.at_namespace[i]) return;
+        const int begin = statement_begin(code_, i), end = code_.match[i + 1];
+        if (begin == i || context_.unit.macro_names.count(code_[i])) return;
+        unsigned words = 0;
+        for (int k = begin; k < i; ++k) {
+            words |= context_.qualifiers.of(code_, k);
+            if (context_.unit.macro_names.count(code_[k]) && !context_.qualifiers.of(code_, k)) return;
+        }
+        if (words & q_global)
+            kernels_.insert(code_[i]);
+        else
+            functions_.emplace(code_[i], code_.text(i, end + 1));
+    }
+
+    /// Whether it looks like a parameter or a variable, as in `void (*fill)(float*)` and `auto fill = other;`.
+    bool is_variable(int i) const {
+        const auto before = code_[i - 1], after = code_[i + 1];
+        const bool typed = code_.is_identifier(i - 1) || before == "*" || before == "&" || before == ">";
+        return typed && (after == ")" || after == "," || after == "=" || after == ";" || after == "{");
+    }
+
+    bool stands_alone(int i) const {
+        const auto before = code_[i - 1];
+        return before != "." && before != "->" && before != "::" && !context_.unit.macro_names.count(code_[i]);
+    }
+
+    void refuse_launch(int i) {
+        const auto function = functions_.find(code_[i]);
+        if (code_[i + 1] != "<<<" || function == functions_.end() || kernels_.count(code_[i])) return;
+        add(i, std::string(code_[i]) +
+                   " is launched with <<<>>> but is no __global__ function; declare it '__global__ void " +
+                   function->second + "'");
+    }
+
+    /// A declaration has a type before the name.
+    void refuse_call(int i) {
+        if (code_[i + 1] != "(" || !kernels_.count(code_[i]) || functions_.count(code_[i])) return;
+        const auto before = code_[i - 1];
+        if (before != ";" && before != "{" && before != "}" && before != ")") return;
+        add(i, "kernel " + std::string(code_[i]) + " is called without <<<blocks, threads>>>; a launch is written " +
+                   std::string(code_[i]) + "<<<blocks, threads>>>(arguments)");
+    }
+
+    /// Once for each name: the first place is enough.
+    void add(int i, std::string message) {
+        if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
+    }
+
+    Context& context_;
+    const Stream& code_;
+    std::unordered_map<std::string_view, std::string> functions_;
+    std::unordered_set<std::string_view> kernels_, said_;
+    std::unordered_set<std::string_view> hidden_;  // by a parameter or a variable, somewhere in the file
+};
+
+}  // namespace
+
+void refuse_wrong_callees(Context& context) { Callees(context).refuse(); }
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,48 @@
+// Launches of what is no kernel, and kernels called without a launch: refused as nvcc refuses them, and nothing else
+// is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/cpu/rewriter/rewriter.h"
+
+namespace warplab::rewriter {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string problem_of(const std::string& source) { return show_problems(rewrite(source, "x.cu"), "x.cu"); }
+
+const std::string body = "(float* x) { x[0] = 1; }\n", kernel = "__global__ void k" + body;
+
+TEST(Callees, AFunctionThatIsLaunchedNeedsGlobal) {
+    EXPECT_THAT(problem_of("void k" + body + "void run(float* x) { k<<<1, 32>>>(x); }"),
+                HasSubstr("x.cu:2:22: error: k is launched with <<<>>> but is no __global__ function; declare it "
+                          "'__global__ void k(float* x)'"));
+    EXPECT_THAT(problem_of("__device__ void k" + body + "void run(float* x) { k<<<1, 32>>>(x); }"),
+                HasSubstr("is no __global__ function"));
+}
+
+TEST(Callees, AKernelThatIsCalledNeedsALaunch) {
+    EXPECT_THAT(problem_of(kernel + "void run(float* x) { k(x); }"),
+                HasSubstr("x.cu:2:22: error: kernel k is called without <<<blocks, threads>>>"));
+    EXPECT_THAT(problem_of(kernel + "void run(float* x) { if (x) k(x); }"), HasSubstr("kernel k is called without"));
+}
+
+TEST(Callees, WhatNvccTakesIsFine) {
+    for (const auto& source : std::vector<std::string>{
+             kernel + "void run(float* x) { k<<<1, 32>>>(x); }",
+             "#define KERNEL __global__ void\nKERNEL k" + body + "void run(float* x) { k<<<1, 32>>>(x); }",
+             "#define HEAD(name) __global__ void name\nHEAD(k)" + body + "void run(float* x) { k<<<1, 32>>>(x); }",
+             "__global__ void k(float*);\nvoid run(float* x) { k<<<1, 32>>>(x); }\n" + kernel,
+             "template <class T> __global__ void k(T* x) { x[0] = 1; }\nvoid run(float* x) { k<<<1, 32>>>(x); }",
+             kernel + "void k(float* x, int n) { k<<<1, n>>>(x); }\nvoid run(float* x) { k(x, 1); }",
+             "void k" + body + "void run(void (*k)(float*), float* x) { k<<<1, 32>>>(x); }",
+             "void other" + body + "template <class K> void run(K other, float* x) { other<<<1, 32>>>(x); }",
+             kernel + "void run(float* x) { auto chosen = k; chosen<<<1, 32>>>(x); }",
+             kernel + "struct Run { void k(float*) {} void all(float* x) { this->k(x); } };"})
+        EXPECT_THAT(problem_of(source), IsEmpty()) << source;
+}
+
+}  // namespace
+}  // namespace warplab::rewriter
