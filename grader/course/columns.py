@@ -1,8 +1,9 @@
 """The columns of gradebooks that Canvas and Moodle exported: which one is meant, and how many points it has.
 
 Canvas's importer takes grades above an assignment's points (as more than 100%), never changes an existing assignment's
-points, and ignores what it computes itself (canvas-lms: gradebook_importer.rb, process_gradebook_upload). Moodle's worksheet leaves grades
-above the maximum out without a word, and takes their feedback (mod/assign/feedback/offline/locallib.php).
+points, and ignores what it computes itself (canvas-lms: gradebook_importer.rb, process_gradebook_upload). Moodle's
+worksheet leaves grades above the maximum out without a word, and takes their feedback (moodle:
+mod/assign/feedback/offline/locallib.php).
 """
 
 from __future__ import annotations
