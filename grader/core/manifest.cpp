@@ -342,8 +342,10 @@ Uses read_uses(const JsonNode& dataset, bool hidden) {
     uses.hidden = hidden;
     const auto list = hidden ? dataset.find("uses") : dataset.at("uses");
     if (list) {
-        const std::map<std::string, bool Uses::*> known = {
-            {"check", &Uses::check}, {"bench", &Uses::bench}, {"cuda-only", &Uses::cuda_only}, {"unscored", &Uses::unscored}};
+        const std::map<std::string, bool Uses::*> known = {{"check", &Uses::check},
+                                                           {"bench", &Uses::bench},
+                                                           {"cuda-only", &Uses::cuda_only},
+                                                           {"unscored", &Uses::unscored}};
         for (const auto& item : list->items()) {
             const auto use = pick(item, known);
             if (hidden && use == &Uses::check)
@@ -401,6 +403,7 @@ Parameters read_parameters(const JsonNode& node) {
 Dataset read_dataset(const JsonNode& node, const Lab& lab, bool hidden) {
     node.require_only({"name", "generator", "parameters", "seed", "uses", "points", "about", "stages"});
     Dataset dataset;
+    dataset.place = node.place();
     dataset.name = read_name(node.at("name"));
     dataset.generator = read_name(node.at("generator"));
     dataset.parameters = read_parameters(node.at("parameters"));
@@ -574,6 +577,7 @@ Lab parse_lab(std::string_view name, const LabTexts& texts) {
     if (texts.hidden)
         with_document(datasets / "hidden.json", *texts.hidden,
                       [&](const JsonNode& document) { read_datasets(document, true, names, lab); });
+    for (auto& dataset : lab.datasets) dataset.file = datasets / (dataset.uses.hidden ? "hidden.json" : "public.json");
     return lab;
 }
 

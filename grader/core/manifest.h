@@ -105,6 +105,8 @@ struct Dataset {
     std::string about;                // one line: what it is there to catch
     std::vector<std::string> stages;  // empty = all
     std::filesystem::path folder;     // datasets/<lab>: where files that the parameters name are
+    std::filesystem::path file;       // that describes it, from the root: datasets/<lab>/public.json
+    std::string place;                // in that file: /datasets/2
     bool applies_to(const Stage& stage) const;
 };
 

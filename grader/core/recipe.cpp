@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "grader/core/nearest.h"
+
 namespace warplab {
 namespace {
 
@@ -20,7 +22,8 @@ const Parameter* find(const Dataset& dataset, std::string_view name, bool needed
     return nullptr;
 }
 
-UsageError wrong_type(const Dataset& dataset, std::string_view name, const Parameter& value, std::string_view wanted) {
+ManifestError wrong_type(const Dataset& dataset, std::string_view name, const Parameter& value,
+                         std::string_view wanted) {
     return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, shown(value), wanted));
 }
 
@@ -33,8 +36,14 @@ std::string format_parameters(const Parameters& parameters) {
     return text;
 }
 
-UsageError recipe_error(const Dataset& dataset, const std::string& what) {
-    return UsageError(fmt::format("dataset \"{}\": {}", dataset.name, what));
+ManifestError recipe_error(const Dataset& dataset, const std::string& what) {
+    return {dataset.file, dataset.place, fmt::format("dataset \"{}\": {}", dataset.name, what)};
+}
+
+ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    return recipe_error(dataset, fmt::format("there is no generator \"{}\".{} Choose one of: {}", dataset.generator,
+                                             did_you_mean(dataset.generator, names), fmt::join(names, ", ")));
 }
 
 std::int64_t read_size(const Dataset& dataset, std::string_view name, std::optional<std::int64_t> usual) {

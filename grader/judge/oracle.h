@@ -25,8 +25,14 @@ class Array {
     std::byte* data() { return data_; }
     const std::byte* data() const { return data_; }
 
-    template <class T> std::span<T> as() { return {reinterpret_cast<T*>(data_), count_}; }
-    template <class T> std::span<const T> as() const { return {reinterpret_cast<const T*>(data_), count_}; }
+    template <class T>
+    std::span<T> as() {
+        return {reinterpret_cast<T*>(data_), count_};
+    }
+    template <class T>
+    std::span<const T> as() const {
+        return {reinterpret_cast<const T*>(data_), count_};
+    }
 
     Array part(std::size_t first, std::size_t count) const;
     Array clone() const;
@@ -67,11 +73,11 @@ struct Hypothesis {
 
 /// What a hypothesis may look at.
 struct Situation {
-    const Problem& problem;              // outputs hold the right answer
-    const std::vector<Array>& before;    // what the outputs held before the call
-    const std::vector<Array>& actual;    // what the student's code left in them
-    const Problem* previous = nullptr;   // the call before this one in the same process, if any
-    std::uint32_t beyond = 0;            // the 32-bit pattern that lies beyond the end of every input
+    const Problem& problem;             // outputs hold the right answer
+    const std::vector<Array>& before;   // what the outputs held before the call
+    const std::vector<Array>& actual;   // what the student's code left in them
+    const Problem* previous = nullptr;  // the call before this one in the same process, if any
+    std::uint32_t beyond = 0;           // the 32-bit pattern that lies beyond the end of every input
 };
 
 /// Work of one call.
@@ -79,8 +85,8 @@ struct Cost {
     double floor_bytes = 0;  // each input read once and each output written once
     double bound_bytes = 0;  // what a straightforward kernel must move through device memory
     double flops = 0;
-    double iterations = 1;   // of a solver, within the call
-    std::string formula;     // how bound_bytes comes about, for the journal: "12 n: two reads and a write"
+    double iterations = 1;  // of a solver, within the call
+    std::string formula;    // how bound_bytes comes about, for the journal: "12 n: two reads and a write"
 };
 
 class Oracle {
@@ -88,7 +94,7 @@ class Oracle {
     virtual ~Oracle() = default;
 
     /// Makes the inputs of a dataset. `extra` > 0 asks for a pool for timing: where inputs can be moved, they are
-    /// that many elements longer. Throws UsageError when the parameters make no sense.
+    /// that many elements longer. Throws ManifestError when the parameters make no sense.
     virtual Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const = 0;
 
     /// The right answer into the problem's outputs, in order of `how`. Timed as the CPU baseline: honest code.
@@ -103,8 +109,9 @@ class Oracle {
     /// Elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be moved.
     virtual std::size_t window_step() const { return 4; }
 
-    /// The right answer for elements [first, first + count) of one output only, into `out`; false when only the
-    /// whole can be computed. Lets the judge check parts of timed outputs.
+    /// The right answer for elements [first, first + count) of one output only, into `out`: just that slice of what
+    /// reference() gives, also where an element needs inputs beyond the slice. Default: false, as only the whole can be
+    /// computed. Lets the judge check more parts of timed outputs in the same time.
     virtual bool reference_part(const Problem& problem, std::size_t buffer, std::size_t first, std::size_t count,
                                 Array& out) const;
 

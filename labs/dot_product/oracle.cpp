@@ -473,17 +473,15 @@ class Explanation {
 class DotProduct : public Oracle {
   public:
     Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
+        const auto& generator = find_generator(dataset, generators);
         require_only(dataset, {"n"});
         const std::int64_t n = read_size(dataset, "n");
-        const auto generator = generators.find(dataset.generator);
-        if (generator == generators.end())
-            throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
         const std::size_t count = static_cast<std::size_t>(n) + extra;
         Problem problem{
             {n},
             {},
             {Array(ElementType::int32, count), Array(ElementType::int32, count), Array(ElementType::int32, 1)}};
-        generator->second(problem, seed);
+        generator(problem, seed);
         return problem;
     }
 

@@ -835,15 +835,13 @@ class HeatDissipation : public Oracle {
     }
 
     static Problem compute(const Dataset& dataset, std::uint64_t seed, std::size_t extra) {
+        const auto& generator = find_generator(dataset, generators, {"pgm"});
         require_only(dataset, {"rows", "columns", "iterations", "report_every", "threshold", "stop_after"});
-        const auto generator = generators.find(dataset.generator);
-        if (generator == generators.end())
-            throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
         const auto rows = static_cast<std::size_t>(read_size(dataset, "rows"));
         const auto columns = static_cast<std::size_t>(read_size(dataset, "columns"));
         Problem problem = empty_problem(dataset, rows, columns, extra);
-        fill(problem.arrays[initial], generator->second.first, seed, rows, columns);
-        fill(problem.arrays[conductivity], generator->second.second, seed, rows, columns);
+        fill(problem.arrays[initial], generator.first, seed, rows, columns);
+        fill(problem.arrays[conductivity], generator.second, seed, rows, columns);
         return problem;
     }
 };

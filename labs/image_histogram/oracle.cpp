@@ -102,18 +102,16 @@ Problem read_picture(const Dataset& dataset, std::uint64_t seed) {
 }
 
 Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t extra) {
-    const auto generator = generators.find(dataset.generator);
-    if (generator == generators.end())
-        throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
-    require_only(dataset, {"n", generator->second.parameter});
+    const auto& generator = find_generator(dataset, generators, {"picture"});
+    require_only(dataset, {"n", generator.parameter});
     const std::int64_t n = read_size(dataset, "n");
     if (n >= std::int64_t{1} << 32) throw recipe_error(dataset, "\"n\" has to be below 2^32, so that every count fits");
     Problem problem = make_problem(static_cast<std::size_t>(n), extra);
     const auto to = problem.arrays[pixels].as<std::uint8_t>();
-    generator->second.fill(dataset, seed, {to.data(), 0, std::min(part_pixels, to.size())});  // may throw: not below
+    generator.fill(dataset, seed, {to.data(), 0, std::min(part_pixels, to.size())});  // may throw: not below
 #pragma omp parallel for
     for (std::size_t begin = part_pixels; begin < to.size(); begin += part_pixels)
-        generator->second.fill(dataset, seed, {to.data() + begin, begin, std::min(part_pixels, to.size() - begin)});
+        generator.fill(dataset, seed, {to.data() + begin, begin, std::min(part_pixels, to.size() - begin)});
     return problem;
 }
 

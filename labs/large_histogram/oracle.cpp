@@ -518,17 +518,15 @@ class Explanation {
 class LargeHistogram : public Oracle {
   public:
     Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
-        const auto generator = generators.find(dataset.generator);
-        if (generator == generators.end())
-            throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
-        require_parameters(dataset, generator->second.has_sigma);
+        const auto& generator = find_generator(dataset, generators);
+        require_parameters(dataset, generator.has_sigma);
         const Shape shape = read_shape(dataset);
         const auto size = [](std::size_t count) { return static_cast<std::int64_t>(count); };
         Problem problem{{size(shape.histograms), size(shape.n), size(shape.columns), size(shape.rows)},
                         {},
                         {Array(ElementType::uint32, shape.histograms * shape.n + extra),
                          Array(ElementType::uint8, shape.histograms * shape.bins())}};
-        const Value value = generator->second.make({dataset, shape, seed});
+        const Value value = generator.make({dataset, shape, seed});
         const auto all = problem.arrays[values].as<std::uint32_t>();
 #pragma omp parallel for
         for (std::size_t i = 0; i < all.size(); ++i) all[i] = value(i / shape.n, i);

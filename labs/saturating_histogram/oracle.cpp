@@ -595,17 +595,15 @@ class Explanation {
 class SaturatingHistogram : public Oracle {
   public:
     Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
+        const auto& generator = find_generator(dataset, generators);
         require_only(dataset, {"width", "height", "padding", "spread", "values"});
-        const auto generator = generators.find(dataset.generator);
-        if (generator == generators.end())
-            throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
         Problem problem{{read_size(dataset, "width"), read_size(dataset, "height")}, {}, {}};
         const Shape shape = shape_of(problem);
         problem.arrays = {Array(ElementType::uint32, shape.pitch() * shape.height + extra),
                           Array(ElementType::uint8, bin_count)};
         const Rows rows{problem.arrays[input].as<std::uint32_t>(), shape, seed};
         const bool any_padding = read_padding(dataset) && extra == 0;  // in a pool, rows may begin anywhere
-        if (shape.elements() > 0) generator->second(rows, dataset);
+        if (shape.elements() > 0) generator(rows, dataset);
         fill_padding(rows, any_padding);
         return problem;
     }

@@ -592,17 +592,15 @@ class SmoothingFilter : public Oracle {
   public:
     Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
         if (dataset.generator == "picture") return generate_picture(dataset, seed);
+        const auto& generator = find_generator(dataset, generators, {"picture"});
         require_only(dataset, {"width", "height", "filter", "filter_size"});
         const auto width = read_size(dataset, "width"), height = read_size(dataset, "height");
         if (width == 0 || height == 0) throw recipe_error(dataset, "a picture has at least one pixel");
-        const auto generator = generators.find(dataset.generator);
-        if (generator == generators.end())
-            throw recipe_error(dataset, "there is no generator \"" + dataset.generator + "\"");
         Problem problem = make_problem(static_cast<std::size_t>(width), static_cast<std::size_t>(height),
                                        make_filter(dataset), extra);
         const auto pixels = problem.arrays[image].as<float>();
 #pragma omp parallel for
-        for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = generator->second(seed, i);
+        for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = generator(seed, i);
         return problem;
     }
 

@@ -58,8 +58,8 @@ TEST(DotProductOracle, LosingAnyProductChangesTheAnswer) {
 }
 
 TEST(DotProductOracle, RefusesRecipesThatMakeNoSense) {
-    EXPECT_THROW(make("random", -1), UsageError);
-    EXPECT_THROW(make("oens", 10), UsageError);
+    EXPECT_THROW(make("random", -1), ManifestError);
+    EXPECT_THROW(make("oens", 10), ManifestError);
 }
 
 /// What a kernel with a mistake makes of the products; `n` of them, and what lies beyond them.

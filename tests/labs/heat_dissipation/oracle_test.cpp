@@ -137,14 +137,14 @@ TEST(HeatOracle, IsShortenedForTheBaselineOnly) {
 
 TEST(HeatOracle, RefusesRecipesThatMakeNoSense) {
     const auto generate = [](const Dataset& dataset) { return oracle().generate(dataset, 1, 0); };
-    EXPECT_THROW(generate(recipe("rnadom", 3, 3, 1)), UsageError);
-    EXPECT_THROW(generate(recipe("random", 0, 3, 1)), UsageError);
-    EXPECT_THROW(generate(recipe("random", 3, 0, 1)), UsageError);
-    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"report_every", 0}})), UsageError);
-    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"threshold", -1}})), UsageError);
-    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"threshold", "none"}})), UsageError);
-    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"n", 1}})), UsageError);
-    EXPECT_THROW(generate(recipe("random", 8, 8, 5, {{"stop_after", 6}})), UsageError);
+    EXPECT_THROW(generate(recipe("rnadom", 3, 3, 1)), ManifestError);
+    EXPECT_THROW(generate(recipe("random", 0, 3, 1)), ManifestError);
+    EXPECT_THROW(generate(recipe("random", 3, 0, 1)), ManifestError);
+    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"report_every", 0}})), ManifestError);
+    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"threshold", -1}})), ManifestError);
+    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"threshold", "none"}})), ManifestError);
+    EXPECT_THROW(generate(recipe("random", 3, 3, 1, {{"n", 1}})), ManifestError);
+    EXPECT_THROW(generate(recipe("random", 8, 8, 5, {{"stop_after", 6}})), ManifestError);
 }
 
 // --- every committed dataset ---
@@ -262,7 +262,7 @@ TEST(HeatPgm, PicturesOfADatasetAreOfOneSize) {
     try {
         oracle().generate(dataset, 1, 0);
         FAIL() << "sizes differ";
-    } catch (const UsageError& error) {
+    } catch (const ManifestError& error) {
         EXPECT_THAT(error.what(), HasSubstr("128 x 96, conductivity one of 41 x 53"));
     }
 }

@@ -87,12 +87,12 @@ TEST(ImageHistogramOracle, RefusesRecipesThatMakeNoSense) {
     const auto generate = [](const std::string& generator, Parameters parameters) {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 7, 0);
     };
-    EXPECT_THROW(generate("random", {{"n", -1}}), UsageError);
-    EXPECT_THROW(generate("random", {{"n", std::int64_t{1} << 32}}), UsageError);
-    EXPECT_THROW(generate("radnom", {{"n", 10}}), UsageError);
-    EXPECT_THROW(generate("constant", {{"n", 10}, {"value", 256}}), UsageError);
-    EXPECT_THROW(generate("hot", {{"n", 10}, {"values", 0}}), UsageError);
-    EXPECT_THROW(generate("walk", {{"n", 10}, {"value", 1}}), UsageError);
+    EXPECT_THROW(generate("random", {{"n", -1}}), ManifestError);
+    EXPECT_THROW(generate("random", {{"n", std::int64_t{1} << 32}}), ManifestError);
+    EXPECT_THROW(generate("radnom", {{"n", 10}}), ManifestError);
+    EXPECT_THROW(generate("constant", {{"n", 10}, {"value", 256}}), ManifestError);
+    EXPECT_THROW(generate("hot", {{"n", 10}, {"values", 0}}), ManifestError);
+    EXPECT_THROW(generate("walk", {{"n", 10}, {"value", 1}}), ManifestError);
 }
 
 /// What a kernel with a mistake makes of a picture of n pixels.

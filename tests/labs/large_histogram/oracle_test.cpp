@@ -115,10 +115,10 @@ TEST(LargeHistogramOracle, HistogramsHaveCentresOfTheirOwn) {
 }
 
 TEST(LargeHistogramOracle, RefusesRecipesThatMakeNoSense) {
-    EXPECT_THROW(make({"bel"}), UsageError);
-    EXPECT_THROW(make({"bell", 0}), UsageError);
-    EXPECT_THROW(make({"bell", 1, 100, 100}), UsageError);
-    EXPECT_THROW(make({"bell", 1, 100, 256, 1025}), UsageError);
+    EXPECT_THROW(make({"bel"}), ManifestError);
+    EXPECT_THROW(make({"bell", 0}), ManifestError);
+    EXPECT_THROW(make({"bell", 1, 100, 100}), ManifestError);
+    EXPECT_THROW(make({"bell", 1, 100, 256, 1025}), ManifestError);
 }
 
 /// What a kernel with a mistake makes of a problem's counts; bytes it leaves untouched keep `before`.

@@ -93,7 +93,7 @@ TEST(SaturatingHistogramOracle, EdgesHaveTheirCounts) {
     const Counts counts = count(elements(make("edges", 673, 669)));
     for (const std::uint64_t wanted : {0, 1, 253, 254, 255, 256, 257, 512})
         EXPECT_GT(std::count(counts.begin(), counts.end(), wanted), 20) << wanted;
-    EXPECT_THROW(make("edges", 10, 10), UsageError);
+    EXPECT_THROW(make("edges", 10, 10), ManifestError);
 }
 
 TEST(SaturatingHistogramOracle, PaddingIsBinsOrAnything) {
@@ -118,10 +118,10 @@ TEST(SaturatingHistogramOracle, EveryWindowOfAPoolIsAnInput) {
 }
 
 TEST(SaturatingHistogramOracle, RefusesRecipesThatMakeNoSense) {
-    EXPECT_THROW(make("uniofrm", 10, 10), UsageError);
-    EXPECT_THROW(make("few", 10, 10), UsageError);
-    EXPECT_THROW(make("few", 10, 10, 7, {{"values", 0}}), UsageError);
-    EXPECT_THROW(make("uniform", 10, 10, 7, {{"padding", "none"}}), UsageError);
+    EXPECT_THROW(make("uniofrm", 10, 10), ManifestError);
+    EXPECT_THROW(make("few", 10, 10), ManifestError);
+    EXPECT_THROW(make("few", 10, 10, 7, {{"values", 0}}), ManifestError);
+    EXPECT_THROW(make("uniform", 10, 10, 7, {{"padding", "none"}}), ManifestError);
 }
 
 /// What a kernel with a mistake leaves in the bins, which hold 3 before.

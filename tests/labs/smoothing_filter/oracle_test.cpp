@@ -145,13 +145,13 @@ TEST(SmoothingFilterOracle, RefusesRecipesThatMakeNoSense) {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 1, 0);
     };
     EXPECT_NO_THROW(generate({{"width", 1}, {"height", 1}}));
-    EXPECT_THROW(generate({{"width", 1}}), UsageError);
-    EXPECT_THROW(generate({{"width", 0}, {"height", 1}}), UsageError);
-    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"depth", 1}}), UsageError);
-    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"filter", "round"}}), UsageError);
-    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"filter_size", 4}}), UsageError);
-    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"filter_size", 17}}), UsageError);
-    EXPECT_THROW(generate({{"width", 1}, {"height", 1}}, "radnom"), UsageError);
+    EXPECT_THROW(generate({{"width", 1}}), ManifestError);
+    EXPECT_THROW(generate({{"width", 0}, {"height", 1}}), ManifestError);
+    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"depth", 1}}), ManifestError);
+    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"filter", "round"}}), ManifestError);
+    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"filter_size", 4}}), ManifestError);
+    EXPECT_THROW(generate({{"width", 1}, {"height", 1}, {"filter_size", 17}}), ManifestError);
+    EXPECT_THROW(generate({{"width", 1}, {"height", 1}}, "radnom"), ManifestError);
     EXPECT_THROW(generate({{"file", "no such.png"}}, "picture"), UsageError);
 }
 

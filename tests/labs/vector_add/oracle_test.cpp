@@ -67,11 +67,11 @@ TEST(VectorAddOracle, RefusesRecipesThatMakeNoSense) {
     const auto generate = [](const std::string& generator, Parameters parameters) {
         return oracle().generate(make_dataset(generator, std::move(parameters)), 1, 0);
     };
-    EXPECT_THROW(generate("rnadom", {{"n", 1}}), UsageError);
-    EXPECT_THROW(generate("random", {{"n", -1}}), UsageError);
-    EXPECT_THROW(generate("random", {{"n", 1.5}}), UsageError);
-    EXPECT_THROW(generate("random", {}), UsageError);
-    EXPECT_THROW(generate("random", {{"n", 1}, {"m", 1}}), UsageError);
+    EXPECT_THROW(generate("rnadom", {{"n", 1}}), ManifestError);
+    EXPECT_THROW(generate("random", {{"n", -1}}), ManifestError);
+    EXPECT_THROW(generate("random", {{"n", 1.5}}), ManifestError);
+    EXPECT_THROW(generate("random", {}), ManifestError);
+    EXPECT_THROW(generate("random", {{"n", 1}, {"m", 1}}), ManifestError);
     EXPECT_EQ(generate("random", {{"n", 0}}).arrays[a].count(), 0u);
 }
 
