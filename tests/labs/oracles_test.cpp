@@ -1,0 +1,156 @@
+// What holds for the oracle of every lab. Labs are found by wildcard: a new one changes nothing here.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "grader/judge/diagnose.h"
+#include "tests/labs/oracle_case.h"
+
+namespace warplab::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string name_of(const testing::TestParamInfo<std::string>& info) { return info.param; }
+
+/// Datasets that the CPU backend checks: none is too large here.
+std::vector<Dataset> modest_datasets(const Lab& lab) {
+    std::vector<Dataset> found;
+    for (const Dataset& dataset : lab.datasets)
+        if ((dataset.uses.check || dataset.uses.hidden) && !dataset.uses.cuda_only) found.push_back(dataset);
+    return found;
+}
+
+// --- reference_part ---
+
+struct Cut {
+    std::size_t first, count;
+};
+
+/// Parts of an output of n elements: all of it, its ends, and pieces that have neighbours on both sides.
+std::vector<Cut> cuts_of(std::size_t n) {
+    std::vector<Cut> cuts = {{0, n}, {0, 1}, {n - 1, 1}, {1, n - 1}, {n / 2, 1}, {n / 3, n - n / 3 * 2}};
+    std::erase_if(cuts, [n](const Cut& cut) { return cut.count == 0 || cut.first >= n; });
+    return cuts;
+}
+
+/// The call with the right answer in its outputs; the one that is given stays as it is.
+Problem solve_copy(const Lab& lab, const Oracle& oracle, Problem call) {
+    for (std::size_t b = 0; b < lab.buffers.size(); ++b)
+        if (lab.buffers[b].role != Role::input) call.arrays[b] = call.arrays[b].clone();
+    oracle.reference(call, Execution::openmp);
+    return call;
+}
+
+/// What reference_part gives otherwise than reference does, and what to do about it; empty when nothing is.
+std::string find_wrong_part(const Lab& lab, const Dataset& dataset, const Oracle& oracle) {
+    const Problem call = oracle.generate(dataset, dataset.seed, 0);
+    std::optional<Problem> solved;
+    for (std::size_t b = 0; b < lab.buffers.size(); ++b) {
+        if (lab.buffers[b].role == Role::input || call.arrays[b].count() == 0) continue;
+        for (const auto& [first, count] : cuts_of(call.arrays[b].count())) {
+            Array part(call.arrays[b].type(), count);
+            if (!oracle.reference_part(call, b, first, count, part)) continue;
+            if (!solved) solved = solve_copy(lab, oracle, call);
+            const Array right = solved->arrays[b].part(first, count);
+            const auto wrong = compare(oracle, call, b, right, part, first);
+            if (!wrong) continue;
+            return fmt::format(
+                "{0}, dataset \"{1}\": {2}[{3}] is {4} when reference_part computes elements {5} to {6}, and {7} when "
+                "reference computes all. On a GPU, right code would fail when it is timed. In labs/{0}/oracle.cpp let "
+                "reference_part give just that slice of the whole (a stencil needs the inputs beyond both ends of the "
+                "slice), or delete it: then the judge computes the whole.",
+                lab.name, dataset.name, lab.buffers[b].name, first + wrong->first, element_text(part, wrong->first),
+                first, first + count - 1, element_text(right, wrong->first));
+        }
+    }
+    return "";
+}
+
+class OraclePart : public testing::TestWithParam<std::string> {};
+
+TEST_P(OraclePart, IsThatSliceOfTheWhole) {
+    const Lab lab = load_lab(root_folder(), GetParam());
+    for (const Dataset& dataset : modest_datasets(lab))
+        ASSERT_EQ(find_wrong_part(lab, dataset, load_oracle(lab.name)), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Labs, OraclePart, testing::ValuesIn(find_labs(root_folder())), name_of);
+
+/// The mean of three neighbours, the ends counting twice. `widens`: a part looks at the neighbours of its ends.
+class Blur : public Oracle {
+  public:
+    explicit Blur(bool widens) : widens_(widens) {}
+    Problem generate(const Dataset&, std::uint64_t seed, std::size_t) const override {
+        Problem problem{{100}, {}, {Array(ElementType::float32, 100), Array(ElementType::float32, 100)}};
+        for (std::size_t i = 0; i < 100; ++i) problem.arrays[0].as<float>()[i] = static_cast<float>((i + seed) * i);
+        return problem;
+    }
+    void reference(Problem& problem, Execution) const override {
+        blur(std::as_const(problem.arrays[0]).as<float>(), problem.arrays[1].as<float>(), 0);
+    }
+    bool reference_part(const Problem& problem, std::size_t, std::size_t first, std::size_t count,
+                        Array& part) const override {
+        const auto in = problem.arrays[0].as<float>();
+        widens_ ? blur(in, part.as<float>(), first) : blur(in.subspan(first, count), part.as<float>(), 0);
+        return true;
+    }
+    Cost cost(const Problem&) const override { return {}; }
+
+  private:
+    static void blur(std::span<const float> in, std::span<float> out, std::size_t first) {
+        for (std::size_t k = 0; k < out.size(); ++k) {
+            const std::size_t i = first + k, left = i ? i - 1 : 0, right = std::min(i + 1, in.size() - 1);
+            out[k] = (in[left] + in[i] + in[right]) / 3;
+        }
+    }
+    bool widens_;
+};
+
+TEST(OracleParts, AStencilCutOffFromItsNeighboursIsNamed) {
+    Lab lab;
+    lab.name = "blur";
+    lab.buffers = {{"in", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
+    const Dataset dataset = make_dataset("random", {});
+    EXPECT_EQ(find_wrong_part(lab, dataset, Blur(true)), "");
+    EXPECT_THAT(find_wrong_part(lab, dataset, Blur(false)),
+                AllOf(HasSubstr("blur, dataset \"test\": out[0] is 0 when reference_part computes elements 0 to 0, and "
+                                "0.33333334 when reference computes all."),
+                      HasSubstr("In labs/blur/oracle.cpp")));
+}
+
+// --- generators ---
+
+/// What the oracle says of a generator that it does not have.
+std::string complaint_about(const Oracle& oracle, Dataset dataset) {
+    dataset.generator = "no_such_generator";
+    try {
+        oracle.generate(dataset, 1, 0);
+    } catch (const ManifestError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+class OracleGenerators : public testing::TestWithParam<std::string> {};
+
+/// Datasets that are only timed are never made here, so their generators' names are looked for in the complaint.
+TEST_P(OracleGenerators, AreAllKnownAndNamedWhenOneIsNot) {
+    const Lab lab = load_lab(root_folder(), GetParam());
+    for (const Dataset& dataset : lab.datasets)
+        EXPECT_THAT(complaint_about(load_oracle(lab.name), dataset) + ",",
+                    AllOf(HasSubstr("datasets/" + lab.name + "/"), HasSubstr("\"" + dataset.name + "\""),
+                          HasSubstr("Choose one of: "), HasSubstr(" " + dataset.generator + ",")))
+            << "labs/" << lab.name << "/oracle.cpp: find_generator (grader/core/recipe.h) looks generators up by name, "
+            << "before their parameters, and says this; or the dataset's generator is not one of the lab's.";
+}
+
+INSTANTIATE_TEST_SUITE_P(Labs, OracleGenerators, testing::ValuesIn(find_labs(root_folder())), name_of);
+
+}  // namespace
+}  // namespace warplab::test
