@@ -23,7 +23,7 @@ test-program:
 	+@$(build) program tests
 
 new-lab:
-	@test -n "$$LAB" || { echo "What is it to be called? Type  make new-lab LAB=NAME,  as in LAB=blur" >&2; exit 2; }
+	@test -n "$$LAB" || { echo "What is it to be called? Type  make new-lab LAB=NAME,  as in LAB=my_lab" >&2; exit 2; }
 	@sh grader/setup.sh python "make new-lab" && $(python) -m grader.course.new_lab "$$LAB"
 
 starters:

@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 
 from grader.course.kit import drop_dangling_links, find_leaks
-from tests.layout.tree import BUILD, copy_built
+from tests.layout.tree import BUILD, copy_built, uncommitted_labs
 from tests.python.support import ROOT, run_module
 
-LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
+NEW_LABS = uncommitted_labs()  # nothing packs them yet
+LABS = sorted(lab for lab in (file.parent.name for file in ROOT.glob("labs/*/lab.json")) if lab not in NEW_LABS)
 needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
 
 
@@ -166,10 +167,10 @@ def test_what_git_does_not_track_stays_out(tmp_path):
     assert run_module("grader.course.kit", "--root", folder).returncode == 0
     (archive,) = (folder / "dist").glob("warplab-*.tar.gz")
     assert not [name for name in read_kit(archive.read_bytes()) if "planted" in name or "secret" in name]
-    shutil.copytree(folder / "labs/vector_add", folder / "labs/blur")
-    said = run_module("grader.course.kit", "--root", folder, "--labs", "blur")
+    shutil.copytree(folder / "labs/vector_add", folder / "labs/untracked")
+    said = run_module("grader.course.kit", "--root", folder, "--labs", "untracked")
     assert said.returncode == 2
-    assert "labs/blur/lab.json is not in git" in said.stderr
+    assert "labs/untracked/lab.json is not in git" in said.stderr
 
 
 def test_the_same_commit_gives_the_same_bytes(tmp_path):
@@ -265,9 +266,11 @@ def test_the_judge_takes_what_is_left(tmp_path, options):
     assert len(re.findall(r"^\w", listed.stdout, re.MULTILINE)) - 1 == len([one for one in kit if "lab.json" in one])
 
 
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", [*LABS, *NEW_LABS])
 def test_a_labs_first_stage_can_be_given_out_alone(tmp_path, lab):
     """Its answers are in no file of the kit, though another lab's starter, which is not in it, may give them."""
+    if lab in NEW_LABS:
+        pytest.skip(f"labs/{lab} is not in git yet, and a kit packs only what git tracks")
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab, "--upto", "1")
     assert len([name for name in kit if name.startswith("starter/")]) == 1
 

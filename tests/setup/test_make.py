@@ -91,7 +91,7 @@ def test_a_value_with_a_blank_is_told_before_a_verb_begins(checkout, make, words
 def test_a_new_lab_needs_a_name_that_is_not_there_yet(checkout, make):
     said = make(checkout(), "new-lab")
     assert said.status == 2
-    assert said.has("Type  make new-lab LAB=NAME,  as in LAB=blur")
+    assert said.has("Type  make new-lab LAB=NAME,  as in LAB=my_lab")
 
 
 @pytest.mark.parametrize("verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "show", "submit"])
