@@ -59,9 +59,9 @@ $(BUILD)/precompiled/labs.h.gch: labs/precompiled.h $(BUILD)/machine
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(ORACLE_FLAGS) -o $@ $<
 
-$(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter))
+$(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter)) $(BUILD)/test-objects
 	@echo "  link    $@"
-	$(Q)$(CXX) -rdynamic -o $@ $^ -lgtest_main -lgmock -lgtest $(LIBRARIES)
+	$(Q)$(CXX) -rdynamic -o $@ $(filter %.o,$^) -lgtest_main -lgmock -lgtest $(LIBRARIES)
 
 $(objects)/%.o: %.cpp $(BUILD)/compiler
 	@echo "  compile $<"
@@ -91,6 +91,8 @@ $(BUILD)/compiler: force
 	$(call remember,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
 $(BUILD)/oracle-objects: force
 	$(call remember,$(oracle_objects))
+$(BUILD)/test-objects: force
+	$(call remember,$(test_objects))
 $(BUILD)/machine: force
 	$(call remember,$$($(CXX) -dumpfullversion) $(ORACLE_FLAGS) $$(grep -m1 -e 'model name' /proc/cpuinfo))
 

@@ -2,8 +2,8 @@
 
 python3 -m grader.course.new_lab LAB    (make new-lab LAB=…)
 
-The files come from grader/course/new_lab/; no file that is there is changed. `@lab@` stands for the name and `@title@`
-for the name as people write it.
+The files come from grader/course/new_lab/; no file that is there is changed. `@lab@` stands for the name, `@Lab@` for
+the name as a type's and `@title@` for the name as people write it.
 """
 
 from __future__ import annotations
@@ -64,18 +64,23 @@ def list_files(lab: str) -> dict[Path, str]:
         Path(f"datasets/{lab}/public.json"): "public.json.in",
         Path(f"datasets/{lab}/hidden.json"): "hidden.json.in",
         Path(f"handouts/{lab}.md"): "handout.md.in",
+        Path(f"tests/labs/{lab}/oracle_test.cpp"): "oracle_test.cpp.in",
         Path(f"tests/labs/{lab}/{STAGE}_copies.cu"): "wrong.cu.in",
         Path(f"tests/labs/{lab}/wrong.json"): "wrong.json.in",
     }
 
 
+def fill(template: str, names: dict[str, str]) -> str:
+    """The template with every placeholder replaced by its name."""
+    for placeholder, name in names.items():
+        template = template.replace(placeholder, name)
+    return template
+
+
 def make_files(lab: str) -> dict[Path, str]:
     """Every file of a new lab and its text. lab.json comes last: with it the folder becomes a lab."""
-    title = lab.replace("_", " ").capitalize()
-    files = {
-        file: read_text(TEMPLATES / template).replace("@lab@", lab).replace("@title@", title)
-        for file, template in list_files(lab).items()
-    }
+    names = {"@lab@": lab, "@Lab@": lab.title().replace("_", ""), "@title@": lab.replace("_", " ").capitalize()}
+    files = {file: fill(read_text(TEMPLATES / template), names) for file, template in list_files(lab).items()}
     solution = Path(f"solutions/{lab}/{STAGE}.cu")
     files[Path(f"starter/{lab}/{STAGE}.cu")] = make_starter(files[solution], solution)
     manifest = Path(f"labs/{lab}/lab.json")

@@ -14,3 +14,11 @@ def test_oracles_are_made_anew_when_a_header_of_theirs_changes(root):
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
     (rule,) = (line for line in printed.splitlines() if line.startswith(f"{BUILD}/precompiled/labs.h.gch:"))
     assert "grader/core/manifest.h" in rule
+
+
+def test_the_tests_are_linked_anew_when_one_is_deleted(root):
+    """A file that is gone is newer than nothing: make compares the names with those of the last time."""
+    command = ["make", "-pn", "-f", "grader/build.mk", f"BUILD={BUILD}", "tests"]
+    printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
+    (rule,) = (line for line in printed.splitlines() if line.startswith(f"{BUILD}/tests:"))
+    assert f"{BUILD}/test-objects" in rule

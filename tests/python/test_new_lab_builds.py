@@ -18,6 +18,8 @@ from tests.python.support import ROOT, run_module
 
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
 
+NEEDED_BY_ORACLE_TESTS = [Path("tests/paths.h"), Path("tests/labs/oracle_case.h")]
+
 pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
 
 
@@ -28,7 +30,8 @@ def project() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         built = [BUILD / "warplab", BUILD / "cpu/rewrite"]
-        for file in [ROOT / file for file in committed_files() if file.parts[0] == "grader"] + built:
+        sources = [file for file in committed_files() if file.parts[0] == "grader"] + NEEDED_BY_ORACLE_TESTS
+        for file in [ROOT / file for file in sources] + built:
             copy = folder / (Path("build") / file.relative_to(BUILD) if file in built else file.relative_to(ROOT))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, copy)
@@ -36,10 +39,21 @@ def project() -> Iterator[Path]:
         oracle = folder / "build/labs/scratch/oracle.so"
         oracle.parent.mkdir(parents=True)
         flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-fopenmp", "-fPIC", "-shared", "-I."]
-        command = ["g++", *flags, "-o", str(oracle), "labs/scratch/oracle.cpp"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+        run_in(folder, "g++", *flags, "-o", oracle, "labs/scratch/oracle.cpp")
         yield folder
+
+
+def run_in(folder: Path, *command: str | Path) -> None:
+    """Runs a command that has to succeed and may print to stdout alone."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def judge_sources() -> list[Path]:
+    """What build/tests links of the judge (grader/build.mk)."""
+    parts = ("core", "io", "judge")
+    sources = [file for file in committed_files() if file.suffix == ".cpp" and file.parts[:1] == ("grader",)]
+    return [file for file in sources if file.parts[1] in parts and file.name != "main.cpp"]
 
 
 def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -65,3 +79,9 @@ def test_the_skeleton_is_a_lab(project: Path) -> None:
     failure = next(check["failure"] for check in stage["checks"] if check["failure"])
     assert (status, stage["verdict"], failure["cause"]) == (1, wrong["verdict"], wrong["cause"])
     assert wrong["message_contains"] in failure["message"]
+
+    objects = [BUILD / f"objects/{file.with_suffix('.o')}" for file in judge_sources()]
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wno-array-bounds", "-rdynamic", "-I."]
+    libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lgomp", "-ldl", "-pthread"]
+    run_in(project, "g++", *flags, "-o", "tests/run", "tests/labs/scratch/oracle_test.cpp", *objects, *libraries)
+    run_in(project, "tests/run")

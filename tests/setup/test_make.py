@@ -182,6 +182,11 @@ def test_a_test_program_that_dies_is_a_failure(root_runner):
     assert said.stdout.splitlines()[-1] == "0 passed, 1 failed"
 
 
+def test_a_labs_name_finds_the_tests_that_are_named_as_types(root_runner, tmp_path):
+    root_runner("", 0, only="dot_product")
+    assert "--gtest_filter=*dot_product*:*DotProduct*\n" in (tmp_path / "runner/given").read_text()
+
+
 @pytest.fixture
 def root_runner(tmp_path):
     """tests/run.py with a test program whose first shard prints the given text, and a pytest that finds nothing."""
@@ -189,14 +194,14 @@ def root_runner(tmp_path):
     (root / "tests").mkdir(parents=True)
     shutil.copy("tests/run.py", root / "tests")
 
-    def run(text: str, status: int) -> subprocess.CompletedProcess[str]:
+    def run(text: str, status: int, only: str = "A") -> subprocess.CompletedProcess[str]:
         (root / "text").write_text(text)
-        first = f'[ "$GTEST_SHARD_INDEX" = 0 ] || exit 0; cat "{root}/text"; exit {status}'
+        first = f'[ "$GTEST_SHARD_INDEX" = 0 ] || exit 0; echo "$*" >"{root}/given"; cat "{root}/text"; exit {status}'
         for program, script in {"build/tests": first, ".venv/bin/python": "exit 5"}.items():
             (root / program).parent.mkdir(parents=True, exist_ok=True)
             (root / program).write_text(f"#!/bin/sh\n{script}\n")
             (root / program).chmod(0o755)
-        environment = os.environ | {"BUILD": "build", "VENV": ".venv", "ONLY": "A"}
+        environment = os.environ | {"BUILD": "build", "VENV": ".venv", "ONLY": only}
         command = [sys.executable, "tests/run.py"]
         return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
