@@ -65,6 +65,7 @@ struct Worker {
     bool spun;      // some of them were of threads that try an atomic again and again
     unsigned rounds_spun;
     unsigned spin_thread, spins;
+    unsigned dice;  // for let_others_come_between
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 
@@ -459,6 +460,12 @@ void note_spin() {
     if (++w.spins < 32) return;
     w.spins = 0;
     yield_thread();
+}
+
+void let_others_come_between() {
+    if (!in_kernel()) return;
+    worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
+    if (worker->dice >> 28 == 0) yield_thread();
 }
 
 int block_vote(int predicate, Vote vote, int line) {

@@ -439,6 +439,14 @@ __global__ void atomics_kernel(int* i, unsigned* u, long long* l, unsigned long 
     }
 }
 
+// Counts by compare-and-swap: in counts[0] again and again until it succeeds, in counts[1] once.
+__global__ void swap_kernel(int* counts) {
+    int seen = *const_cast<volatile int*>(&counts[0]);
+    for (int before; (before = atomicCAS(&counts[0], seen, seen + 1)) != seen;) seen = before;
+    const int once = *const_cast<volatile int*>(&counts[1]);
+    atomicCAS(&counts[1], once, once + 1);
+}
+
 __device__ int lock_word = 0;
 __device__ int guarded = 0;
 __global__ void lock_kernel() {
@@ -591,6 +599,14 @@ __global__ void groups_kernel(int* out) {
     out[t] = wrong;
 }
 
+void test_others_come_between() {
+    int* counts = on_device(std::vector<int>(2, 0));
+    swap_kernel<<<2, 256>>>(counts);
+    const auto found = from_device(counts, 2);
+    CHECK_EQUAL(found[0], 512);
+    CHECK(found[1] > 0 && found[1] < 512);
+}
+
 void test_groups() {
     int* out = on_device(std::vector<int>(256, -1));
     groups_kernel<<<2, 96>>>(out);
@@ -605,6 +621,7 @@ int main(int count, char** arguments) {
     test_warp_functions();
     test_random_ways();
     test_atomics();
+    test_others_come_between();
     test_groups();
     return wrong_checks != 0;
 }

@@ -98,6 +98,7 @@ WARPLAB_CPU_INLINE T exchange(T* place, T value) {
 
 template <class T>
 WARPLAB_CPU_INLINE T compare_and_swap(T* place, T compare, T value) {
+    let_others_come_between();
     T old = compare;
     if (needs_no_lock(place)) {
         old = *place;
@@ -105,10 +106,8 @@ WARPLAB_CPU_INLINE T compare_and_swap(T* place, T compare, T value) {
     } else {
         __atomic_compare_exchange_n(place, &old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     }
-    if (__builtin_expect(old != compare, 0)) {
-        note_spin();
-        restore_thread();
-    }
+    if (__builtin_expect(old != compare, 0)) note_spin();
+    restore_thread();
     return old;
 }
 

@@ -51,10 +51,13 @@ void note_early_exit();
 void note_barrier(int line);
 void note_fence();
 void note_block_fence();
+inline void let_others_come_between() {}
 #else
 inline void note_barrier(int) {}
 inline void note_fence() {}
 inline void note_block_fence() {}
+/// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
+void let_others_come_between();
 #endif
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();
