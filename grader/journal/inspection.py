@@ -113,6 +113,8 @@ class Inspection:
     stage: str = ""
     datasets: int = 0
     passed: bool = False
+    wrong: str = ""  # where answers are wrong, and
+    wrong_hint: str = ""  # what to try
     file: str = ""
     source: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -142,6 +144,7 @@ def make_page(inspection: Inspection) -> str:
     )
     main = tag(
         "main",
+        make_wrong(inspection),
         *(tag("p", limit.message, class_="note bad") for limit in inspection.limits if not limit.held),
         make_kernels(inspection),
         tag("p", describe_traffic(inspection), class_="traffic") if inspection.least_bytes else None,
@@ -284,6 +287,14 @@ def margin_cell(name: str, value: Html | str | None, costly: bool) -> Html:
 
 def one_decimal(value: float | None) -> str | None:
     return None if value is None else f"{value:.1f}"
+
+
+def make_wrong(inspection: Inspection) -> Html | None:
+    """Which answers are wrong, and what to try."""
+    if not inspection.wrong:
+        return None
+    hint = tag("p", tag("strong", "Try: "), inspection.wrong_hint, class_="hint") if inspection.wrong_hint else None
+    return tag("div", tag("p", tag("strong", "Wrong answers")), tag("p", inspection.wrong), hint, class_="failure")
 
 
 def make_finding(finding: Finding) -> Html:

@@ -18,6 +18,7 @@ from grader.journal.units import NONE, plural, show_bandwidth, show_factor, show
 
 NOT_MEASURED = "Not measured yet."
 MOVED = 0.01  # a counter that changes by less stands still
+MOST_CAUSES = 6
 MOST_TRIES = 40
 MOST_CHOICES = 12
 NOISE = (
@@ -307,7 +308,9 @@ def tell_way(optimisation: Optimisation) -> str:
     if not failed:
         return ""
     causes = Counter(version.cause for version in failed if version.cause)
-    named = ", ".join(f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(6))
+    named = ", ".join(f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(MOST_CAUSES))
+    if len(causes) > MOST_CAUSES:
+        named += f" and {plural(len(causes) - MOST_CAUSES, 'other cause')}"
     return f"{plural(len(failed), 'version')} did not pass{f': {named}' if named else ''}."
 
 

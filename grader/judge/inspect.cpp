@@ -52,26 +52,28 @@ void print_findings(const Inspection& found) {
     if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
-/// What check mode cannot explain is said too, or silence would look like praise. Whether all datasets passed.
-bool print_verdicts(const std::vector<Check>& checks, bool clean) {
+/// What check mode cannot explain is said too, or silence would look like praise.
+void judge_answers(const std::vector<Check>& checks, Inspection& found) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first = std::find_if(checks.begin(), checks.end(), failed);
-    if (first == checks.end()) {
-        if (clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
-        return true;
-    }
+    found.passed = first == checks.end();
+    if (found.passed) return;
     const auto count = std::count_if(checks.begin(), checks.end(), failed);
+    const std::string what = first->failure ? first->failure->message : "our side broke";
+    found.wrong =
+        fmt::format("It fails on {}, first on {}: {}{}", format_plural(static_cast<std::uint64_t>(count), "dataset"),
+                    first->dataset, what, what.ends_with('.') ? "" : ".");
+    if (first->failure) found.wrong_hint = first->failure->hint;
+}
+
+void print_answers(const Inspection& found, bool clean) {
     const int width = text_style(STDOUT_FILENO).width;
-    std::string what = first->failure ? first->failure->message : "our side broke";
-    if (!what.ends_with('.')) what += '.';
-    fmt::print("{}",
-               wrap(fmt::format("{}t fails on {}, first on {}: {} `make check` says more.",
-                                clean ? "No race and no access out of bounds, but i" : "I",
-                                format_plural(static_cast<std::uint64_t>(count), "dataset"), first->dataset, what),
-                    0, width));
-    if (first->failure && !first->failure->hint.empty())
-        fmt::print("{}", wrap("Hint: " + first->failure->hint, 4, width));
-    return false;
+    if (found.passed && clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
+    if (found.passed) return;
+    fmt::print("{}", wrap(fmt::format("{}{} `make check` says more.",
+                                      clean ? "No race and no access out of bounds. " : "", found.wrong),
+                          0, width));
+    if (!found.wrong_hint.empty()) fmt::print("{}", wrap("Hint: " + found.wrong_hint, 4, width));
 }
 
 /// Right-aligned; red when it costs.
@@ -228,7 +230,8 @@ int inspect(const Options& options) {
     if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", ready.compilation.log);
     const bool clean =
         std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });
-    found.passed = print_verdicts(checks, clean);
+    judge_answers(checks, found);
+    print_answers(found, clean);
     found.all = all_of(found.datasets);
     found.counts = add_up_counts(run, found.all.accesses);
     std::map<std::string, KernelResources> resources;

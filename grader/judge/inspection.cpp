@@ -104,6 +104,8 @@ Json to_json(const Inspection& found) {
             {"stage", found.stage},
             {"datasets", found.datasets.size()},
             {"passed", found.passed},
+            {"wrong", found.wrong},
+            {"wrong_hint", found.wrong_hint},
             {"file", found.file},
             {"source", found.source},
             {"findings", list_of(found.findings)},

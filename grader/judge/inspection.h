@@ -22,6 +22,7 @@ struct Inspection {
     std::vector<LineSummary> lines = {};
     std::vector<LimitOutcome> limits = {};
     bool passed = false;
+    std::string wrong = {}, wrong_hint = {};  // where answers are, and what to try
 };
 
 /// What `inspect --json` writes and grader/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py holds the

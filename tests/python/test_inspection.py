@@ -20,6 +20,8 @@ SAMPLE: dict[str, Any] = {
     "stage": "02_dyadic_interleaved",
     "datasets": 10,
     "passed": True,
+    "wrong": "",
+    "wrong_hint": "",
     "file": "02_dyadic_interleaved.cu",
     "source": ["__global__ void k(int* a) {", "\ta[threadIdx.x * 2] += 1;", "}"],
     "findings": [
@@ -134,3 +136,9 @@ def test_what_is_no_inspection_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"schema": 2})
     ended = run_module(MODULE, tmp_path)
     assert ended.returncode == 2 and "make inspect" in ended.stderr
+
+
+def test_wrong_answers_are_told_with_what_to_try(tmp_path: Path) -> None:
+    assert "Wrong answers" not in page_of(tmp_path)
+    page = page_of(tmp_path, SAMPLE | {"passed": False, "wrong": "It fails on 1 dataset: W1 < W2.", "wrong_hint": "H9"})
+    assert "It fails on 1 dataset: W1 &lt; W2." in page and "H9" in page
