@@ -86,9 +86,21 @@ std::optional<Failure> find_modified_input(const Lab& lab, const Buffers& buffer
     return std::nullopt;
 }
 
+/// Of a stage that copies something in each iteration, the likelier reason comes first.
+std::string host_work_hint(const Stage& stage) {
+    if (stage.host_bytes_per_iteration == 0)
+        return "The computation belongs on the device: only what the stage allows may come back to the host.";
+    return fmt::format(
+        "Does the loop end after the last iteration that was asked for, and does each count? If so, too much is "
+        "copied: "
+        "the stage allows {} an iteration.",
+        format_bytes(static_cast<double>(stage.host_bytes_per_iteration)));
+}
+
 /// A launch error with what the sizes say about it.
 Failure explain_reply(const StageRun& run, const Problem& problem, Failure failure, int cuda_error) {
     constexpr int illegal_address = 700;
+    if (failure.cause == cause::host_work) failure.hint = host_work_hint(run.stage);
     if (failure.cause != cause::cuda_error) return failure;
     const auto says = [&](const char* name) { return failure.message.find(name) != std::string::npos; };
     const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
@@ -111,12 +123,12 @@ Failure explain_reply(const StageRun& run, const Problem& problem, Failure failu
     return failure;
 }
 
-Failure too_much_copied(std::uint64_t bytes, std::uint64_t allowed) {
+Failure too_much_copied(const Stage& stage, std::uint64_t bytes, std::uint64_t allowed) {
     return {cause::host_work,
             fmt::format("A call copied {} from the device to the host; this stage allows {}.",
                         format_bytes(static_cast<double>(bytes)),
                         allowed ? format_bytes(static_cast<double>(allowed)) : "nothing"),
-            "The computation belongs on the device: only what the stage allows may come back to the host.",
+            host_work_hint(stage),
             {}};
 }
 
@@ -188,7 +200,7 @@ Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
         outcome.failure = explain_reply(run, trial.problem, *reply.failure, reply.answer.cuda_error);
         outcome.ours = reply.ours;
     } else if (!trial.host_variant && reply.answer.host_bytes > allowed) {
-        outcome.failure = too_much_copied(reply.answer.host_bytes, allowed);
+        outcome.failure = too_much_copied(run.stage, reply.answer.host_bytes, allowed);
     } else {
         outcome = judge_outputs(run, buffers, trial, reply.answer.launches);
         if (!outcome.failure && reply.answer.launches == 0 && needs_kernel(run.lab, trial.problem))

@@ -70,15 +70,18 @@ Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& dataset
     return watched;
 }
 
-void explain_races(std::vector<Check>& checks, const std::vector<Discovery>& findings) {
+void explain_by_findings(std::vector<Check>& checks, const std::vector<Discovery>& findings) {
     const auto first = std::find_if(findings.begin(), findings.end(), is_serious);
     if (first == findings.end() || first->hint.empty()) return;
     const bool strays = first->cause == "out_of_bounds" && first->line > 0;
     const std::string hint =
         strays ? fmt::format("Line {} uses memory that is not its own: mend that first. {}", first->line, first->hint)
                : first->hint;
-    for (Check& check : checks)
-        if (check.failure && check.failure->cause == cause::race) check.failure->hint = hint;
+    for (Check& check : checks) {
+        if (!check.failure) continue;
+        const bool damage = strays && check.failure->cause == cause::out_of_bounds_write;
+        if (damage || check.failure->cause == cause::race) check.failure->hint = hint;
+    }
 }
 
 CheckMode without_check_mode(const Compilation& compilation, Backend judged_on) {

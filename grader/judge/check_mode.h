@@ -33,8 +33,9 @@ Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& dataset
                          const std::filesystem::path& source, bool until_found,
                          const std::function<void(const std::string&)>& doing);
 
-/// What depends on the order of threads gets the hint of the first finding, which knows the memory and the line.
-void explain_races(std::vector<Check>& checks, const std::vector<Discovery>& findings);
+/// What depends on the order of threads, or wrote out of bounds, gets the hint of the first finding, which knows the
+/// memory and the line.
+void explain_by_findings(std::vector<Check>& checks, const std::vector<Discovery>& findings);
 
 /// Why there is no check mode of a file that compiled otherwise. What the CPU backend refuses costs nothing where a
 /// GPU judged the outputs.

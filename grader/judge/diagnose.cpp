@@ -276,10 +276,14 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
     });
     return {
         cause::out_of_bounds_write,
-        fmt::format("The code writes outside {}: at {} {}, {} (it has {}).{}", damage.buffer,
-                    scratch ? "byte" : "index", damage.index, where, format_plural(damage.count, unit),
-                    input ? " It is an input: nothing should be written there at all." : ""),
-        scratch ? scratch_hint : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write?",
+        scratch ? fmt::format("The code writes outside scratch, or an array that the lab keeps beside it: {}.", where)
+                : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", damage.buffer, damage.index,
+                              where, format_plural(damage.count, unit),
+                              input ? " It is an input: nothing should be written there at all." : ""),
+        scratch
+            ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "
+              "asks for; `make inspect` names the line."
+            : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write?",
         {}};
 }
 

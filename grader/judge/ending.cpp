@@ -69,15 +69,28 @@ Failure not_caught(const std::string& exception, const std::string& place) {
             {}};
 }
 
-const char* hint_for_segmentation(bool in_kernel, const std::string& detail) {
+const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
     if (detail.find("free()") != std::string::npos) return "";  // says it
     if (detail.find("null pointer") != std::string::npos)
         return "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)";
+    if (detail == "a pointer was never set") return "Set it before it is used: by cudaMalloc, or to a part of scratch.";
+    if (!in_kernel && detail.empty() && launched)
+        return "Host code must not run past its own arrays, nor a kernel past the end of its __shared__ or local "
+               "arrays: "
+               "`make inspect` names the line.";
     if (!in_kernel) return "Host code must not use a device pointer, and must not run past its own arrays.";
     if (detail.find("not aligned") != std::string::npos)
         return "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
                "too.";
     return "Is the index checked against the size before it is used?";
+}
+
+const char* hint_for_abort(const std::string& detail) {
+    if (detail.find("__shared__ variables take") != std::string::npos)
+        return "Make the arrays smaller (a smaller tile, or another type).";
+    const bool library =
+        detail.empty() || detail.find("abort()") != std::string::npos || detail.find("assertion") != std::string::npos;
+    return library ? "An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before." : "";
 }
 
 std::string signal_words(int signal) {
@@ -120,7 +133,7 @@ Failure explain_fault(const Ending& ending) {
                 cause::crash,
                 fmt::format("Segmentation fault {}: {}.", place,
                             detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail),
-                hint_for_segmentation(page.in_kernel, detail),
+                hint_for_segmentation(page.in_kernel, page.launches > 0, detail),
                 {}};
         case Fault::stack_overflow:
             return {cause::crash,
@@ -158,7 +171,7 @@ Failure explain_fault(const Ending& ending) {
         return not_caught(exception, place);
     return {cause::crash,
             fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail),
-            "An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before.",
+            hint_for_abort(detail),
             {}};
 }
 

@@ -223,6 +223,9 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
 /// `why` is the runtime's word for what is wrong with a copy.
 const char* copy_hint(const std::string& why) {
     if (why.find("was freed before") != std::string::npos) return "Free memory after the last copy from or to it.";
+    if (why.find("one of the host's") != std::string::npos)
+        return "Declare it outside all functions, as in __constant__ float weights[25], and give its name here. A "
+               "parameter of the same name would hide it.";
     if (why.find("by its name") != std::string::npos)
         return "On a GPU the name is no pointer to the device's memory: cudaMemcpyToSymbol and cudaMemcpyFromSymbol "
                "copy, and cudaGetSymbolAddress gives a pointer for everything else.";
@@ -277,11 +280,13 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
             return {"host_memory",
                     fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
                     "Kernels see device memory alone: cudaMalloc it and copy."};
-        case FindingKind::beside_atomic:
+        case FindingKind::beside_atomic: {
+            const std::string place = element_at(buffers, f);
             return {"beside_atomic",
-                    fmt::format("{} is read plainly while others update it with atomics: what is seen may be old.",
-                                element_at(buffers, f)),
+                    fmt::format("{} {} read plainly while others update with atomics: what is seen may be old.", place,
+                                place.starts_with("elements") ? "are" : "is"),
                     "", true};
+        }
         case FindingKind::same_value:
             return {"same_value",
                     fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",

@@ -225,7 +225,7 @@ int inspect(const Options& options) {
     const bool right =
         std::all_of(checks.begin(), checks.end(), [](const Check& c) { return c.verdict != Verdict::failed; });
     found.findings = explain_findings(run, file, run.findings, right);
-    explain_races(checks, found.findings);
+    explain_by_findings(checks, found.findings);
     print_findings(found);
     if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", ready.compilation.log);
     const bool clean =

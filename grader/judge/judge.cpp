@@ -290,7 +290,7 @@ void Judge::watch(const CompileRequest& request, std::future<Compiled>& compiled
         const auto run = make_run(request, ready);
         Watched watched = run_check_mode(*run, datasets, request.source, outputs_failed(report), listener.doing);
         report.check_mode = watched.result;
-        explain_races(report.checks, watched.result.findings);
+        explain_by_findings(report.checks, watched.result.findings);
         if (!outputs_failed(report))
             for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
     }

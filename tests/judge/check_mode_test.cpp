@@ -44,13 +44,15 @@ Check failed_with(const char* why) {
 }
 
 TEST(CheckMode, WhatItFoundExplainsAResultThatDependsOnTheOrder) {
-    std::vector<Check> checks = {failed_with(cause::race), failed_with(cause::wrong_value), Check{}};
-    explain_races(checks, {{"race", "", "other words", true}, {"race", "", "an atomic", false}});
+    std::vector<Check> checks = {failed_with(cause::race), failed_with(cause::wrong_value), Check{},
+                                 failed_with(cause::out_of_bounds_write)};
+    explain_by_findings(checks, {{"race", "", "other words", true}, {"race", "", "an atomic", false}});
     EXPECT_EQ(checks[0].failure->hint, "an atomic");
-    EXPECT_EQ(checks[1].failure->hint, "of the outputs alone");
-    explain_races(checks, {{"out_of_bounds", "", "Guard the access.", false, 28}});
+    for (const int other : {1, 3}) EXPECT_EQ(checks[other].failure->hint, "of the outputs alone");
+    explain_by_findings(checks, {{"out_of_bounds", "", "Guard the access.", false, 28}});
     EXPECT_THAT(checks[0].failure->hint, HasSubstr("Line 28 uses memory that is not its own"));
-    explain_races(checks, {});
+    EXPECT_EQ(checks[3].failure->hint, checks[0].failure->hint);
+    explain_by_findings(checks, {});
     EXPECT_THAT(checks[0].failure->hint, HasSubstr("Guard the access."));
 }
 

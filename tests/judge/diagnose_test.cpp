@@ -161,8 +161,9 @@ TEST(Damage, SaysHowFarOutside) {
     EXPECT_NE(explain_damage(lab, {"out", 1000, 1000}).message.find("one past its last element"), std::string::npos);
     EXPECT_NE(explain_damage(lab, {"out", -2, 1000}).message.find("2 elements before its first"), std::string::npos);
     EXPECT_NE(explain_damage(lab, {"scratch", 8, 8}).hint.find("_scratch_bytes()"), std::string::npos);
-    EXPECT_NE(explain_damage(lab, {"scratch", 9, 8}).message.find("at byte 9, 2 past its last byte (it has 8 bytes)"),
-              std::string::npos);
+    const std::string beside = explain_damage(lab, {"scratch", 9, 8}).message;  // of 8, some may be the lab's own
+    EXPECT_NE(beside.find("an array that the lab keeps beside it: 2 past its last byte."), std::string::npos) << beside;
+    EXPECT_EQ(beside.find("8"), std::string::npos);
     EXPECT_NE(explain_damage(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
 }
 

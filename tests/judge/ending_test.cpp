@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "grader/core/cause.h"
 
 namespace warplab {
@@ -40,6 +42,26 @@ TEST(Ending, BeforeAnyStudentsCodeIsNotTheStudentsFault) {
     const Ended ended = with_status(2, "runner: no such memory\n");
     const StatusPage page{};
     EXPECT_EQ(explain_end({ended, page, ""}).cause, cause::internal);
+}
+
+Failure faulted(Fault fault, const char* detail, bool launched = false) {
+    const Ended ended = with_status(1, "");
+    StatusPage page = in_a_call();
+    page.fault = static_cast<std::uint32_t>(fault);
+    page.address = 1 << 20;
+    page.launches = launched;
+    std::strncpy(page.detail, detail, sizeof page.detail - 1);
+    return explain_end({ended, page, ""});
+}
+
+TEST(Ending, ByAFaultHasTheHintThatFitsIt) {
+    EXPECT_NE(faulted(Fault::aborted, "abort() was called").hint.find("An assert(), abort()"), std::string::npos);
+    EXPECT_EQ(faulted(Fault::aborted, "kernel k was called without <<<grid, block>>>").hint, "");
+    EXPECT_NE(faulted(Fault::aborted, "the kernel's __shared__ variables take 74304 bytes").hint.find("smaller"),
+              std::string::npos);
+    EXPECT_NE(faulted(Fault::segmentation, "").hint.find("Host code must not use a device pointer"), std::string::npos);
+    EXPECT_NE(faulted(Fault::segmentation, "", true).hint.find("the end of its __shared__"), std::string::npos);
+    EXPECT_NE(faulted(Fault::segmentation, "a pointer was never set").hint.find("Set it before"), std::string::npos);
 }
 
 }  // namespace

@@ -595,7 +595,8 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     fill_place(finding.before.block,
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
     const Mark& read = touch.atomic ? earlier : now;
-    if (kind == FindingKind::beside_atomic && object.is_shared() && !read.is_volatile && earlier.bytes == now.bytes) {
+    if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // it is what its author wants
+    if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {
         const auto known = reads_beside_atomics_.try_emplace(read.place, finding, 0).first;
         ++known->second.second;
         return;

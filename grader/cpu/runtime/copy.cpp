@@ -36,6 +36,22 @@ void note_written(void* to, size_t pitch, size_t width, size_t height) {
         observer->memory_written(static_cast<char*>(to) + row * pitch, width);
 }
 
+const char* name_of(cudaMemcpyKind kind) {
+    return kind == cudaMemcpyHostToHost     ? "cudaMemcpyHostToHost"
+           : kind == cudaMemcpyHostToDevice ? "cudaMemcpyHostToDevice"
+           : kind == cudaMemcpyDeviceToHost ? "cudaMemcpyDeviceToHost"
+                                            : "cudaMemcpyDeviceToDevice";
+}
+
+/// Where both ends are on other sides than `kind` says, that is what is wrong, or the pointers are exchanged.
+std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
+    const bool down = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
+    const bool up = kind == cudaMemcpyDeviceToHost && !ends.to_host() && !ends.from_device();
+    if (!down && !up) return "";
+    return std::string("the direction says ") + name_of(kind) + ", but the pointers go from " +
+           (down ? "device to host" : "host to device");
+}
+
 /// Null when the copy goes the way `kind` says.
 const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -71,6 +87,13 @@ std::string why_not(const void* pointer, const char* function) {
     return std::string("is the variable ") + variable + " by its name, which only " + function + " takes";
 }
 
+/// Of something that is smaller than what is copied to it by its name, or from it.
+cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t wanted, int line) {
+    if (is_symbol(symbol)) return refuse(function, line, too_small("the symbol", left, wanted), FindingKind::copy_size);
+    return refuse(function, line, "what is named is no __device__ or __constant__ variable, but one of the host's",
+                  FindingKind::copy_direction, cudaErrorInvalidSymbol);
+}
+
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                  size_t height, cudaMemcpyKind kind, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
@@ -83,6 +106,8 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
     const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
     const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
+    if (const std::string why = wrong_way(ends, kind); !why.empty())
+        return refuse(function, line, why, FindingKind::copy_direction);
     if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why, FindingKind::copy_direction);
     if (!ends.to.fits || !ends.from.fits)
         return refuse(function, line,
@@ -131,9 +156,7 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
                       cudaErrorInvalidMemcpyDirection);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return refuse("cudaMemcpyToSymbol", line,
-                      too_small("the symbol", symbol_bytes - std::min(offset, symbol_bytes), bytes),
-                      FindingKind::copy_size);
+        return refuse_symbol("cudaMemcpyToSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes, line);
     if (bytes == 0) return cudaSuccess;
     if (const std::string why = why_not(from, "cudaMemcpyFromSymbol"); !why.empty())
         return refuse("cudaMemcpyToSymbol", line, "the source " + why, FindingKind::copy_direction);
@@ -156,9 +179,8 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
                       FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return refuse("cudaMemcpyFromSymbol", line,
-                      too_small("the symbol", symbol_bytes - std::min(offset, symbol_bytes), bytes),
-                      FindingKind::copy_size);
+        return refuse_symbol("cudaMemcpyFromSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes,
+                             line);
     if (bytes == 0) return cudaSuccess;
     if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
         return refuse("cudaMemcpyFromSymbol", line, "the destination " + why, FindingKind::copy_direction);

@@ -120,6 +120,16 @@ void say(const char* text) { [[maybe_unused]] auto written = write(STDERR_FILENO
     for (;;) pause();
 }
 
+/// Whether a register holds what a variable holds that was never set (-ftrivial-auto-var-init=pattern).
+bool holds_never_set([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+    const auto& r = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    for (int i = REG_R8; i <= REG_RCX; ++i)
+        if (uintptr_t(r[i]) >> 48 == 0xFEFE) return true;
+#endif
+    return false;
+}
+
 // A stack in use is there; what faults this close to its top ran over its end.
 constexpr uintptr_t near_bytes = 16 * 1024;
 
@@ -131,7 +141,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     if (memory && hand_over(info->si_addr, kernel)) return;
     const Registers registers = registers_of(context);
     const bool near_top = address + near_bytes >= registers.stack && address < registers.stack + near_bytes;
-    const bool overflow = memory && (near_top || hits_stack_guard(info->si_addr) || below_stack.contains(address));
+    const bool guard = hits_stack_guard(info->si_addr) || below_stack.contains(address);
+    const bool from_above = registers.stack >= address + near_bytes;  // an index went there, not the stack
+    const bool overflow = memory && (near_top || (guard && !from_above));
     const Fault fault = overflow           ? Fault::stack_overflow
                         : memory           ? Fault::segmentation
                         : signal == SIGFPE ? Fault::arithmetic
@@ -145,6 +157,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         : signal == SIGILL ? "an illegal instruction was met"
         : signal == SIGABRT
             ? "abort() was called, by the code itself or by the C library, as when free() gets what is not its own"
+        : misaligned && holds_never_set(context) ? "a pointer was never set"
         : misaligned ? "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or a pointer "
                        "was never set"
                      : describe_address(info->si_addr, kernel, !code.contains(registers.program_counter));

@@ -108,6 +108,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
 /// Why cudaFree, or cudaFreeHost, does not take this pointer; empty where the registry does not know it.
 std::string why_not_freed(const void* pointer) {
     const auto found = find(pointer);
+    if (found == regions().end() && freed().count(number(pointer))) return "that memory was freed before";
     if (found == regions().end()) return symbols().count(number(pointer)) ? "a __device__ variable is never freed" : "";
     if (!found->second.mapping) return "it is one of the lab's buffers, or inside one: the lab frees them";
     if (const uintptr_t into = number(pointer) - found->first)
@@ -129,7 +130,10 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
         std::lock_guard lock(mutex);
         const auto found = regions().find(number(pointer));
         if (found == regions().end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned) {
-            if (observer) observer->freed_wrongly(pointer, function, why_not_freed(pointer), caller);
+            const std::string why = why_not_freed(pointer);
+            if (observer) observer->freed_wrongly(pointer, function, why, caller);
+            note_detail(std::string(function) + ": " +
+                        (why.empty() ? "no allocation of CUDA's gave this pointer" : why));
             return set_error(cudaErrorInvalidValue);
         }
         region = found->second;
@@ -255,7 +259,7 @@ void count_host_bytes(size_t bytes, int line) {
 
 bool is_symbol(const void* address) {
     std::lock_guard lock(mutex);
-    return symbols().count(number(address)) != 0;
+    return find_symbol(address) != symbols().end();
 }
 
 size_t device_variable_count() { return symbol_count; }

@@ -63,6 +63,8 @@ void note_address_asked(const void* symbol);
 /// The variable that an address can only come from the name of: on a GPU that is the host's own shadow of it. Null for
 /// others.
 const char* variable_by_name(const void* address);
+/// Whether it lies in a variable of the device's, or of constant memory.
+bool is_symbol(const void* address);
 
 /// Whether memory was there that has been freed, and nothing else is there now.
 bool was_freed(const void* address);

@@ -1,6 +1,7 @@
 // Programs that must not go on: started with the name of one and the file of a status page.
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -111,6 +112,14 @@ static const std::map<std::string, std::function<void()>> programs = {
     {"never_set", [] {
         volatile int* pointer;
         *pointer = 1;
+    }},
+    {"below_the_stack", [] {
+        pthread_attr_t attributes;
+        void* lowest = nullptr;
+        size_t bytes = 0;
+        pthread_getattr_np(pthread_self(), &attributes);
+        pthread_attr_getstack(&attributes, &lowest, &bytes);
+        static_cast<volatile char*>(lowest)[-4096] = 1;
     }},
     {"copy_into_null", [] {
         void* volatile low = reinterpret_cast<void*>(16);

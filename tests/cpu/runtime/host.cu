@@ -116,7 +116,9 @@ void test_copies() {
     FAILS(cudaMemcpy(host.data(), back.data(), 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     CHECK(strstr(page.detail, "cudaMemcpy") && strstr(page.detail, "destination"));
     CHECK(strstr(page.detail, ("line " + std::to_string(__LINE__ - 2)).c_str()));
+    page = {};
     FAILS(cudaMemcpy(a, host.data(), 400, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    CHECK(strstr(page.detail, "the direction says cudaMemcpyDeviceToHost, but the pointers go from host to device"));
     FAILS(cudaMemcpy(a, host.data(), 400, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
     FAILS(cudaMemcpy(host.data(), a, 400, cudaMemcpyHostToHost), cudaErrorInvalidValue);
     FAILS(cudaMemcpy(a, b, 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
@@ -130,6 +132,9 @@ void test_copies() {
     page = {};
     FAILS(cudaMemcpy(back.data(), freed + 3, 40, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
     CHECK(strstr(page.detail, "the source was freed before"));
+    page = {};
+    FAILS(cudaFree(freed), cudaErrorInvalidValue);
+    CHECK(strstr(page.detail, "cudaFree: that memory was freed before"));
     WORKS(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
 
     size_t pitch = 0;
@@ -176,6 +181,10 @@ void test_symbols() {
     CHECK_EQUAL(back, 1.5);
     FAILS(cudaMemcpyToSymbol(scale, &factor, 8), cudaErrorInvalidValue);
     FAILS(cudaMemcpyToSymbol(weights, other, 8, 12), cudaErrorInvalidValue);
+    const float* of_the_host = nullptr;
+    page = {};
+    FAILS(cudaMemcpyToSymbol(of_the_host, other, 12), cudaErrorInvalidSymbol);
+    CHECK(strstr(page.detail, "no __device__ or __constant__ variable"));
     WORKS(cudaMemcpyToSymbolAsync(latest, &factor, sizeof(int)));
     WORKS(cudaMemcpyFromSymbolAsync(&count, latest, sizeof(int)));
     CHECK_EQUAL(count, 10);

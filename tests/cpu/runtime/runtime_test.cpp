@@ -119,6 +119,7 @@ const Case cases[] = {
     {"c_library_reads_device", Fault::segmentation, "", -1, "a pointer to device memory in memcpy(), free()", false,
      "strlen("},
     {"copy_into_null", Fault::segmentation, "", -1, "null pointer", false, "memset"},
+    {"below_the_stack", Fault::segmentation, "", -1, "", false, "[-4096] = 1"},
     {"dive", Fault::stack_overflow, "dive_kernel", 0, "stack", true},
     {"dive_in_fiber", Fault::stack_overflow, "dive_in_fiber_kernel", 40, "stack", true},
     {"dive_on_host", Fault::stack_overflow, "", -1, "stack", false},
