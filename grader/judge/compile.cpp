@@ -132,6 +132,7 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
     const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
     std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
     if (!rewritten.empty()) move_columns(errors, text, rewritten);
+    lead_with_open_brace(errors);
     const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
     const auto count = std::count_if(errors.begin(), errors.end(), is_error);
     const std::string log = render(errors, text, errors_shown);

@@ -421,6 +421,29 @@ TEST(Diagnostics, ErrorsOfATemplateMoveToTheLineThatUsesIt) {
     EXPECT_EQ(errors[0].column, 5);
 }
 
+TEST(Diagnostics, AMacrosErrorIsToldWhereItIsUsed) {
+    const auto found = compilation::read_diagnostics(
+        "x.cu:10:17: error: expected ‘)’ before numeric constant\nx.cu:32:32: note: in expansion of macro ‘BLOCK_Y’\n",
+        "x.cu");
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].line, 32);
+    EXPECT_EQ(found[0].kind, "error");
+    EXPECT_EQ(found[1].line, 10);
+    EXPECT_EQ(found[1].message, "in the definition of macro ‘BLOCK_Y’");
+}
+
+TEST(Diagnostics, ABraceThatIsNotClosedComesFirst) {
+    auto errors = compilation::read_diagnostics(
+        "x.cu:36:85: error: a function-definition is not allowed here before ‘{’ token\n"
+        "x.cu:101:2: error: expected ‘}’ at end of input\nx.cu:20:70: note: to match this ‘{’\n",
+        "x.cu");
+    compilation::lead_with_open_brace(errors);
+    ASSERT_EQ(errors.size(), 2u);
+    EXPECT_EQ(errors[0].line, 20);
+    EXPECT_EQ(errors[0].kind, "error");
+    EXPECT_EQ(errors[1].line, 36);
+}
+
 TEST(Diagnostics, WhatIsSaidTwiceIsShownOnce) {
     const Diagnostic error{"s.cu", 2, 9, "error", "bad"}, note{"s.cu", 1, 1, "note", "see here"};
     EXPECT_EQ(compilation::select({error, note, error, note}, "s.cu", "error", true).size(), 2u);

@@ -101,6 +101,19 @@ void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
     diagnostic.column = place.column;
 }
 
+/// g++ tells an error in what a macro stands for at the macro's definition, and the line that uses it in a note: the
+/// two change places.
+void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
+    Diagnostic& note = found.back();
+    Diagnostic* const error = last_error(found);
+    if (note.kind != "note" || !note.message.starts_with("in expansion of macro") || !error) return;
+    if (error->file != note.file) return;
+    const Diagnostic use = note;
+    move_to(note, *error);
+    move_to(*error, use);
+    note.message.replace(0, std::string("in expansion").size(), "in the definition");
+}
+
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Where whole words equal to `word` begin, from the right.
@@ -161,6 +174,7 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
             if (diagnostic.file != shown && diagnostic.kind != "note" && through.line > 0) move_to(diagnostic, through);
             if (diagnostic.kind != "note") context = include_stack = {};
             found.push_back(diagnostic);
+            lead_with_use_of_macro(found);
         } else if (read_context(line, shown, place)) {
             if (is_include_stack(line))
                 include_stack = place;
@@ -186,6 +200,19 @@ std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::st
         if (here && belongs && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
     }
     return chosen;
+}
+
+void lead_with_open_brace(std::vector<Diagnostic>& errors) {
+    for (std::size_t i = 0; i + 1 < errors.size(); ++i) {
+        const bool open = errors[i].message.starts_with("expected ‘}’ at end of input");
+        if (!open || errors[i + 1].message != "to match this ‘{’") continue;
+        Diagnostic brace = errors[i + 1];
+        brace.kind = "error";
+        brace.message = "this ‘{’ is never closed: a ‘}’ is missing between here and the end of what it begins";
+        errors.erase(errors.begin() + static_cast<long>(i), errors.begin() + static_cast<long>(i) + 2);
+        errors.insert(errors.begin(), brace);
+        return;
+    }
 }
 
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten) {

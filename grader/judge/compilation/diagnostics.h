@@ -21,6 +21,9 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
 std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
                                bool with_notes = false);
 
+/// A brace that is not closed makes errors of all that follows it; g++ names it last. The first, where there is one.
+void lead_with_open_brace(std::vector<Diagnostic>& errors);
+
 /// Turns columns of the rewriter's output into columns of the source; 0 where there is no telling.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
