@@ -30,6 +30,7 @@ inline constexpr auto protocol = "protocol";                    // the child ans
 // outputs
 inline constexpr auto never_written = "never_written";
 inline constexpr auto out_of_bounds_write = "out_of_bounds_write";
+inline constexpr auto wrong_pitch = "wrong_pitch";              // of oracles: rows too far apart, or too near
 inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
 inline constexpr auto added_to_garbage = "added_to_garbage";    // += where an output holds nothing yet

@@ -140,27 +140,6 @@ Failure leaked(std::int64_t bytes, bool host_variant) {
             {}};
 }
 
-Outcome judge_outputs(StageRun& run, const Buffers& buffers, const Trial& trial, std::uint64_t launches) {
-    Outcome outcome;
-    if (const auto damage = buffers.find_damage(0)) outcome.failure = explain_damage(run.lab, *damage);
-    if (!outcome.failure) outcome.failure = find_modified_input(run.lab, buffers, trial.problem);
-    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
-        outcome.outputs.push_back(run.lab.buffers[i].role == Role::input ? trial.problem.arrays[i]
-                                                                         : buffers.read(i, 0));
-    if (outcome.failure) return outcome;
-    for (std::size_t i = 0; i < run.lab.buffers.size() && !outcome.difference; ++i)
-        if (run.lab.buffers[i].role != Role::input)
-            outcome.difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], outcome.outputs[i]);
-    if (!outcome.difference) return outcome;
-    const Situation situation{trial.problem, trial.before, outcome.outputs, trial.previous, buffers.poison().beyond};
-    outcome.failure = explain_difference(run.lab, run.oracle, situation, *outcome.difference, buffers.poison().output);
-    if (outcome.failure->cause == cause::never_written && launches == 0)
-        outcome.failure =
-            Failure{cause::not_launched, "No kernel was launched, and the output is not written.",
-                    "Launch your kernel with <<<blocks, threads>>> in the contract function.", outcome.failure->place};
-    return outcome;
-}
-
 /// Whether the right answer takes a kernel: there is something to write, and more to read than a copy of one element.
 bool needs_kernel(const Lab& lab, const Problem& problem) {
     if (std::find(problem.sizes.begin(), problem.sizes.end(), 0) != problem.sizes.end()) return false;
@@ -173,6 +152,52 @@ bool needs_kernel(const Lab& lab, const Problem& problem) {
         if (role != Role::input) most_written = std::max(most_written, problem.arrays[i].count());
     }
     return most_written > 0 && (!reads || most_read > 1);
+}
+
+Failure not_launched(bool unwritten, const Failure& found) {
+    return {cause::not_launched,
+            fmt::format("No kernel was launched, and the output is {}.", unwritten ? "not written" : "wrong"),
+            "Launch your kernel with <<<blocks, threads>>> in the contract function.", found.place};
+}
+
+/// Damage with the mistake that explains the outputs, where that writes past the end: rows that lie too far apart. Of
+/// any other, the outputs may be a consequence of the damage.
+Failure explain_damage_by_outputs(const StageRun& run, const Situation& situation, const Damage& damage,
+                                  const std::optional<Difference>& difference, std::uint32_t poison) {
+    Failure failure = explain_damage(run.lab, damage);
+    const auto is_output = [&](const BufferSpec& b) { return b.name == damage.buffer && b.role == Role::output; };
+    if (!difference || std::none_of(run.lab.buffers.begin(), run.lab.buffers.end(), is_output)) return failure;
+    const Failure explained = explain_difference(run.lab, run.oracle, situation, *difference, poison);
+    if (explained.cause != cause::wrong_pitch) return failure;
+    return {explained.cause, failure.message + " " + explained.message, explained.hint, explained.place};
+}
+
+Outcome judge_outputs(StageRun& run, const Buffers& buffers, const Trial& trial, std::uint64_t launches) {
+    Outcome outcome;
+    const std::uint32_t poison = buffers.poison().output;
+    const auto damage = buffers.find_damage(0);
+    if (!damage) outcome.failure = find_modified_input(run.lab, buffers, trial.problem);
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+        outcome.outputs.push_back(run.lab.buffers[i].role == Role::input ? trial.problem.arrays[i]
+                                                                         : buffers.read(i, 0));
+    if (outcome.failure) return outcome;
+    std::optional<Difference> difference;
+    for (std::size_t i = 0; i < run.lab.buffers.size() && !difference; ++i)
+        if (run.lab.buffers[i].role != Role::input)
+            difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], outcome.outputs[i]);
+    const Situation situation{trial.problem,           trial.before, outcome.outputs, trial.previous,
+                              buffers.poison().beyond, run.stage.id};
+    if (damage) {
+        outcome.failure = explain_damage_by_outputs(run, situation, *damage, difference, poison);
+        return outcome;
+    }
+    outcome.difference = difference;
+    if (!difference) return outcome;
+    outcome.failure = explain_difference(run.lab, run.oracle, situation, *difference, poison);
+    const bool unwritten = outcome.failure->cause == cause::never_written;
+    if (launches == 0 && (unwritten || needs_kernel(run.lab, trial.problem)))
+        outcome.failure = not_launched(unwritten, *outcome.failure);
+    return outcome;
 }
 
 Failure answered_without_kernel(bool host_variant) {

@@ -50,8 +50,9 @@ struct Pattern {
     std::uint32_t unset_terms = 0;  // of the first
     std::size_t step = 0;           // > 1: all wrong indices are first + k * step, and there are many
     bool contiguous = false;
-    double ratio = 0;        // actual / expected where it is the same for all wrong elements, else 0
-    std::int64_t shift = 0;  // actual[i] == expected[i + shift] for all wrong elements, else 0
+    double ratio = 0;          // actual / expected where it is the same for all wrong elements, else 0
+    double largest_error = 0;  // of doubles, measured by the largest right value; else 0
+    std::int64_t shift = 0;    // actual[i] == expected[i + shift] for all wrong elements, else 0
 };
 
 bool accepted(const Oracle& oracle, const Problem& problem, std::size_t buffer, const Array& expected,
@@ -77,6 +78,18 @@ double common_ratio(const Array& expected, const Array& actual, const std::vecto
         if (std::abs(a / e - ratio) > 1e-6 * std::abs(ratio)) return 0;
     }
     return ratio;
+}
+
+double largest_error(const Array& expected, const Array& actual) {
+    if (expected.type() != ElementType::float64) return 0;
+    double error = 0, scale = 0;
+    for (std::size_t i = 0; i < expected.count(); ++i) {
+        const double difference = std::abs(value_at(actual, i) - value_at(expected, i));
+        if (!std::isfinite(difference)) return 0;
+        error = std::max(error, difference);
+        scale = std::max(scale, std::abs(value_at(expected, i)));
+    }
+    return scale > 0 ? error / scale : 0;
 }
 
 std::int64_t common_shift(const Array& expected, const Array& actual, const std::vector<std::size_t>& wrong) {
@@ -111,6 +124,7 @@ Pattern find_pattern(const Array& expected, const Array& actual, const std::vect
     if (!every) pattern.step = 0;
     pattern.unset_terms = unset_terms(expected, actual, pattern.first);
     pattern.ratio = common_ratio(expected, actual, wrong);
+    pattern.largest_error = largest_error(expected, actual);
     pattern.shift = common_shift(expected, actual, wrong);
     return pattern;
 }
@@ -135,6 +149,14 @@ std::size_t partial_block(const Pattern& p) {
     return 0;
 }
 
+constexpr std::size_t few = 32;  // elements of which a pattern of places says nothing
+
+/// Whether many doubles are nearly right, all of them: what is left out or wrong would show more in some than in
+/// others.
+bool has_rounded(const Pattern& p) {
+    return p.wrong > few && p.wrong * 2 > p.count && p.largest_error > 0 && p.largest_error < 2e-6;
+}
+
 std::string hint_for(const Pattern& p) {
     if (p.unset == p.wrong)
         return fmt::format(
@@ -146,7 +168,13 @@ std::string hint_for(const Pattern& p) {
             "{} = {} x {}: only the last, partial group of {} is wrong. Is the number of blocks (or vectors) rounded "
             "up, and the tail handled?",
             format_count(p.first), p.first / block, block, block);
-    if (p.contiguous && p.first > 0 && p.last + 1 == p.count && p.unwritten == p.wrong)
+    if (has_rounded(p))
+        return fmt::format(
+            "All values are nearly right, to {:.0f} digits, as if something on the way were a float, which holds 7. Is "
+            "a "
+            "variable, a constant or a function for float (0.5f, fabsf) used where the contract has double?",
+            std::floor(-std::log10(p.largest_error)));
+    if (p.contiguous && p.first > 0 && p.last + 1 == p.count && p.unwritten == p.wrong && p.count > few)
         return "The grid seems too small for the data: does it cover n, or does each thread loop on with a stride?";
     if (p.unwritten == p.count) return "Is the kernel launched at all, and does it write to this output?";
     if (p.step)
@@ -155,11 +183,16 @@ std::string hint_for(const Pattern& p) {
         return fmt::format("Each value is that of its neighbour: is the index off by {}?",
                            p.shift > 0 ? "one too many" : "one");
     const bool is_multiple = p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or an accident, as with sums that wrap
-    if (p.ratio != 0 && p.ratio != 1 && (p.wrong > 1 || is_multiple))
+    if (p.ratio != 0 && std::abs(p.ratio - 1) > 0.01 && (p.wrong > 1 || is_multiple))
         return fmt::format(
             "Every wrong value is {:.6g} times the right one: is something added more than once, or not cleared "
             "between calls?",
             p.ratio);
+    if (p.unwritten == p.wrong && p.count > few)
+        return "Does any thread write there? Which indices do the threads of all blocks compute, and does the launch "
+               "give "
+               "as "
+               "many threads, in each direction, as the index counts on?";
     if (p.nan == p.wrong)
         return "NaN usually comes from reading past the end of an input, or memory that was never written.";
     return "";
@@ -283,7 +316,9 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
         scratch
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "
               "asks for; `make inspect` names the line."
-            : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write?",
+            : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write? And is the index "
+              "itself "
+              "right, with the length of a row?",
         {}};
 }
 

@@ -78,6 +78,7 @@ struct Situation {
     const std::vector<Array>& actual;   // what the student's code left in them
     const Problem* previous = nullptr;  // the call before this one in the same process, if any
     std::uint32_t beyond = 0;           // the 32-bit pattern that lies beyond the end of every input
+    std::string stage = "";             // its id, or nothing; what a stage has no use for is no mistake in it
 };
 
 /// Work of one call.

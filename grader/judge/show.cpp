@@ -109,7 +109,7 @@ class Caller {
             if (is_input(i)) continue;
             const auto difference = compare(run_.oracle, right, i, right.arrays[i], actual[i]);
             if (!difference) continue;
-            const Situation situation{right, before, actual, nullptr, buffers_->poison().beyond};
+            const Situation situation{right, before, actual, nullptr, buffers_->poison().beyond, run_.stage.id};
             return explain_difference(run_.lab, run_.oracle, situation, *difference, buffers_->poison().output);
         }
         return std::nullopt;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "grader/core/cause.h"
@@ -84,6 +85,18 @@ TEST_F(Wrong, ConstantFactor) {
     EXPECT_TRUE(says(explain(), "1000 times the right one"));
 }
 
+TEST_F(Wrong, NoFactorWhereItRoundsToOne) {
+    for (float& value : actual.as<float>()) value *= 1.0000005f;
+    EXPECT_FALSE(says(explain(), "times the right one"));
+}
+
+TEST_F(Wrong, ScatteredPlacesThatNobodyWritesAreNoReads) {
+    leave_unwritten(100, 200);
+    leave_unwritten(300, 400);
+    EXPECT_TRUE(says(explain(), "Does any thread write there?"));
+    EXPECT_FALSE(says(explain(), "reading past the end"));
+}
+
 TEST_F(Wrong, ShiftedByOne) {
     for (std::size_t i = 0; i + 1 < 1000; ++i) actual.as<float>()[i] = expected.as<float>()[i + 1];
     EXPECT_TRUE(says(explain(), "that of its neighbour"));
@@ -118,6 +131,43 @@ TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
     EXPECT_NE(hint(391 * 0xFEFEFEFEu, 2 * 0xFEFEFEFEu).find("391 times 0xFEFEFEFE"), std::string::npos);
     for (const std::uint32_t other : {1u, 2u, 0x80000000u, 0xFFFFFFFFu, 0xFEFEFEFDu, 1000u, 0x7F7F7F7Fu})
         EXPECT_EQ(hint(0xFEFEFEFEu, other).find("0xFEFEFEFE"), std::string::npos) << other;
+}
+
+/// The hint for doubles from 1 on, of which each is changed.
+std::string hint_for_doubles(std::size_t count, const std::function<double(double, std::size_t)>& change) {
+    Lab lab;
+    lab.buffers = {{"out", ElementType::float64, Role::output, ""}};
+    Array expected(ElementType::float64, count), actual(ElementType::float64, count);
+    for (std::size_t i = 0; i < count; ++i) {
+        expected.as<double>()[i] = 1 + static_cast<double>(i) / 7;
+        actual.as<double>()[i] = change(expected.as<double>()[i], i);
+    }
+    Problem problem;
+    problem.arrays = {expected};
+    const std::vector<Array> before = {poisoned(ElementType::float64, count, poison)}, left = {actual};
+    const auto difference = compare(Plain(), problem, 0, expected, actual);
+    return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison).hint;
+}
+
+TEST(Precision, OfFloatIsSeenWhereAllDoublesAreNearlyRight) {
+    const auto to_float = [](double value, std::size_t) { return static_cast<double>(static_cast<float>(value)); };
+    EXPECT_NE(hint_for_doubles(1000, to_float).find("were a float, which holds 7"), std::string::npos);
+    EXPECT_NE(hint_for_doubles(1000, [](double value, auto) { return value * (1 + 3e-10); }).find("right, to 9 digits"),
+              std::string::npos);
+    const auto one_is_off = [&](double value, std::size_t i) { return i == 500 ? value + 1 : to_float(value, i); };
+    EXPECT_EQ(hint_for_doubles(1000, one_is_off).find("float"), std::string::npos);
+    const auto few = [&](double value, std::size_t i) { return i < 100 ? to_float(value, i) : value; };
+    EXPECT_EQ(hint_for_doubles(1000, few).find("float"), std::string::npos);
+}
+
+TEST(TheEndOfAFewElements, SaysNothingAboutTheGrid) {
+    const auto unwritten_end = [](std::size_t count) {
+        const Array never = poisoned(ElementType::float64, count, poison);
+        return hint_for_doubles(
+            count, [&, count](double value, std::size_t i) { return i + 1 == count ? never.as<double>()[i] : value; });
+    };
+    EXPECT_EQ(unwritten_end(2).find("grid"), std::string::npos);
+    EXPECT_NE(unwritten_end(1000 * 7).find("grid seems too small"), std::string::npos);
 }
 
 TEST_F(Wrong, PlaceHoldsExpectedAndActual) {
