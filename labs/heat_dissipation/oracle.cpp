@@ -11,6 +11,7 @@
 #include <numbers>
 #include <utility>
 
+#include "grader/core/cause.h"
 #include "grader/core/recipe.h"
 #include "grader/core/text.h"
 #include "labs/heat_dissipation/pgm.h"
@@ -267,7 +268,7 @@ struct Rules {
     Halo halo = Halo::fixed;
     double direct = direct_weight, diagonal = diagonal_weight;
     bool in_place = false, exchanges = true;
-    std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX;
+    std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX, rows_mirrored = SIZE_MAX;
 };
 
 /// What an iteration changed.
@@ -347,7 +348,7 @@ class Mistaken {
         const std::size_t columns = fields.sizes.columns;
         const bool own_side = rules_.mirror == Rules::Mirror::own_side;
         if (rules_.mirror == Rules::Mirror::never) return;
-        for (std::size_t i = 1; i <= fields.sizes.rows; ++i) {
+        for (std::size_t i = 1; i <= std::min(fields.sizes.rows, rules_.rows_mirrored); ++i) {
             const double *old = from + i * fields.pitch, first = old[1], last = old[columns];
             double* row = to + i * fields.pitch;
             if (rules_.mirror != Rules::Mirror::only_right) row[0] = own_side ? first : last;
@@ -367,6 +368,7 @@ class Mistaken {
     const double* c_;
 };
 
+constexpr auto first_tiled_stage = "05";
 constexpr std::size_t most_later = 300;             // iterations beyond the last one that a field may have seen
 constexpr std::size_t most_explained = 30'000'000;  // cells times iterations: a few seconds for all mistakes
 
@@ -381,7 +383,16 @@ class Suspicions {
           actual_(situation.actual[result].as<double>()),
           done_(static_cast<std::size_t>(answer_[iterations_done])) {
         suspect_no_field();
-        if (sizes_.cells() * std::max<std::size_t>(done_, 1) > most_explained) return;
+        if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= most_explained) suspect_all(situation.stage);
+        suspect_result();
+    }
+
+    std::vector<Hypothesis> found() && { return std::move(found_); }
+
+  private:
+    using Predict = std::function<bool(std::vector<Array>&)>;
+
+    void suspect_all(const std::string& stage) {
         suspect_end();
         suspect_change();
         suspect_buffers();
@@ -390,13 +401,10 @@ class Suspicions {
         suspect_formula();
         suspect_coverage();
         suspect_lost_maximum();
+        suspect_ended_early();
+        if (!stage.empty() && stage < first_tiled_stage) return;
         for (const std::size_t tile : {64, 32, 16}) suspect_tile_edges(tile);
     }
-
-    std::vector<Hypothesis> found() && { return std::move(found_); }
-
-  private:
-    using Predict = std::function<bool(std::vector<Array>&)>;
 
     void suspect(std::string cause, std::string message, std::string hint, Predict predict) {
         found_.push_back({std::move(cause), std::move(message), std::move(hint), std::move(predict)});
@@ -564,12 +572,14 @@ class Suspicions {
                         return true;
                     });
         };
-        by("change_with_sign", "The largest of new - old is used; a cell that cools by more does not count.",
-           "It is the absolute value that counts: fabs(new - old).",
-           [](const Changes& changes, double) { return changes.with_sign; });
-        by("change_with_sign", "The largest of new - old, or 0, is used; a cell that cools by more does not count.",
-           "It is the absolute value that counts: fabs(new - old).",
-           [](const Changes& changes, double) { return std::max(changes.with_sign, 0.0); });
+        if (cools_too_much_to_be_chance()) {
+            by("change_with_sign", "The largest of new - old is used; a cell that cools by more does not count.",
+               "It is the absolute value that counts: fabs(new - old).",
+               [](const Changes& changes, double) { return changes.with_sign; });
+            by("change_with_sign", "The largest of new - old, or 0, is used; a cell that cools by more does not count.",
+               "It is the absolute value that counts: fabs(new - old).",
+               [](const Changes& changes, double) { return std::max(changes.with_sign, 0.0); });
+        }
         by("change_not_cleared", "The largest change of all iterations so far is used, not that of this one.",
            "What the largest change is collected in has to be 0 when an iteration begins.",
            [](const Changes& changes, double kept) { return std::max(kept, changes.largest); });
@@ -579,6 +589,17 @@ class Suspicions {
         by("one_cell_only", "Only the change of cell (0, 0) is used, not the largest of all.",
            "The reduction has to reach every cell: look at which values are compared in each of its steps.",
            [](const Changes& changes, double) { return changes.first_cell; });
+    }
+
+    /// Whether so many cells change by more than was reported that one that warms were among them if they were lost by
+    /// chance. Of few, those that a reduction lost may all happen to cool.
+    bool cools_too_much_to_be_chance() const {
+        constexpr long enough = 6;
+        const auto ended = static_cast<std::size_t>(std::clamp(actual_[iterations_done], 0.0, 1e6));
+        if (sizes_.cells() * ended > most_explained) return false;
+        const double least = actual_[largest_change] + change_bound();
+        const std::vector<double> changes = last_changes(ended);
+        return std::count_if(changes.begin(), changes.end(), [&](double one) { return -one > least; }) >= enough;
     }
 
     void suspect_buffers() {
@@ -612,6 +633,18 @@ class Suspicions {
         with(Rules::Mirror::of_old_field,
              "The mirror columns of the field that was read are renewed, not of the new one.");
         with(Rules::Mirror::late, "The mirror columns are one iteration behind.");
+        for (const std::size_t block : {1024, 512, 256, 128, 100, 64, 32})
+            for (const std::size_t covered : {block, sizes_.rows / block * block})
+                if (covered < sizes_.rows) suspect_mirrored(covered);
+    }
+
+    void suspect_mirrored(std::size_t covered) {
+        Rules rules;
+        rules.rows_mirrored = covered;
+        suspect("wrong_mirror",
+                fmt::format("Only the first {} of {} rows have their mirror columns renewed.", format_count(covered),
+                            format_count(sizes_.rows)),
+                "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks.", rules);
     }
 
     void suspect_halo() {
@@ -704,39 +737,115 @@ class Suspicions {
     void suspect_lost_maximum() {
         if (done_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
         if (!(actual_[largest_change] < answer_[largest_change])) return;
-        suspect(
-            "lost_maximum", describe_lost_maximum(),
-            "Is every cell compared? If the value is another one in another run, threads race: between two steps of a "
-            "tree all wait at a __syncthreads(), and what several blocks or warps write to needs atomicMax.",
-            [change = actual_[largest_change]](std::vector<Array>& outputs) {
-                outputs[result].as<double>()[largest_change] = change;
-                return true;
-            });
+        const std::vector<double> changes = last_changes(done_);
+        suspect("lost_maximum",
+                fmt::format("The field is right, but the largest change is not: {}.", describe_lost_maximum(changes)),
+                lost_maximum_hint(changes), [change = actual_[largest_change]](std::vector<Array>& outputs) {
+                    outputs[result].as<double>()[largest_change] = change;
+                    return true;
+                });
     }
 
-    std::string describe_lost_maximum() const {
+    /// Where what was found is the largest new - old, that fabs is missing is as likely as that cells are lost.
+    std::string lost_maximum_hint(const std::vector<double>& changes) const {
+        const double warmest = *std::max_element(changes.begin(), changes.end());
+        const bool has_sign = std::abs(warmest - actual_[largest_change]) <= change_bound();
+        return std::string(has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
+               " every cell compared? A tree that halves the number of threads loses some of them unless it is a power "
+               "of two. If the value is another one in another run, threads race: between two steps of a tree all wait "
+               "at a __syncthreads(), and what several blocks or warps write to needs atomicMax.";
+    }
+
+    /// How far a change may be from the reference.
+    double change_bound() const { return 2 * rounding_bound(static_cast<double>(sizes_.max_iterations)); }
+
+    /// Each cell's new - old in the last of so many iterations.
+    std::vector<double> last_changes(std::size_t iterations) const {
         Mistaken right(problem_, {});
-        for (std::size_t k = 0; k < done_; ++k) right.iterate();
-        const std::size_t pitch = right.fields.pitch;
-        const auto change_at = [&](std::size_t k) {
-            const std::size_t at = (k / sizes_.columns + 1) * pitch + k % sizes_.columns + 1;
-            return std::abs(right.fields.current[at] - right.fields.next[at]);
-        };
+        for (std::size_t k = 0; k < iterations; ++k) right.iterate();
+        std::vector<double> changes(sizes_.cells());
+        for (std::size_t k = 0; k < changes.size(); ++k) {
+            const std::size_t at = (k / sizes_.columns + 1) * right.fields.pitch + k % sizes_.columns + 1;
+            changes[k] = right.fields.current[at] - right.fields.next[at];
+        }
+        return changes;
+    }
+
+    /// "3.1 is the change of cell (1, 0), and cell (6, 14) changes by -3.4"
+    std::string describe_lost_maximum(const std::vector<double>& changes) const {
+        const double reported = actual_[largest_change];
         std::size_t largest = 0, nearest = 0;
-        for (std::size_t k = 0; k < sizes_.cells(); ++k) {
-            if (change_at(k) > change_at(largest)) largest = k;
-            const auto distance = [&](std::size_t cell) { return std::abs(change_at(cell) - actual_[largest_change]); };
+        const auto distance = [&](std::size_t k) { return std::abs(std::abs(changes[k]) - reported); };
+        for (std::size_t k = 0; k < changes.size(); ++k) {
+            if (std::abs(changes[k]) > std::abs(changes[largest])) largest = k;
             if (distance(k) < distance(nearest)) nearest = k;
         }
         const auto name = [&](std::size_t k) {
-            return fmt::format("({}, {})", k / sizes_.columns, k % sizes_.columns);
+            return fmt::format("cell ({}, {})", k / sizes_.columns, k % sizes_.columns);
         };
-        const bool is_a_cells =
-            std::abs(change_at(nearest) - actual_[largest_change]) <= 2 * rounding_bound(static_cast<double>(done_));
-        return fmt::format("The field is right, but the largest change is not: {} is {}, and that of cell {} is {}.",
-                           actual_[largest_change],
-                           is_a_cells ? "the change of cell " + name(nearest) : std::string("no cell's change"),
-                           name(largest), change_at(largest));
+        const bool is_a_cells = distance(nearest) <= change_bound();
+        return fmt::format("{} is {}, and {} changes by {}", reported,
+                           is_a_cells ? "the change of " + name(nearest) : std::string("no cell's change"),
+                           name(largest), changes[largest]);
+    }
+
+    /// The change that was found is too small, or is the threshold, so the iterations end before they should.
+    void suspect_ended_early() {
+        const double count = actual_[iterations_done], found = actual_[largest_change];
+        if (!one_call() || !(count >= 1) || !(count < answer_[iterations_done])) return;
+        const auto ended = static_cast<std::size_t>(count);
+        const std::vector<double> changes = last_changes(ended);
+        const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
+        const double largest = std::max(-*lowest, *highest), threshold = threshold_of(problem_);
+        if (std::max(std::abs(largest - threshold), std::abs(found - threshold)) <= change_bound())
+            suspect_ended_at(ended, "threshold_counts",
+                             fmt::format("The code ends after {} of {} iterations, when the largest change is the "
+                                         "threshold, {}.",
+                                         format_count(ended), format_count(done_), threshold),
+                             "Iterations end when every change is below the threshold: < and not <=.");
+        else if (found < largest - change_bound())
+            suspect_ended_at(ended, "lost_maximum",
+                             fmt::format("The code ends after {} of {} iterations, as the largest change that it found "
+                                         "is too small: {}.",
+                                         format_count(ended), format_count(done_), describe_lost_maximum(changes)),
+                             lost_maximum_hint(changes));
+    }
+
+    void suspect_ended_at(std::size_t ended, std::string cause, std::string message, std::string hint) {
+        suspect(std::move(cause), std::move(message), std::move(hint),
+                [problem = problem_, ended, change = actual_[largest_change]](std::vector<Array>& outputs) {
+                    Mistaken right(problem, {});
+                    for (std::size_t k = 0; k < ended; ++k) right.iterate();
+                    set(outputs, right, right.answer(), static_cast<double>(ended), change);
+                    return true;
+                });
+    }
+
+    /// The field is right, and what is said about it is not: says it by its name. The judge still looks for a race.
+    void suspect_result() {
+        const auto words = [&](std::size_t which, const char* name) {
+            return fmt::format("HeatState::{} is {}, expected {}", name, actual_[which], answer_[which]);
+        };
+        const double more = actual_[iterations_done] - answer_[iterations_done];
+        const char* off = more == 1 ? ", one too many" : more == -1 ? ", one too few" : "";
+        const bool count_is_wrong = more != 0;
+        const bool change_is_wrong = !(std::abs(actual_[largest_change] - answer_[largest_change]) <= change_bound());
+        if (!count_is_wrong && !change_is_wrong) return;
+        const std::string count = words(iterations_done, "iterations") + off,
+                          change = words(largest_change, "largest_change");
+        suspect(
+            cause::wrong_value,
+            fmt::format("The field is right, but what is said about it is not: {}{}{}.", count_is_wrong ? count : "",
+                        count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
+            count_is_wrong
+                ? "Every iteration counts that was computed, the last one, too: count it before the test that ends "
+                  "the loop."
+                : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied from where "
+                  "the kernel wrote it, after the kernel has written it?",
+            [found = actuals_[result]](std::vector<Array>& outputs) {
+                outputs[result] = found;
+                return true;
+            });
     }
 
     /// All wrong cells lie so near to columns or rows at which tiles meet that only what comes across can be wrong.
@@ -749,14 +858,22 @@ class Suspicions {
             const std::size_t edge = (at + tile / 2) / tile * tile;
             return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= done_;
         };
-        bool across = true, down = true, any = false;
+        bool across = true, down = true;
+        std::vector<bool> columns(sizes_.columns / tile + 2), rows(sizes_.rows / tile + 2);  // that are wrong somewhere
         for (std::size_t k = 0; k < sizes_.cells(); ++k) {
             if (std::abs(right[k] - found[k]) <= bound) continue;
-            any = true;
-            across = across && is_near(k % sizes_.columns, sizes_.columns);
-            down = down && is_near(k / sizes_.columns, sizes_.rows);
+            const std::size_t i = k / sizes_.columns, j = k % sizes_.columns;
+            across = across && is_near(j, sizes_.columns);
+            down = down && is_near(i, sizes_.rows);
+            columns[(j + tile / 2) / tile] = rows[(i + tile / 2) / tile] = true;
         }
-        if (!any || (!across && !down)) return;
+        const auto all_edges = [&](const std::vector<bool>& wrong, std::size_t end) {
+            return std::all_of(wrong.begin() + 1, wrong.begin() + 1 + static_cast<long>((end - 1) / tile),
+                               [](bool one) { return one; });
+        };
+        across = across && sizes_.columns > tile && all_edges(columns, sizes_.columns);
+        down = down && sizes_.rows > tile && all_edges(rows, sizes_.rows);
+        if (!across && !down) return;
         suspect("tile_edge_wrong",
                 fmt::format("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,
                             across ? "columns" : "rows", done_),

@@ -270,14 +270,15 @@ TEST(HeatPgm, PicturesOfADatasetAreOfOneSize) {
 // --- mistakes: those that no wrong submission makes ---
 
 /// What the judge would say about these outputs.
-std::string cause_of(const Problem& problem, std::span<const double> cells, double iterations, double change) {
+std::string cause_of(const Problem& problem, std::span<const double> cells, double iterations, double change,
+                     const std::string& stage = "") {
     std::vector<Array> actual = problem.arrays;
     actual[field] = problem.arrays[field].clone();
     actual[result] = problem.arrays[result].clone();
     std::copy(cells.begin(), cells.end(), actual[field].as<double>().data());
     actual[result].as<double>()[0] = iterations;
     actual[result].as<double>()[1] = change;
-    for (const Hypothesis& hypothesis : oracle().hypotheses({problem, problem.arrays, actual, nullptr, 0})) {
+    for (const Hypothesis& hypothesis : oracle().hypotheses({problem, problem.arrays, actual, nullptr, 0, stage})) {
         std::vector<Array> predicted = problem.arrays;
         for (const std::size_t buffer : {std::size_t{field}, std::size_t{result}})
             predicted[buffer] = problem.arrays[buffer].clone();
@@ -332,6 +333,50 @@ TEST(HeatOracle, ExplainsWrongEnds) {
     EXPECT_EQ(cause_of(problem, later.field, done, values(problem, result)[1]), "field_too_late");
     EXPECT_EQ(cause_of(problem, values(problem, field), -1, 0), "no_field");
     EXPECT_EQ(cause_of(problem, values(problem, field), done, values(problem, result)[1] / 2), "lost_maximum");
+}
+
+TEST(HeatOracle, ExplainsWhatIsSaidAboutARightField) {
+    const Problem problem = solve(oracle(), recipe("discs", 20, 30, 100, {{"stop_after", 30}}), 9);
+    const double done = values(problem, result)[0], change = values(problem, result)[1];
+    const auto cells = values(problem, field);
+    EXPECT_EQ(cause_of(problem, cells, done - 1, change), "wrong_value");
+    EXPECT_EQ(cause_of(problem, cells, done, 2 * change), "wrong_value");
+    Plain earlier(problem);
+    for (int k = 0; k < 10; ++k) earlier.iterate();
+    EXPECT_EQ(cause_of(problem, earlier.field, 10, problem.reals[0] / 2), "lost_maximum");
+}
+
+/// The largest change of the last iteration and, where it was the largest that warms, that one.
+TEST(HeatOracle, FewCellsThatCoolMoreMayHaveBeenLostByAReduction) {
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+        const Problem problem = solve(oracle(), recipe("random", 20, 30, 5), seed);
+        Plain plain(problem);
+        for (int k = 0; k < 4; ++k) plain.iterate();
+        const std::vector<double> old = plain.field;
+        plain.iterate();
+        std::vector<double> changes(old.size());
+        for (std::size_t k = 0; k < old.size(); ++k) changes[k] = plain.field[k] - old[k];
+        const double warmest = std::ranges::max(changes);
+        const auto cooler = std::ranges::count_if(changes, [&](double one) { return -one > warmest; });
+        if (cooler == 0) continue;
+        EXPECT_EQ(cause_of(problem, plain.field, 5, warmest), cooler >= 6 ? "change_with_sign" : "lost_maximum")
+            << seed << ", " << cooler;
+    }
+}
+
+TEST(HeatOracle, OnlyTheStageWithTilesHasTileEdges) {
+    const Problem problem = solve(oracle(), recipe("random", 20, 100, 5), 9);
+    const auto spoil = [&](std::initializer_list<std::size_t> columns) {
+        std::vector<double> cells(values(problem, field).begin(), values(problem, field).end());
+        for (std::size_t i = 0; i < 20; ++i)
+            for (const std::size_t j : columns) cells[i * 100 + j] += 1;
+        return cells;
+    };
+    const auto all = spoil({31, 32, 63, 64, 95, 96});
+    const double change = values(problem, result)[1];
+    EXPECT_EQ(cause_of(problem, all, 5, change, "05_temporal_blocking"), "tile_edge_wrong");
+    EXPECT_EQ(cause_of(problem, all, 5, change, "04_fused_reduction"), "unexplained");
+    EXPECT_EQ(cause_of(problem, spoil({31, 32}), 5, change, "05_temporal_blocking"), "unexplained");
 }
 
 TEST(HeatOracle, DoesNotExplainScatteredErrors) {

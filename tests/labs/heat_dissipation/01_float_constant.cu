@@ -1,0 +1,99 @@
+// A weight is kept in a float, where all else is double.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "labs/heat_dissipation/lab.h"
+
+#ifndef BLOCK_X
+#define BLOCK_X 32
+#endif
+#ifndef BLOCK_Y
+#define BLOCK_Y 8
+#endif
+constexpr unsigned line_threads = 256;  // of a block that reduces a row or column, or mirrors
+
+__global__ void update_kernel(const double* current, double* next, const double* conductivity, double* changes,
+                              std::size_t rows, std::size_t columns) {
+    const std::size_t j = blockIdx.x * blockDim.x + threadIdx.x;
+    const std::size_t w = columns + 2;
+    if (j >= columns) return;
+    for (std::size_t i = blockIdx.y * blockDim.y + threadIdx.y; i < rows; i += gridDim.y * blockDim.y) {
+        const std::size_t p = (i + 1) * w + j + 1;
+        const double c = conductivity[i * columns + j];
+        const float direct = current[p - w] + current[p + w] + current[p - 1] + current[p + 1];
+        const float diagonal = current[p - w - 1] + current[p - w + 1] + current[p + w - 1] + current[p + w + 1];
+        const double value = c * current[p] + (1 - c) * (direct_weight * direct + diagonal_weight * diagonal);
+        next[p] = value;
+        changes[i * columns + j] = fabs(value - current[p]);
+    }
+}
+
+// Column 0 repeats the last column of cells, column columns + 1 the first one.
+__global__ void mirror_kernel(double* field, std::size_t rows, std::size_t columns) {
+    const std::size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows) return;
+    double* row = field + (i + 1) * (columns + 2);
+    row[0] = row[columns];
+    row[columns + 1] = row[1];
+}
+
+// The largest of values[0], values[stride], … (count of them) comes to values[0]; one block, all in global memory.
+__device__ void reduce_line(double* values, std::size_t count, std::size_t stride) {
+    const std::size_t t = threadIdx.x;
+    if (t < count) {
+        double largest = values[t * stride];
+        for (std::size_t k = t + line_threads; k < count; k += line_threads)
+            largest = fmax(largest, values[k * stride]);
+        values[t * stride] = largest;
+    }
+    for (unsigned half = line_threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (t < half && t + half < count) values[t * stride] = fmax(values[t * stride], values[(t + half) * stride]);
+    }
+}
+
+// First phase: a block for each row. Second phase: one block for the first column, which holds the rows' largest.
+__global__ void reduce_rows_kernel(double* changes, std::size_t columns) {
+    reduce_line(changes + blockIdx.x * columns, columns, 1);
+}
+__global__ void reduce_column_kernel(double* changes, std::size_t rows, std::size_t columns) {
+    reduce_line(changes, rows, columns);
+}
+
+double find_largest_change(double* changes, std::size_t rows, std::size_t columns) {
+    reduce_rows_kernel<<<static_cast<unsigned>(rows), line_threads>>>(changes, columns);
+    CUDA_CHECK(cudaGetLastError());
+    reduce_column_kernel<<<1, line_threads>>>(changes, rows, columns);
+    CUDA_CHECK(cudaGetLastError());
+    double largest;
+    CUDA_CHECK(cudaMemcpy(&largest, changes, sizeof largest, cudaMemcpyDeviceToHost));
+    return largest;
+}
+
+std::size_t heat_dissipation_scratch_bytes(std::size_t rows, std::size_t columns, std::size_t /*max_iterations*/) {
+    return rows * columns * sizeof(double);  // every cell's change
+}
+
+HeatState heat_dissipation(double* current, double* next, const double* conductivity, std::size_t rows,
+                           std::size_t columns, double threshold, std::size_t max_iterations, void* scratch) {
+    auto* changes = static_cast<double*>(scratch);
+    const dim3 block(BLOCK_X, BLOCK_Y);
+    const dim3 grid(static_cast<unsigned>((columns + BLOCK_X - 1) / BLOCK_X),
+                    static_cast<unsigned>(std::min<std::size_t>((rows + BLOCK_Y - 1) / BLOCK_Y, 65535)));
+    const auto line_blocks = static_cast<unsigned>((rows + line_threads - 1) / line_threads);
+    HeatState state{current, 0, 0};
+    while (state.iterations < max_iterations) {
+        update_kernel<<<grid, block>>>(current, next, conductivity, changes, rows, columns);
+        CUDA_CHECK(cudaGetLastError());
+        mirror_kernel<<<line_blocks, line_threads>>>(next, rows, columns);
+        CUDA_CHECK(cudaGetLastError());
+        state.largest_change = find_largest_change(changes, rows, columns);
+        ++state.iterations;
+        state.field = next;
+        if (state.largest_change < threshold) break;
+        std::swap(current, next);
+    }
+    return state;
+}
