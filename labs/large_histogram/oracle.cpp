@@ -1,6 +1,7 @@
 #include "grader/judge/oracle.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -183,6 +184,7 @@ void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, st
 
 // --- what students' mistakes would give ---
 
+constexpr auto first_with_window = "04";         // the first stage with bins in shared memory
 constexpr std::size_t most_explained = 1 << 26;  // bins and values of a call
 
 std::uint8_t capped(std::uint32_t count) { return static_cast<std::uint8_t>(std::min(count, soft_cap)); }
@@ -200,17 +202,18 @@ class Explanation {
           values_(situation.problem.arrays[values].as<std::uint32_t>()),
           actual_(situation.actual[bins].as<std::uint8_t>()),
           before_(situation.before[bins].as<std::uint8_t>()),
-          previous_(situation.previous) {
+          previous_(situation.previous),
+          may_have_window_(situation.stage.empty() || situation.stage >= first_with_window) {
         if (actual_.size() + values_.size() > most_explained) return;
         counts_ = count([](std::size_t, std::size_t, std::uint32_t) { return true; });
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (!fits_count(counts_[b], actual_[b])) wrong_.push_back(b);
         if (wrong_.empty() || std::equal(actual_.begin(), actual_.end(), before_.begin())) return;
-        const auto attempts = {
-            &Explanation::try_other_one, &Explanation::try_not_cleared, &Explanation::try_cap_too_low,
-            &Explanation::try_carry,     &Explanation::try_twice,       &Explanation::try_tail_lost,
-            &Explanation::try_share,     &Explanation::try_window,      &Explanation::try_shifted,
-            &Explanation::try_stale,     &Explanation::try_lost};
+        const auto attempts = {&Explanation::try_nothing, &Explanation::try_other_one,   &Explanation::try_not_cleared,
+                               &Explanation::try_mask,    &Explanation::try_cap_too_low, &Explanation::try_carry,
+                               &Explanation::try_twice,   &Explanation::try_bit_shift,   &Explanation::try_tail_lost,
+                               &Explanation::try_stride,  &Explanation::try_share,       &Explanation::try_window,
+                               &Explanation::try_shifted, &Explanation::try_stale,       &Explanation::try_lost};
         for (const auto attempt : attempts)
             if (found_.empty()) (this->*attempt)();
     }
@@ -260,6 +263,84 @@ class Explanation {
     template <class Test>
     bool all_wrong(Test test) const {
         return std::all_of(wrong_.begin(), wrong_.end(), test);
+    }
+
+    void try_nothing() {
+        if (std::any_of(actual_.begin(), actual_.end(), [](std::uint8_t one) { return one > 0; })) return;
+        explain("nothing_counted", "Every bin is 0: no value is counted at all.",
+                "Does each thread call the function that counts, for its values, and does this write to the bin? "
+                "atomicCAS(word, seen, wanted) writes `wanted` only if the word is still `seen`. Or are the bins "
+                "cleared after the values have been counted?");
+    }
+
+    /// Bins after this one in the same word.
+    bool has_later_neighbour(std::size_t b) const {
+        for (std::size_t later = b + 1; later % 4; ++later)
+            if (counts_[later]) return true;
+        return false;
+    }
+
+    /// Counts are missing only where a later byte of the word has some, by more than chance: that byte is not masked.
+    void try_mask() {
+        constexpr double most_chance = 1e-4;
+        if (!all_wrong([&](std::size_t b) { return actual_[b] < counts_[b] && has_later_neighbour(b); })) return;
+        std::size_t with_later = 0, used = 0;
+        for (std::size_t b = 0; b < counts_.size(); ++b) {
+            used += counts_[b] > 0;
+            with_later += counts_[b] > 0 && has_later_neighbour(b);
+        }
+        const double share = static_cast<double>(with_later) / static_cast<double>(used);
+        if (std::pow(share, static_cast<double>(wrong_.size())) > most_chance) return;
+        const std::size_t first = wrong_.front();
+        explain("mask_missing",
+                fmt::format("Counts are missing only in bins that share their word with a later bin that is not empty: "
+                            "{} is {}, and {} values fall into it.",
+                            describe(first), actual_[first], format_count(counts_[first])),
+                "After the shift the later bins of the word are still there, above the eight bits of this one: "
+                "seen >> shift & 255 is the bin.");
+    }
+
+    /// A word that counts its bins 0, 1, 2 and 3 bits apart. Sums that are not small depend on the order of threads.
+    void try_bit_shift() {
+        constexpr std::uint32_t small = 64;
+        std::size_t found = 0, first = 0;
+        for (std::size_t b = 0; b + 3 < counts_.size(); b += 4) {
+            const std::uint32_t sum = counts_[b] + 2 * counts_[b + 1] + 4 * counts_[b + 2] + 8 * counts_[b + 3];
+            if (sum >= small) continue;
+            if (actual_[b] != sum || actual_[b + 1] || actual_[b + 2] || actual_[b + 3]) return;
+            if (sum > counts_[b] && found++ == 0) first = b;
+        }
+        if (found == 0) return;
+        explain(
+            "shifted_by_bits",
+            fmt::format("All four bins of a word are counted in its first byte, 1, 2, 4 or 8 for a value: {} is {}, "
+                        "and {} values fall into it, {} into the three bins after it.",
+                        describe(first), actual_[first], counts_[first],
+                        counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
+            "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8.");
+    }
+
+    /// Threads of a block take one value each, or go on in steps of more than the block.
+    void try_stride() {
+        if (!all_wrong([&](std::size_t b) { return actual_[b] < capped(counts_[b]); })) return;
+        for (const std::size_t block : {1024, 512, 256, 128, 64, 32})
+            for (const std::size_t blocks : {shape_.histograms, 2 * shape_.histograms, 4 * shape_.histograms,
+                                             8 * shape_.histograms, 16 * shape_.histograms})
+                if (found_.empty() && blocks > 1 && shape_.n > block) try_stride_of(block, block * blocks);
+    }
+
+    void try_stride_of(std::size_t block, std::size_t step) {
+        if (!fits(count([=](std::size_t, std::size_t i, std::uint32_t) { return i % step < block; }))) return;
+        const bool once = shape_.n <= step;
+        explain("stride_too_long",
+                once ? fmt::format("Of each histogram's {} values only the first {} are counted.",
+                                   format_count(shape_.n), format_count(block))
+                     : fmt::format("Of each histogram's values only {} in {} are counted.", format_count(block),
+                                   format_count(step)),
+                once ? "A block has fewer threads than values: does each thread go on to the value a block's size "
+                       "further, until the end?"
+                     : "A thread goes on by the number of threads that count the same histogram, not by that of all "
+                       "blocks: gridDim.x blocks do not work on one.");
     }
 
     /// Bins that no value falls into hold what was there before.
@@ -394,6 +475,7 @@ class Explanation {
 
     /// All that is missing, and nothing else is in its place, lies in a rectangle.
     void try_window() {
+        if (!may_have_window_) return;
         if (!all_wrong([&](std::size_t b) { return actual_[b] == 0 || actual_[b] == before_[b]; })) return;
         const std::size_t h = place(wrong_.front()).histogram;
         Box box;
@@ -425,31 +507,40 @@ class Explanation {
         if (wrong_.size() < 2 || !all_wrong([&](std::size_t b) { return actual_[b] == 0; })) return;
         for (const std::size_t split : {2, 4, 8, 16, 3}) {
             const std::size_t all = shape_.bins();
-            try_share_of([=](std::size_t b) { return b % all * split / all; },
+            try_share_of([=](std::size_t b) { return b % all * split / all; }, split,
                          fmt::format("part {{}} of {} of the bins, counted from 0", split));
-            try_share_of([=, this](std::size_t b) { return place(b).y % split; },
+            try_share_of([=, this](std::size_t b) { return place(b).y % split; }, split,
                          fmt::format("the rows whose number modulo {} is {{}}", split));
-            try_share_of([=](std::size_t b) { return b / 4 % split; },
+            try_share_of([=](std::size_t b) { return b / 4 % split; }, split,
                          fmt::format("the words whose number modulo {} is {{}}", split));
-            try_share_of([=](std::size_t b) { return b % split; },
+            try_share_of([=](std::size_t b) { return b % split; }, split,
                          fmt::format("the bins whose number modulo {} is {{}}", split));
         }
     }
 
-    void try_share_of(const Owner& owner, const std::string& which) {
-        const std::size_t missing = owner(wrong_.front());
-        if (!found_.empty() || !all_wrong([&](std::size_t b) { return owner(b) == missing; })) return;
-        bool others_counted = false;
-        for (std::size_t b = 0; b < counts_.size(); ++b) {
-            if (counts_[b] == 0) continue;
-            if (owner(b) == missing && actual_[b]) return;
-            others_counted = others_counted || owner(b) != missing;
+    /// Each share is there as a whole, or not at all; where several are missing, by more than chance.
+    void try_share_of(const Owner& owner, std::size_t split, const std::string& which) {
+        constexpr std::size_t enough = 16;  // bins that are as the first of their share is
+        if (!found_.empty()) return;
+        std::vector<std::size_t> right(split), missing(split);
+        for (std::size_t b = 0; b < counts_.size(); ++b)
+            if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];
+        std::vector<std::string> lost;
+        std::size_t there = 0, gone = 0;
+        for (std::size_t part = 0; part < split; ++part) {
+            if (right[part] && missing[part]) return;
+            if (missing[part]) lost.push_back(std::to_string(part));
+            there += std::max<std::size_t>(right[part], 1) - 1;
+            gone += std::max<std::size_t>(missing[part], 1) - 1;
         }
-        if (!others_counted) return;
+        const bool others_counted = std::any_of(right.begin(), right.end(), [](std::size_t one) { return one > 0; });
+        if (!others_counted || (lost.size() > 1 && std::min(there, gone) < enough)) return;
         explain("share_lost",
-                fmt::format("Nothing is counted in {}: one block's share is missing.",
-                            fmt::format(fmt::runtime(which), missing)),
-                "Is there a block for every share of every histogram, and does each know which share is its own?");
+                fmt::format("Nothing is counted in {}: {} missing.",
+                            fmt::format(fmt::runtime(which), fmt::join(lost, ", ")),
+                            lost.size() == 1 ? "one block's share is" : "these blocks' shares are"),
+                "Is there a block for every share of every histogram, and does each know which share is its own? Or "
+                "does a block clear others' shares, too, when these may have counted already?");
     }
 
     /// Counts that stand some columns or rows from where they belong.
@@ -502,14 +593,18 @@ class Explanation {
                         "into it.",
                         format_count(missing), format_count(shape_.histograms * shape_.n), format_count(wrong_.size()),
                         describe(first), actual_[first], format_count(counts_[first])),
-            "Threads that read, add and write at the same time lose counts: only an atomic on the whole word does "
-            "not. Or is a bin cleared after another thread has counted in it, or a list full?");
+            "Is every value looked at, and does a thread whose atomicCAS found another word try again? Is a bin "
+            "cleared "
+            "after another thread has counted in it, or a list full? Threads that read, add and write without an "
+            "atomic "
+            "on the whole word lose counts, too.");
     }
 
     Shape shape_;
     std::span<const std::uint32_t> values_;
     std::span<const std::uint8_t> actual_, before_;
     const Problem* previous_;
+    bool may_have_window_;
     Counts counts_;
     std::vector<std::size_t> wrong_;
     std::vector<Hypothesis> found_;

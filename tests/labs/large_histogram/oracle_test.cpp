@@ -229,6 +229,37 @@ INSTANTIATE_TEST_SUITE_P(
                 [](const Counts& c, std::size_t b, std::uint8_t) { return b < 16 ? 0 : cap(c[b - 16]); },
                 "window_misplaced",
                 "16 columns and 0 rows away"},
+        Mistake{"Nothing",
+                {},
+                [](const Counts&, std::size_t, std::uint8_t) { return 0; },
+                "nothing_counted",
+                "no value is counted at all"},
+        Mistake{"SharesLost",
+                {"uniform"},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return b % 25600 < 6400 ? cap(c[b]) : 0; },
+                "share_lost",
+                "part 1, 2, 3 of 4"},
+        Mistake{"NearlyAllLost",
+                {"uniform"},
+                [](const Counts& c, std::size_t b, std::uint8_t) { return b < 40 ? cap(c[b]) : 0; },
+                "lost_updates",
+                "is 0, and"},
+        Mistake{"MaskMissing",
+                {"uniform"},
+                [](const Counts& c, std::size_t b, std::uint8_t) {
+                    for (std::size_t later = b + 1; later % 4; ++later)
+                        if (c[later]) return c[b] / 2;
+                    return cap(c[b]);
+                },
+                "mask_missing",
+                "share their word with a later bin"},
+        Mistake{"ShiftedByBits",
+                {"uniform"},
+                [](const Counts& c, std::size_t b, std::uint8_t) {
+                    return b % 4 ? 0 : c[b] + 2 * c[b + 1] + 4 * c[b + 2] + 8 * c[b + 3];
+                },
+                "shifted_by_bits",
+                "in its first byte"},
         Mistake{"Lost",
                 {},
                 [](const Counts& c, std::size_t b, std::uint8_t) { return cap(c[b]) - (c[b] > 3 && b % 7 == 2); },
@@ -250,6 +281,8 @@ TEST(LargeHistogramOracle, ExplainsLostTails) {
     EXPECT_EQ(without([](std::size_t, std::size_t i) { return i >= 1000; })->cause, "vector_tail_lost");
     EXPECT_EQ(without([](std::size_t h, std::size_t i) { return i < (4 - h * 1003 % 4) % 4; })->cause, "head_lost");
     EXPECT_THAT(without([](std::size_t, std::size_t i) { return i >= 768; })->message, HasSubstr("3 x 256"));
+    EXPECT_THAT(without([](std::size_t, std::size_t i) { return i % 384 >= 128; })->message,
+                HasSubstr("only 128 in 384 are counted"));
     EXPECT_EQ(without([](std::size_t h, std::size_t i) { return (h * 1003 + i) % 4 == 2; })->cause,
               "component_forgotten");
 }
@@ -258,6 +291,24 @@ TEST(LargeHistogramOracle, ExplainsWhatIsKeptFromTheCallBefore) {
     const Problem previous = make({}, 1), problem = make({}, 2);
     const Array before = nothing(problem.arrays[bins].count());
     EXPECT_EQ(explain(oracle(), problem, bins, before, previous.arrays[bins], &previous)->cause, "stale_result");
+}
+
+TEST(LargeHistogramOracle, KnowsNoWindowBeforeThereIsSharedMemory) {
+    const Problem problem = make({"uniform"});
+    const Counts counts = count(problem);
+    std::vector<std::uint8_t> left;
+    for (std::size_t b = 0; b < counts.size(); ++b) {
+        const bool is_inside = row(b) >= 20 && row(b) < 60 && b % 256 >= 32 && b % 256 < 128;
+        left.push_back(static_cast<std::uint8_t>(is_inside ? 0 : cap(counts[b])));
+    }
+    const auto cause_in = [&](const std::string& stage) {
+        std::vector<Array> befores = problem.arrays, actuals = problem.arrays;
+        befores[bins] = bytes_of(std::vector<std::uint8_t>(left.size(), 77));
+        actuals[bins] = bytes_of(left);
+        return oracle().hypotheses({problem, befores, actuals, nullptr, 0, stage}).at(0).cause;
+    };
+    EXPECT_EQ(cause_in("04_interleaved_shared"), "window_lost");
+    EXPECT_EQ(cause_in("02_split_blocks"), "lost_updates");
 }
 
 TEST(LargeHistogramOracle, DoesNotExplainAnyOutput) {
