@@ -108,6 +108,8 @@ constexpr Block usual_blocks[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}
                                   {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
                                   {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
 
+constexpr auto first_with_rows = "04";  // the first stage in which a thread computes several rows
+
 /// Whether a pixel of the block reads a part of the halo that was left out: row and column of both, in the tile.
 using Missing = std::function<bool(std::size_t i, std::size_t j)>;
 
@@ -122,10 +124,13 @@ class Explanation {
           image_(situation.problem.arrays[image].as<float>()),
           right_(situation.problem.arrays[out].as<float>()),
           actual_(situation.actual[out].as<float>()),
-          before_(situation.before[out].as<float>()) {
+          before_(situation.before[out].as<float>()),
+          may_have_rows_(situation.stage.empty() || situation.stage >= first_with_rows) {
         if (shape_.pixels() > most_explained) return;
         find_wrong();
         if (wrong_.empty()) return;
+        try_rows_unwritten();
+        try_out_pitch();
         try_unwritten();
         if (std::all_of(wrong_.begin(), wrong_.end(), [&](std::size_t i) { return is_unwritten(i); })) return;
         try_zeros();
@@ -133,9 +138,11 @@ class Explanation {
         try_taps();
         try_indices();
         try_shifts();
+        try_rows_of_threads();
         try_transposed();
         try_other_values(situation.previous);
         try_halo();
+        try_far_edges();
     }
 
     /// They keep alive what they look at.
@@ -243,6 +250,36 @@ class Explanation {
         });
     }
 
+    /// Rows that lie a block apart, and no others.
+    void try_rows_unwritten() {
+        if (is_unwritten(0)) return;
+        std::size_t written = 0, period = 0;
+        while (written < shape_.height && !is_unwritten(index(0, written))) ++written;
+        for (period = written; period < shape_.height && is_unwritten(index(0, period));) ++period;
+        if (period == shape_.height) return;
+        suspect(
+            "rows_left_out",
+            fmt::format("Of every {} rows only the first {} written.", period,
+                        written == 1 ? "is" : fmt::format("{} are", written)),
+            "Has a block threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) has BLOCK_Y "
+            "rows of them.",
+            [this, written, period](std::size_t x, std::size_t y) {
+                return y % period < written ? right_[index(x, y)] : before_[index(x, y)];
+            });
+    }
+
+    void try_out_pitch() {
+        if (shape_.pixels() <= shape_.pitch()) return;  // nothing but the first row shows
+        suspect("wrong_pitch",
+                fmt::format("out is written as if its rows were {} pixels apart, as those of image; they are {} apart.",
+                            format_count(shape_.pitch()), format_count(shape_.width)),
+                "out has no rim: pixel (x, y) is at y * width + x, and width + 4 is for image alone.",
+                [this](std::size_t x, std::size_t y) {
+                    const std::size_t i = index(x, y), row = i / shape_.pitch(), column = i % shape_.pitch();
+                    return column < shape_.width ? right_[index(column, row)] : before_[i];
+                });
+    }
+
     struct Words {
         std::string cause, message, hint;
     };
@@ -256,6 +293,15 @@ class Explanation {
                     fmt::format("{}: whole groups of four columns. The last {} of every row are left out.", counts,
                                 shape_.width - columns),
                     "width need not be a multiple of 4: the last columns are written one by one."};
+        if (columns == shape_.width && may_have_rows_)
+            for (const std::size_t apart : {8, 16, 4, 2})
+                for (const std::size_t each : {4, 2, 8, 16})
+                    if (rows == rows_of_overlapping(apart, apart * each))
+                        return {"blocks_overlap",
+                                fmt::format("{}, as if blocks began {} rows apart, with {} rows each.", counts, apart,
+                                            apart * each),
+                                "Where a thread computes ROWS rows, a block begins at row blockIdx.y * BLOCK_Y * ROWS, "
+                                "and the next one where it ends. Or is the grid too small?"};
         for (const Block block : usual_blocks) {
             if (columns == std::min(block.x, shape_.width) && rows == std::min(block.y, shape_.height) &&
                 (columns < shape_.width - block.x || rows < shape_.height - block.y))
@@ -271,8 +317,15 @@ class Explanation {
                         "Round the number of blocks up in both directions: (width + BLOCK_X - 1) / BLOCK_X, and height "
                         "likewise."};
         }
-        return {"grid_too_small", counts + ".",
-                "Do the blocks cover the picture, across and down? Is the guard x < width && y < height?"};
+        return {
+            "grid_too_small", counts + ".",
+            "Do the blocks cover the picture, across and down, and does each begin where the one before ends? Is the "
+            "guard x < width && y < height?"};
+    }
+
+    /// Rows that the right number of blocks covers when they begin less far apart than they are high.
+    std::size_t rows_of_overlapping(std::size_t apart, std::size_t height) const {
+        return ((shape_.height + height - 1) / height - 1) * apart + height;
     }
 
     // --- the filter ---
@@ -414,6 +467,25 @@ class Explanation {
             }
     }
 
+    /// Each thread computes several rows, but takes its rows from where its own number would have them.
+    void try_rows_of_threads() {
+        const auto pitch = static_cast<std::int64_t>(shape_.pitch());
+        for (const std::int64_t threads : {8, 16, 4, 2})
+            for (const std::int64_t rows : {4, 2, 8})
+                suspect(
+                    "thread_rows_overlap",
+                    fmt::format("Threads below each other read rows that are one apart, where each computes {} rows "
+                                "of its own, in blocks of {} rows of threads.",
+                                rows, threads),
+                    "Thread row threadIdx.y begins at row threadIdx.y * ROWS of the tile: is * ROWS there wherever "
+                    "the tile is read?",
+                    with_places([=](auto x, auto y, auto r, auto c) {
+                        const auto height = threads * rows, in_block = y % height;
+                        const auto row = y / height * height + in_block / rows + in_block % rows;
+                        return (row + r) * pitch + x + c;
+                    }));
+    }
+
     static std::string shift_words(std::int64_t dx, std::int64_t dy) {
         const auto words = [](std::int64_t by, const char* back, const char* on) {
             return by ? fmt::format("{} {}", std::abs(by), by < 0 ? back : on) : "";
@@ -451,6 +523,7 @@ class Explanation {
             with_weights([n, middle](std::size_t r, std::size_t c) { return r == middle && c == middle ? 1.f : 0.f; }));
         suspect("truncated", "Every pixel is cut to a whole number.", "Add up and store floats: no int on the way.",
                 [this](std::size_t x, std::size_t y) { return std::trunc(right_[index(x, y)]); });
+        try_whole_numbers();
         suspect("added_to_garbage", "Every pixel is the right one plus what out held before the call.",
                 "out holds garbage before the call: assign with =, not +=.",
                 [this](std::size_t x, std::size_t y) { return right_[index(x, y)] + before_[index(x, y)]; });
@@ -460,6 +533,41 @@ class Explanation {
                     [old = previous->arrays[out].as<float>(), width = shape_.width](std::size_t x, std::size_t y) {
                         return old[y * width + x];
                     });
+    }
+
+    /// An integer that the sum is kept in loses less than 1 with each product.
+    void try_whole_numbers() {
+        double furthest = 0;
+        for (std::size_t i = 0; i < actual_.size(); ++i) {
+            if (std::trunc(actual_[i]) != actual_[i]) return;  // NaN, too
+            furthest = std::max(furthest, std::abs(static_cast<double>(actual_[i]) - right_[i]));
+        }
+        if (furthest > static_cast<double>(weights_.size()) + 1) return;
+        suspect(
+            "truncated", fmt::format("Every pixel is a whole number, and up to {:.1f} from the right one.", furthest),
+            "Is the sum, or what it is stored in, an int or an unsigned char? Each product that is added to it is cut "
+            "to a whole number then: add up and store floats.",
+            [this](std::size_t x, std::size_t y) { return actual_[index(x, y)]; });
+    }
+
+    // --- the picture's far edges, where what is read lies beyond out's size ---
+
+    void try_far_edges() {
+        const std::size_t rim = shape_.size - 1;
+        if (rim == 0 || shape_.width <= 2 * rim || shape_.height <= 2 * rim) return;
+        const bool right = is_wrong(index(shape_.width - rim, 0)), low = is_wrong(index(0, shape_.height - rim));
+        if (!right && !low) return;
+        const std::string place = right && low ? fmt::format("last {} columns and rows", rim)
+                                               : fmt::format("last {} {}", rim, right ? "columns" : "rows");
+        suspect(
+            "edge_cut_off",
+            fmt::format("Only the {} of out are wrong: those that read image beyond out's own size.", place),
+            "image has width + 4 columns and height + 4 rows, and out's last pixels read all of them: where a place "
+            "in image is checked, it is against these, not against width and height.",
+            [=, this](std::size_t x, std::size_t y) {
+                const bool cut = (right && x + rim >= shape_.width) || (low && y + rim >= shape_.height);
+                return cut ? actual_[index(x, y)] : right_[index(x, y)];
+            });
     }
 
     // --- tiles of which a part was never loaded: wrong are exactly the pixels that read it ---
@@ -552,12 +660,16 @@ class Explanation {
     /// Whether nearly all pixels that read this part are wrong (a few may be right by chance).
     bool all_wrong(Block block, const Missing& reads) const {
         std::size_t seen = 0, wrong = 0;
+        std::vector<std::size_t> seen_in_row(block.y), wrong_in_row(block.y);
         for (std::size_t i : samples_of_all()) {
-            const std::size_t x = i % shape_.width, y = i / shape_.width;
-            if (!reads(y % block.y, x % block.x)) continue;
-            ++seen;
-            wrong += is_wrong(i);
+            const std::size_t x = i % shape_.width, y = i / shape_.width, row = y % block.y;
+            if (!reads(row, x % block.x)) continue;
+            const bool is_off = is_wrong(i);
+            ++seen, ++seen_in_row[row];
+            wrong += is_off, wrong_in_row[row] += is_off;
         }
+        for (std::size_t row = 0; row < block.y; ++row)
+            if (wrong_in_row[row] == 0 && seen_in_row[row] >= 8) return false;  // not by chance
         return seen > 0 && wrong * 20 >= seen * 19;
     }
 
@@ -584,6 +696,7 @@ class Explanation {
     Shape shape_;
     std::vector<float> weights_;
     std::span<const float> image_, right_, actual_, before_;
+    bool may_have_rows_;
     std::vector<std::size_t> wrong_, samples_;
     std::vector<Hypothesis> found_;
 };

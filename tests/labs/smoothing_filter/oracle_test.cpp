@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <ostream>
@@ -268,6 +269,32 @@ INSTANTIATE_TEST_SUITE_P(
                 "not_normalised", "35 times smaller than"},
         Mistake{"CutToInt", [](const Problem& p, std::int64_t x, std::int64_t y) { return std::trunc(right(p, x, y)); },
                 "truncated", "whole number"},
+        Mistake{"AddedUpInAnInt",
+                [](const Problem& p, std::int64_t x, std::int64_t y) { return std::trunc(right(p, x, y)) - 9; },
+                "truncated", "Every pixel is a whole number"},
+        Mistake{"OneRowOfThreads",
+                [](const Problem& p, std::int64_t x, std::int64_t y) {
+                    return y % 16 ? std::bit_cast<float>(poison) : right(p, x, y);
+                },
+                "rows_left_out", "Of every 16 rows only the first is written"},
+        Mistake{"RimOfOut",
+                [](const Problem& p, std::int64_t x, std::int64_t y) {
+                    const std::int64_t i = y * 53 + x;
+                    return i % 57 < 53 ? right(p, i % 57, i / 57) : std::bit_cast<float>(poison);
+                },
+                "wrong_pitch", "57 pixels apart, as those of image; they are 53 apart"},
+        Mistake{"BlocksOverlap",
+                [](const Problem& p, std::int64_t x, std::int64_t y) {
+                    return y < 40 ? right(p, x, y) : std::bit_cast<float>(poison);
+                },
+                "blocks_overlap", "blocks began 8 rows apart, with 32 rows each"},
+        Mistake{"RowsOfThreadsOverlap", reads([](auto x, auto y, auto r, auto c, auto pitch) {
+                    return (y / 32 * 32 + y % 32 / 4 + y % 4 + r) * pitch + x + c;
+                }),
+                "thread_rows_overlap", "in blocks of 8 rows of threads"},
+        Mistake{"EdgeCutOff",
+                [](const Problem& p, std::int64_t x, std::int64_t y) { return right(p, x, y) / (x < 49 ? 1 : 2); },
+                "edge_cut_off", "Only the last 4 columns of out are wrong"},
         Mistake{"NotFiltered",
                 [](const Problem& problem, std::int64_t x,
                    std::int64_t
