@@ -92,8 +92,7 @@ std::string host_work_hint(const Stage& stage) {
         return "The computation belongs on the device: only what the stage allows may come back to the host.";
     return fmt::format(
         "Does the loop end after the last iteration that was asked for, and does each count? If so, too much is "
-        "copied: "
-        "the stage allows {} an iteration.",
+        "copied: the stage allows {} an iteration.",
         format_bytes(static_cast<double>(stage.host_bytes_per_iteration)));
 }
 

@@ -171,8 +171,7 @@ std::string hint_for(const Pattern& p) {
     if (has_rounded(p))
         return fmt::format(
             "All values are nearly right, to {:.0f} digits, as if something on the way were a float, which holds 7. Is "
-            "a "
-            "variable, a constant or a function for float (0.5f, fabsf) used where the contract has double?",
+            "a variable, a constant or a function for float (0.5f, fabsf) used where the contract has double?",
             std::floor(-std::log10(p.largest_error)));
     if (p.contiguous && p.first > 0 && p.last + 1 == p.count && p.unwritten == p.wrong && p.count > few)
         return "The grid seems too small for the data: does it cover n, or does each thread loop on with a stride?";
@@ -190,9 +189,7 @@ std::string hint_for(const Pattern& p) {
             p.ratio);
     if (p.unwritten == p.wrong && p.count > few)
         return "Does any thread write there? Which indices do the threads of all blocks compute, and does the launch "
-               "give "
-               "as "
-               "many threads, in each direction, as the index counts on?";
+               "give as many threads, in each direction, as the index counts on?";
     if (p.nan == p.wrong)
         return "NaN usually comes from reading past the end of an input, or memory that was never written.";
     return "";
@@ -317,8 +314,7 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "
               "asks for; `make inspect` names the line."
             : "Threads beyond the end must do nothing: is there an `if (i < n)` around the write? And is the index "
-              "itself "
-              "right, with the length of a row?",
+              "itself right, with the length of a row?",
         {}};
 }
 

@@ -234,6 +234,12 @@ class Explanation {
         return fmt::format("histogram {}, row {}, column {}", format_count(bin.histogram), bin.y, bin.x);
     }
 
+    std::string say_counted(std::size_t b) const {
+        const std::uint32_t count = counts_[b];
+        return fmt::format("{} is {}, and {} {} into it", describe(b), actual_[b], format_plural(count, "value"),
+                           count == 1 ? "falls" : "fall");
+    }
+
     /// The judge compares what is predicted with what was found: these were compared here.
     void explain(std::string cause, std::string message, std::string hint) {
         found_.push_back({std::move(cause), std::move(message), std::move(hint),
@@ -291,11 +297,9 @@ class Explanation {
         }
         const double share = static_cast<double>(with_later) / static_cast<double>(used);
         if (std::pow(share, static_cast<double>(wrong_.size())) > most_chance) return;
-        const std::size_t first = wrong_.front();
         explain("mask_missing",
-                fmt::format("Counts are missing only in bins that share their word with a later bin that is not empty: "
-                            "{} is {}, and {} values fall into it.",
-                            describe(first), actual_[first], format_count(counts_[first])),
+                "Counts are missing only in bins that share their word with a later bin that is not empty: " +
+                    say_counted(wrong_.front()) + ".",
                 "After the shift the later bins of the word are still there, above the eight bits of this one: "
                 "seen >> shift & 255 is the bin.");
     }
@@ -313,10 +317,9 @@ class Explanation {
         if (found == 0) return;
         explain(
             "shifted_by_bits",
-            fmt::format("All four bins of a word are counted in its first byte, 1, 2, 4 or 8 for a value: {} is {}, "
-                        "and {} values fall into it, {} into the three bins after it.",
-                        describe(first), actual_[first], counts_[first],
-                        counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
+            fmt::format("All four bins of a word are counted in its first byte, 1, 2, 4 or 8 for a value: {}, {} into "
+                        "the three bins after it.",
+                        say_counted(first), counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
             "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8.");
     }
 
@@ -586,18 +589,14 @@ class Explanation {
             if (actual_[b] >= capped(counts_[b])) return;
             missing += capped(counts_[b]) - actual_[b];
         }
-        const std::size_t first = wrong_.front();
         explain(
             "lost_updates",
-            fmt::format("{} of {} values are missing in {} bins, and none is too many: {} is {}, and {} values fall "
-                        "into it.",
-                        format_count(missing), format_count(shape_.histograms * shape_.n), format_count(wrong_.size()),
-                        describe(first), actual_[first], format_count(counts_[first])),
+            fmt::format("{} of {} values are missing in {}, and none is too many: {}.", format_count(missing),
+                        format_count(shape_.histograms * shape_.n), format_plural(wrong_.size(), "bin"),
+                        say_counted(wrong_.front())),
             "Is every value looked at, and does a thread whose atomicCAS found another word try again? Is a bin "
-            "cleared "
-            "after another thread has counted in it, or a list full? Threads that read, add and write without an "
-            "atomic "
-            "on the whole word lose counts, too.");
+            "cleared after another thread has counted in it, or a list full? Threads that read, add and write without "
+            "an atomic on the whole word lose counts, too.");
     }
 
     Shape shape_;
