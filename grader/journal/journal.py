@@ -9,6 +9,7 @@ beside it. The same folder gives the same journal, byte for byte.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ from grader.journal.console import UserError, choose_labs, read_json, run_comman
 from grader.journal.journal_markdown import make_markdown
 from grader.journal.journal_page import TYPES, Picture, make_page
 from grader.journal.journal_words import read_source, tell_result
-from grader.journal.optimisations import read_journal
+from grader.journal.optimisations import Journal, Version, read_journal
 from grader.journal.records import find_lab
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
@@ -41,13 +42,37 @@ class Rendered:
 
 
 def render(
-    root: Path, lab: str, folder: Path, pictures: tuple[list[Picture], str] = ([], ""), beside_source: bool = False
+    root: Path,
+    lab: str,
+    folder: Path,
+    pictures: tuple[list[Picture], str] = ([], ""),
+    beside_source: bool = False,
+    files: Path | None = None,
 ) -> Rendered:
-    """Makes a lab's journal of its folder; `pictures`: what find_pictures found. Raises UserError."""
+    """Makes a lab's journal of its folder; `pictures`: what find_pictures found; `files`: where the stages' files are,
+    to say which have changed since. Raises UserError."""
     journal = read_journal(root, lab, folder)
+    journal.problems += find_changed(journal, files) if files else []
     source = read_source(read_json(root / "labs" / lab / "source.json")) if beside_source else None
     page = make_page(journal, source, *pictures)
     return Rendered(page, make_markdown(journal, source), tell_result(journal), journal.problems)
+
+
+def find_changed(journal: Journal, files: Path) -> list[str]:
+    """A sentence on each stage whose file is not what was judged last."""
+    latest: dict[str, Version] = {}
+    for optimisation in journal.optimisations:
+        for version in optimisation.versions:
+            other = latest.get(optimisation.stage)
+            if other is None or version.records[-1].when >= other.records[-1].when:
+                latest[optimisation.stage] = version
+    return [
+        f"{stage}.cu is not the text that was judged last, which stands here. Judge it: "
+        f"make check LAB={journal.lab} STAGE={stage[:2]}"
+        for stage, version in sorted(latest.items())
+        if (file := files / f"{stage}.cu").is_file()
+        and hashlib.sha256(file.read_bytes()).hexdigest() != version.source_hash
+    ]
 
 
 def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str]:
@@ -106,7 +131,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Nothing is recorded yet, so there is no journal. Begin with: make check LAB={lab} STAGE=01")
         return 0
     pictures = ([], "") if options.folder else find_pictures(options.build, options.work, lab)
-    rendered = render(options.root, lab, folder, pictures, options.beside_source)
+    files = None if options.folder else options.work / lab
+    rendered = render(options.root, lab, folder, pictures, options.beside_source, files)
     page = folder / "journal.html"
     write_atomically(page, rendered.page)
     write_atomically(folder / "journal.md", rendered.markdown)

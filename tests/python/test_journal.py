@@ -96,6 +96,16 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
     assert render(tmp_path, LAB, folder) == render(tmp_path, LAB, folder)
 
 
+def test_a_file_that_was_changed_since_is_said(tmp_path: Path) -> None:
+    folder = write_course(tmp_path, [report(1, "01_serial", "a", 0.1), report(2, "01_serial", "b", 0.2)])
+    file = folder.parent / "01_serial.cu"
+    for text, said in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
+        file.write_text(text)
+        result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
+        assert ("01_serial.cu is not the text that was judged last" in result.stderr) is said, text
+    assert "make check LAB=dot STAGE=01" in (folder / "journal.html").read_text()
+
+
 def test_nothing_recorded_says_what_to_do_and_shows_no_figure(tmp_path: Path) -> None:
     write_course(tmp_path, [])
     text = text_of(tmp_path)
