@@ -334,7 +334,8 @@ class Explanation {
         suspect(
             "all_zero", "Every pixel is 0.",
             "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory holds "
-            "zeros until cudaMemcpyToSymbol has filled it.",
+            "zeros until cudaMemcpyToSymbol has filled it, in a function that is called smoothing_filter_prepare: one "
+            "of another name never runs.",
             [](std::size_t, std::size_t) { return 0.f; });
     }
 
