@@ -194,8 +194,8 @@ Outcome judge_outputs(StageRun& run, const Buffers& buffers, const Trial& trial,
     if (!difference) return outcome;
     outcome.failure = explain_difference(run.lab, run.oracle, situation, *difference, poison);
     const bool unwritten = outcome.failure->cause == cause::never_written;
-    if (launches == 0 && (unwritten || needs_kernel(run.lab, trial.problem)))
-        outcome.failure = not_launched(unwritten, *outcome.failure);
+    const bool unexplained = outcome.failure->cause == cause::wrong_value && needs_kernel(run.lab, trial.problem);
+    if (launches == 0 && (unwritten || unexplained)) outcome.failure = not_launched(unwritten, *outcome.failure);
     return outcome;
 }
 
