@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
 namespace warplab::rewriter {
@@ -15,7 +14,7 @@ class Callees {
     explicit Callees(Context& context) : context_(context), code_(context.unit.code) {}
 
     void refuse() {
-        for (int i = 0; i < code_.size(); ++i) find_function(i);
+        find_names();
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i) || code_.at_namespace[i] || !stands_alone(i)) continue;
             if (hidden_.count(code_[i])) continue;
@@ -25,22 +24,15 @@ class Callees {
     }
 
   private:
-    /// `i` is the name in `__global__ void fill(float* x) {`.
-    void find_function(int i) {
-        if (!code_.is_identifier(i)) return;
-        if (is_variable(i)) hidden_.insert(code_[i]);
-        if (code_[i + 1] != "(" || code_.match[i + 1] < 0 || !code_.at_namespace[i]) return;
-        const int begin = statement_begin(code_, i), end = code_.match[i + 1];
-        if (begin == i || context_.unit.macro_names.count(code_[i])) return;
-        unsigned words = 0;
-        for (int k = begin; k < i; ++k) {
-            words |= context_.qualifiers.of(code_, k);
-            if (context_.unit.macro_names.count(code_[k]) && !context_.qualifiers.of(code_, k)) return;
+    void find_names() {
+        for (const Function& function : find_functions(context_)) {
+            if (function.words & q_global && !function.behind_macro)
+                kernels_.insert(code_[function.name]);
+            else if (!function.behind_macro)
+                functions_.emplace(code_[function.name], code_.text(function.name, function.end));
         }
-        if (words & q_global)
-            kernels_.insert(code_[i]);
-        else
-            functions_.emplace(code_[i], code_.text(i, end + 1));
+        for (int i = 0; i < code_.size(); ++i)
+            if (code_.is_identifier(i) && is_variable(i)) hidden_.insert(code_[i]);
     }
 
     /// Whether it looks like a parameter or a variable, as in `void (*fill)(float*)` and `auto fill = other;`.

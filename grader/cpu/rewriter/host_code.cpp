@@ -72,28 +72,19 @@ class HostCode {
 
   private:
     void find_names() {
+        for (const Function& function : find_functions(context_)) {
+            own_.insert(function.name);
+            if (function.words & (q_device | q_global))
+                for_device_.insert(code_[function.name]);
+            else if (function.has_body)
+                functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
+        }
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i)) continue;
-            if (code_.at_namespace[i]) {
-                find_function(i);
-                find_variables(i);
-            }
+            if (code_.at_namespace[i]) find_variables(i);
             if (!own_.count(i) && is_declared_at(code_, i)) hidden_.insert(code_[i]);
         }
         for (const auto name : for_device_) functions_.erase(name);
-    }
-
-    /// `i` is the name in `double mix(double a) {`.
-    void find_function(int i) {
-        if (code_[i + 1] != "(" || code_.match[i + 1] < 0 || context_.unit.macro_names.count(code_[i])) return;
-        const int begin = statement_begin(code_, i), end = code_.match[i + 1];
-        if (begin == i) return;
-        own_.insert(i);
-        if (words_of(begin, i) & (q_device | q_global)) {
-            for_device_.insert(code_[i]);
-        } else if (code_[end + 1] == "{" || code_[end + 1] == "noexcept") {
-            functions_.emplace(code_[i], "__device__ " + code_.text(begin, end + 1));
-        }
     }
 
     /// `i` begins `float weights[25];`.
@@ -116,12 +107,6 @@ class HostCode {
         for (int i = begin; i < end; ++i)
             if (code_[i] == "const" || code_[i] == "constexpr") return true;
         return false;
-    }
-
-    unsigned words_of(int begin, int end) const {
-        unsigned words = 0;
-        for (int i = begin; i < end; ++i) words |= context_.qualifiers.of(code_, i);
-        return words;
     }
 
     void refuse_listed(int i) {

@@ -42,6 +42,16 @@ void refuse_unsupported(Context& context);
 void refuse_host_code(Context& context);
 void refuse_wrong_callees(Context& context);
 
+/// A function that the file declares or defines outside of classes: its name and the tokens [begin, end) of its
+/// declaration.
+struct Function {
+    int begin, name, end;
+    unsigned words;  // Qualifier
+    bool has_body;
+    bool behind_macro;  // one that says nothing of CUDA may hold anything
+};
+std::vector<Function> find_functions(const Context& context);
+
 /// For each token, in how many bodies of functions that only the device runs it lies.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);
 

@@ -1,0 +1,25 @@
+#include "grader/cpu/rewriter/declaration.h"
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+
+std::vector<Function> find_functions(const Context& context) {
+    const Stream& code = context.unit.code;
+    const auto is_macro = [&](int i) { return context.unit.macro_names.count(code[i]) != 0; };
+    std::vector<Function> found;
+    for (int i = 0; i < code.size(); ++i) {
+        if (!code.is_identifier(i) || !code.at_namespace[i] || code[i + 1] != "(" || is_macro(i)) continue;
+        Function function{statement_begin(code, i), i, code.match[i + 1] + 1, 0, false, false};
+        if (function.end == 0 || function.begin == i) continue;
+        function.has_body = code[function.end] == "{" || code[function.end] == "noexcept";
+        for (int k = function.begin; k < i; ++k) {
+            const unsigned words = context.qualifiers.of(code, k);
+            function.words |= words;
+            function.behind_macro |= is_macro(k) && words == 0;
+        }
+        found.push_back(function);
+    }
+    return found;
+}
+
+}  // namespace warplab::rewriter
