@@ -27,5 +27,7 @@ int main() {
     int at = 0;
     cudaMemcpy(&at, where, sizeof(int), cudaMemcpyDeviceToHost);
     if (at == 77) puts("ok");
+    cudaFree(x);
+    cudaFree(where);
     return 0;
 }
