@@ -23,7 +23,7 @@
 namespace warplab {
 namespace {
 
-constexpr Effort forced_effort{1, 1, 3, 0.3, 6, 3};
+constexpr Effort forced_effort{{1, 1}, {1, 1}, 3, 0.3, 6, 3};
 
 Failure ours(const std::string& what) { return {cause::internal, what, "This is not the student's fault.", {}}; }
 

@@ -143,7 +143,7 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
     Race race(twin, &reference, pool, slots, 77, effort);
     race.begin_round();
     race.warm_up(calls);
-    take_samples(race, calls, effort, quietly);
+    take_samples(race, calls, quietly);
     return race.broken() ? 0 : race.slowest_reference_event_s() / calls;
 }
 
@@ -169,7 +169,7 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     race.begin_round();
     race.warm_up(calls_wanted);
     const int calls = race.affordable_calls(calls_wanted);
-    take_samples(race, calls, effort, progress);
+    take_samples(race, calls, progress);
     set_bounds(m, student, shape, bandwidth, bandwidth_during(race.samples(), bandwidth),
                slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     if (race.reference && race.reference->failure) {

@@ -21,9 +21,13 @@ struct Bandwidth {
 };
 
 /// How much to measure. The defaults are the benchmark's; the CPU backend's forced timing takes less.
+/// How many rounds, each in fresh processes; even numbers, as they exchange their memory from one to the next.
+struct Rounds {
+    int fewest, most;
+};
+
 struct Effort {
-    // Each in fresh processes; even, as they exchange their memory from one to the next.
-    int rounds = 4, most_rounds = 10;
+    Rounds rounds = {4, 10}, of_short_calls = {10, 16};
     int samples = 3;                                  // a round
     double sample_s = 1, total_s = 40, verify_s = 8;  // total: of all samples of a stage
 };

@@ -20,7 +20,7 @@
 namespace warplab {
 namespace {
 
-constexpr Effort sweep_effort{1, 1, 5, 0.25, 4, 1};
+constexpr Effort sweep_effort{{1, 1}, {1, 1}, 5, 0.25, 4, 1};
 constexpr std::size_t full_grid = 40;  // beyond that, one tunable at a time
 
 using Choice = std::vector<std::int64_t>;  // a value for each tunable

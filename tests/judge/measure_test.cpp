@@ -12,6 +12,8 @@
 #include "grader/core/cause.h"
 #include "grader/core/statistics.h"
 #include "grader/judge/judge.h"
+#include "grader/judge/timing/race.h"
+#include "grader/judge/timing/race.h"
 
 namespace warplab {
 namespace {
@@ -69,7 +71,7 @@ class TimedOutputs : public testing::Test {
         const auto dataset = std::find_if(lab.datasets.begin(), lab.datasets.end(),
                                           [](const Dataset& one) { return one.name == "warp"; });
         if (dataset == lab.datasets.end()) return "no such dataset";
-        const Effort effort{2, 2, 2, 0.01, 0.1, 0.2};
+        const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2};
         Baseline cpu;
         cpu.openmp_s = cpu_s;
         const Measured measured =
@@ -99,7 +101,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     const Lab& lab = judge_.lab("dot_product");
     const auto alone = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
     ASSERT_TRUE(alone.run);
-    const Effort effort{4, 10, 3, 0.01, 0.1, 0.2};
+    const Effort effort{{4, 10}, {4, 10}, 3, 0.01, 0.1, 0.2};
     const Measured measured =
         measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{}, [](const std::string&) {});
     EXPECT_FALSE(measured.failure);
@@ -113,10 +115,26 @@ TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
     ASSERT_TRUE(handed_in.run && beside.run);
-    const Effort effort{1, 1, 3, 0.01, 0.1, 0.2};
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2};
     const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                       Baseline{}, [](const std::string&) {});
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
+}
+
+TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(ready.run);
+    const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2};
+    const timing::Pool pool = timing::make_pool(*ready.run, lab.dataset("warp"));
+    const auto fewest = [&](StageRun* reference, double call_s) {
+        timing::Race race(*ready.run, reference, pool, 1, 7, effort);
+        race.slowest_s = call_s;
+        return race.rounds_wanted().fewest;
+    };
+    EXPECT_EQ(fewest(ready.run.get(), 30e-6), 12);
+    EXPECT_EQ(fewest(ready.run.get(), 300e-6), 4);
+    EXPECT_EQ(fewest(nullptr, 30e-6), 4);
 }
 
 TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
@@ -124,7 +142,7 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
     ASSERT_TRUE(handed_in.run && beside.run);
-    const Effort effort{4, 4, 2, 0.01, 0.1, 0.2};
+    const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2};
     const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                   Baseline{}, [](const std::string&) {})
                               .measurement;

@@ -12,7 +12,8 @@ namespace {
 constexpr double calibration_share = 0.05;  // of the samples' time
 constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, where calls take long, at most
 constexpr double settle_s = 0.02;           // of calls in a process just started, beside the first
-constexpr double short_round_s = 1.5;       // up to which more samples cost less than another round's processes
+constexpr double short_call_s = 60e-6;
+constexpr double short_round_s = 1.5;  // up to which more samples cost less than another round's processes
 
 SampleConditions conditions_now(const StageRun& run) {
     return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
@@ -76,8 +77,12 @@ void Race::warm_up(int calls_wanted) {
 
 int Race::affordable_calls(int wanted) const {
     const double by_sample = effort_.sample_s / std::max(slowest_s, 1e-9);
-    const double by_total = effort_.total_s / (effort_.rounds * effort_.samples) / std::max(around_s, 1e-9);
+    const double by_total = effort_.total_s / (rounds_wanted().fewest * effort_.samples) / std::max(around_s, 1e-9);
     return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, wanted);
+}
+
+Rounds Race::rounds_wanted() const {
+    return reference && slowest_s < short_call_s ? effort_.of_short_calls : effort_.rounds;
 }
 
 void Race::take_round(int calls, const Progress& progress) {
@@ -91,7 +96,7 @@ void Race::take_round(int calls, const Progress& progress) {
         while (!broken() && !has_all()) {
             const std::size_t sample = rounds.back().size() + 1;
             progress(fmt::format("round {} of {}, sample {} of {}", rounds.size(),
-                                 std::max<std::size_t>(rounds.size(), effort_.rounds), sample,
+                                 std::max<std::size_t>(rounds.size(), rounds_wanted().fewest), sample,
                                  std::max<std::size_t>(sample, effort_.samples)));
             take_sample(calls);
         }
@@ -202,12 +207,12 @@ void Race::drop_slow_clocks() {
     std::erase_if(rounds.back(), [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < least; });
 }
 
-void take_samples(Race& race, int calls, const Effort& effort, const Progress& progress) {
+void take_samples(Race& race, int calls, const Progress& progress) {
+    const auto [fewest, most] = race.rounds_wanted();
     race.take_round(calls, progress);
     const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
     const auto is_vague = [&] { return begun() % 2 == 1 || !race.is_known(); };
-    while (!race.broken() && begun() < effort.most_rounds &&
-           (begun() < effort.rounds || (race.reference && is_vague()))) {
+    while (!race.broken() && begun() < most && (begun() < fewest || (race.reference && is_vague()))) {
         race.begin_round();
         race.take_round(calls, progress);
     }
