@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.batches import LAB, Course
+from tests.course.batches import LAB, STAGES, Course
 
 ROSTER = (
     "id,name,email,canvas id\nat200,Alan Turing,at@x,1002\nzo8,Zoë Ångström,zo@x,1003\nal1,Ada Lovelace,al@x,1001\n"
@@ -70,6 +70,54 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")
     assert book["at200"]["name"] == "Alan Turing"
     assert "Its name says al1, too, who handed in something else." not in book["al1"]["remarks"]
+
+
+def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None:
+    course.hand_in("packed", "fine")  # one stage alone
+    shutil.make_archive(str(course.root / "packed"), "gztar", course.handed_in / "packed")
+    shutil.rmtree(course.handed_in / "packed")
+    name = f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz"
+    (course.root / "packed.tar.gz").rename(course.handed_in / name)
+    credited, not_credited = "For al1, too, as its name says.", "Its name says al1, too, who handed in something else."
+    missing = f"Not handed in: {STAGES[1]}"
+
+    def remarks() -> str:
+        feedback = (course.out / "feedback" / "at200" / "feedback.txt").read_text()
+        assert missing in feedback  # of the files, which are the same
+        return feedback
+
+    course.grade("--roster", write_roster(course, ROSTER))
+    assert credited in remarks()
+    course.hand_in("al1", "fine")
+    course.grade()
+    assert not_credited in remarks() and credited not in remarks()
+    write_roster(course, ROSTER.replace("al1,", "al9,"))
+    course.grade()
+    assert not_credited not in remarks() and credited not in remarks()
+    assert course.log("end") == ["at200", "al1"]  # nothing was graded twice for it
+
+
+def test_remarks_of_a_grading_before_do_not_stay(course: Course) -> None:
+    course.hand_in("al1", "fine")
+    course.grade()
+    assert course.database().rows()[0].notes == [f"Not handed in: {STAGES[1]}"]
+    course.hand_in("al1", "fine", "fine")
+    course.verb("regrade", "--all")
+    assert course.database().rows()[0].notes == []
+
+
+def test_a_batch_of_schema_1_goes_on_with_its_remarks(course: Course) -> None:
+    course.hand_in("al1", "fine")
+    course.hand_in("at2", "fine", "fine")
+    course.grade()
+    database = course.database()
+    database.query("UPDATE submissions SET notes = graded_notes")
+    database.query("ALTER TABLE submissions DROP COLUMN graded_notes")
+    database.set_facts(schema=1)
+    assert course.grade().returncode == 0
+    notes = {row.key: row.notes for row in course.database().rows()}
+    assert notes == {"al1": [f"Not handed in: {STAGES[1]}"], "at2": []}
+    assert course.database().fact("schema") == 2 and len(course.log("end")) == 2
 
 
 def test_nobody_is_credited_by_who_is_not_in_the_team(course: Course) -> None:

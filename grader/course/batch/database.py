@@ -4,7 +4,8 @@ Each change is one transaction (SQLite, WAL), so a batch killed at any moment go
 submission. Tables:
 
     facts         what the batch is about: lab, options, due date, late policy, a secret for pseudonyms
-    submissions   one a student or team; `status` is empty while it waits to be graded
+    submissions   one a student or team; `status` is empty while it waits to be graded; `notes` are of its name and the
+                  roster, `graded_notes` of what the last grading found in it
     grades        one a grading, newest last; `reason` says why there was another one; `lab_hash` is the lab's, and
                   behind a + the grader's, which batches of before do not have
     stages        one a stage of a grade: what tables and plots need of report.json
@@ -26,7 +27,7 @@ from grader.course.batch.submissions import Submission
 from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
-SCHEMA = 1
+SCHEMA = 2
 # Every submission has exactly one of these. What is our fault comes first, and costs nobody points.
 STATUSES = {
     "judge_error": "our side broke: no points are lost; grade it again",
@@ -47,7 +48,8 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS submissions (
     key TEXT PRIMARY KEY, name TEXT NOT NULL, members TEXT NOT NULL, entries TEXT NOT NULL, handed_in TEXT NOT NULL,
     known_by TEXT NOT NULL, fingerprint TEXT NOT NULL, notes TEXT NOT NULL, status TEXT NOT NULL DEFAULT '',
-    detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER);
+    detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER,
+    graded_notes TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
@@ -156,6 +158,11 @@ def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
     return tuple(Path(entry).name for entry in entries)
 
 
+def join_notes(*notes: str) -> list[str]:
+    """Lists as the database keeps them, as one without repetitions."""
+    return list(dict.fromkeys(note for kept in notes for note in json.loads(kept)))
+
+
 class Database:
     """One batch's file. All methods are called by one thread."""
 
@@ -169,8 +176,17 @@ class Database:
         schema = self.fact("schema")
         if schema is None:
             self.set_facts(schema=SCHEMA)
+        elif schema == 1:
+            self.convert()
         elif schema != SCHEMA:
             raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
+
+    def convert(self) -> None:
+        """From schema 1, where all notes were in one place: they stay until the submission is graded again."""
+        with self.transaction() as connection:
+            connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
+            connection.execute("UPDATE submissions SET graded_notes = notes")
+            connection.execute("UPDATE facts SET value = ? WHERE name = 'schema'", [json.dumps(SCHEMA)])
 
     def close(self) -> None:
         """Folds the log into the file."""
@@ -243,28 +259,25 @@ class Database:
                 connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
 
     def enter(self, submissions: Iterable[Submission]) -> None:
-        """Adds what is new; what was handed in again with other contents waits to be graded again."""
+        """Adds what is new; what was handed in again with other contents waits to be graded again. What names and
+        roster say is renewed for all: others' hand-ins may have changed it."""
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
         with self.transaction() as connection:
             for one in submissions:
-                values = [one.name, json.dumps(one.members), json.dumps([str(entry) for entry in one.entries])]
+                values = [one.key, one.name, json.dumps(one.members), json.dumps([str(entry) for entry in one.entries])]
                 values += [one.handed_in, one.known_by, one.fingerprint, json.dumps(one.notes)]
-                if one.key not in old:
+                connection.execute(
+                    "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
+                    " members = excluded.members, entries = excluded.entries, handed_in = excluded.handed_in,"
+                    " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes",
+                    values,
+                )
+                if old.get(one.key, one.fingerprint) != one.fingerprint:
                     connection.execute(
-                        "INSERT INTO submissions (name, members, entries, handed_in, known_by, fingerprint, notes, key)"
-                        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        [*values, one.key],
-                    )
-                elif one.fingerprint == old[one.key]:
-                    connection.execute(
-                        "UPDATE submissions SET name = ?, members = ?, handed_in = ?, known_by = ? WHERE key = ?",
-                        [one.name, json.dumps(one.members), one.handed_in, one.known_by, one.key],
-                    )
-                else:
-                    connection.execute(
-                        "UPDATE submissions SET name = ?, members = ?, entries = ?, handed_in = ?, known_by = ?,"
-                        " fingerprint = ?, notes = ?, status = '', reason = 'handed in again' WHERE key = ?",
-                        [*values, one.key],
+                        "UPDATE submissions SET graded_notes = '[]', status = '', reason = 'handed in again'"
+                        " WHERE key = ?",
+                        [one.key],
                     )
 
     def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:
@@ -276,8 +289,8 @@ class Database:
             for student, name in students:
                 if student not in present:
                     connection.execute(
-                        "INSERT INTO submissions VALUES (?, ?, ?, '[]', '', '', '', '[]', 'not_submitted', '', 0, '',"
-                        " NULL)",
+                        "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
+                        " status) VALUES (?, ?, ?, '[]', '', '', '', '[]', 'not_submitted')",
                         [student, name, json.dumps([student])],
                     )
 
@@ -297,9 +310,7 @@ class Database:
         """Writes a grade and the submission's status in one step. `summary`: the columns of grades that the report
         says."""
         with self.transaction() as connection:
-            ((reason, notes),) = connection.execute(
-                "SELECT reason, notes FROM submissions WHERE key = ?", [graded.key]
-            ).fetchall()
+            ((reason,),) = connection.execute("SELECT reason FROM submissions WHERE key = ?", [graded.key]).fetchall()
             number = None
             if graded.report:
                 number = connection.execute(
@@ -313,11 +324,10 @@ class Database:
                     "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [(number, *vars(stage).values()) for stage in stages],
                 )
-            kept = list(dict.fromkeys([*json.loads(notes), *graded.notes]))
             connection.execute(
-                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, notes = ?, grade = ?, reason = ''"
+                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, grade = ?, reason = ''"
                 " WHERE key = ?",
-                [graded.status, graded.detail, graded.wall_s, json.dumps(kept), number, graded.key],
+                [graded.status, graded.detail, graded.wall_s, json.dumps(graded.notes), number, graded.key],
             )
 
     def grade_again(self, keys: Sequence[str], reason: str) -> int:
@@ -335,14 +345,14 @@ class Database:
     def rows(self) -> list[Row]:
         """All submissions, those first that are our fault, then by status and key."""
         found = self.query(
-            "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.status, s.detail, s.wall_s, s.grade,"
-            " g.points, g.most, g.pending, g.time, g.backend, g.sandbox FROM submissions s"
+            "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
+            " s.wall_s, s.grade, g.points, g.most, g.pending, g.time, g.backend, g.sandbox FROM submissions s"
             " LEFT JOIN grades g ON g.id = s.grade"
         )
         rows = [
-            Row(key, name, json.loads(members), handed_in, known_by, json.loads(notes), status, detail, wall_s, grade,
-                *(value for value in rest if value is not None))
-            for key, name, members, handed_in, known_by, notes, status, detail, wall_s, grade, *rest in found
+            Row(key, name, json.loads(members), handed_in, known_by, join_notes(notes, graded), status, detail,
+                wall_s, grade, *(value for value in rest if value is not None))
+            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, *rest in found
         ]  # fmt: skip
         self.add_stages(rows)
         order = {status: index for index, status in enumerate(["", *STATUSES])}
