@@ -34,8 +34,9 @@ if [ -e grader/course/course.mk ]; then # no students' kit
 For instructors; more in grader/course/RELEASES.md and, for developers, CONTRIBUTING.md:
   make demo                          grade every reference solution: shows that all works here (builds first)
   make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 cuts one lab
-  make batch LAB=… SUBMISSIONS=…     grade a folder of submissions; OUT=… is where gradebook and feedback go,
-                                     ROSTER=… says who is who, UPTO=… how far the students' kit went
+  make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or the zip that Canvas or Moodle gives;
+                                     OUT=… is where gradebook and feedback go, ROSTER=… says who is who,
+                                     UPTO=… how far the students' kit went
   make export REPORT=… FORMAT=…      a report as gradescope, autolab, github, prairielearn, canvas or moodle reads it
   make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab
   make test                          all tests of this project

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import unicodedata
 from pathlib import Path
@@ -113,7 +114,9 @@ def test_a_batch_of_schema_1_goes_on_with_its_remarks(course: Course) -> None:
     database = course.database()
     database.query("UPDATE submissions SET notes = graded_notes")
     database.query("ALTER TABLE submissions DROP COLUMN graded_notes")
+    database.query("UPDATE submissions SET entries = ? WHERE key = 'al1'", [json.dumps(["handed in/al1"])])  # as typed
     database.set_facts(schema=1)
+    assert course.database().entries() == [course.handed_in / "al1", course.handed_in / "at2"]
     assert course.grade().returncode == 0
     notes = {row.key: row.notes for row in course.database().rows()}
     assert notes == {"al1": [f"Not handed in: {STAGES[1]}"], "at2": []}

@@ -1,6 +1,6 @@
 """Grades a batch of submissions, and keeps what came of it.
 
-warplab-course grade SUBMISSIONS/ --lab LAB --out DIR     grades what is new; killed, it goes on where it was
+warplab-course grade SUBMISSIONS --lab LAB --out DIR      grades what is new; killed, it goes on where it was
 warplab-course status DIR                                 how many are in which state, our own faults first
 warplab-course regrade DIR --student ID | --changed …     grades again; old scores are kept with the reason
 warplab-course due|without|extend|points|override DIR …   dates, what counts, points given by hand, overrides
@@ -28,10 +28,12 @@ from grader.course.batch.run import Results, cores, grade_here, only_one, run_ba
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
     NOT_ON_ROSTER,
+    Student,
     Submission,
     find_submissions,
     read_roster,
 )
+from grader.course.batch.unpack import forget, unpack
 from grader.course.cut import find_stage
 from grader.course.export import export_gradebook
 from grader.course.formats import GRADEBOOKS, Entry
@@ -43,28 +45,44 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def grade(options: argparse.Namespace) -> int:
-    """Enters what is in the folder, and grades what waits."""
+    """Enters what is in the folder or archive, and grades what waits."""
     (lab,) = choose_labs(options.root, [options.lab])
     options.roster = options.roster or kept_roster(options.out)
     roster = read_roster(options.roster) if options.roster else []
     settings = make_settings(options, lab)
-    require_own_folder(options)
-    found, strangers = find_submissions(options.submissions, lab, roster, options.out)
-    for stranger in strangers:
-        say_error(f"Left out: {stranger}")
-    say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
-    if not found and not roster:
-        raise UserError(f"{options.submissions}: no submission in it. BATCH.md says how they may be called.")
+    require_folders(options)
     with only_one(options.out):
+        folder, strangers = open_submissions(options.submissions, settings)
+        found, more = find_submissions(folder, lab, roster, options.out)
+        strangers += more
+        say_found(options.submissions, found, strangers, roster)
         database = Database(options.out / DATABASE)
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
         rename(database, settings.folder, found)
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
+        if not database.fact("slurm_jobs"):  # whose tasks may still read them
+            forget(settings.folder, [folder, *database.entries()])
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
         return grade_waiting(database, settings, options)
+
+
+def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[str]]:
+    """The folder of submissions, unpacked where it is an archive, and what was left out of that."""
+    return unpack(submissions, settings.folder, settings.lab) if submissions.is_file() else (submissions, [])
+
+
+def say_found(
+    submissions: Path, found: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
+) -> None:
+    """What is no submission, and who is not on the roster. Raises UserError where there is nobody."""
+    for sentence in left_out:
+        say_error(f"Left out: {sentence}")
+    say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
+    if not found and not roster:
+        raise UserError(f"{submissions}: no submission in it. BATCH.md says how they may be called.")
 
 
 def kept_roster(folder: Path) -> Path | None:
@@ -99,8 +117,12 @@ def rename(database: Database, folder: Path, found: Sequence[Submission]) -> Non
         print(f"{old} is {one.key} now, as the roster says.")
 
 
-def require_own_folder(options: argparse.Namespace) -> None:
-    """Raises UserError where OUT holds what is no batch's."""
+def require_folders(options: argparse.Namespace) -> None:
+    """Raises UserError where OUT holds what is no batch's, or SUBMISSIONS is not there."""
+    if not options.submissions.exists():
+        raise UserError(
+            f"There is no {options.submissions}. SUBMISSIONS is a folder of hand-ins, or an archive of them."
+        )
     if options.out.is_file():
         raise UserError(f"{options.out} is a file. OUT is the batch's folder, made when it is not there.")
     begun = ("lock", DATABASE)
@@ -308,8 +330,8 @@ def make_parser() -> argparse.ArgumentParser:
         prog="warplab-course", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    one = verbs.add_parser("grade", help="grade what is new in a folder of submissions")
-    one.add_argument("submissions", type=Path)
+    one = verbs.add_parser("grade", help="grade what is new in a folder or archive of submissions")
+    one.add_argument("submissions", type=Path, help="a folder, or the zip that Canvas or Moodle gives")
     one.add_argument("--lab", required=True)
     one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
     one.add_argument("--roster", type=Path, help="a CSV file with a column id, and name, login, email …")

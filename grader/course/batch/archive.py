@@ -29,6 +29,7 @@ MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000
 MOST_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
+ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
@@ -38,7 +39,7 @@ DAMAGE += (LookupError, RuntimeError)
 MEANINGS = {
     "too_large": "it is larger than can be read",
     "too_many_files": "it holds more files than a lab has",
-    "bomb": "unpacked it would be larger than a lab can be",
+    "bomb": "unpacked it would be too large",
     "traversal": "a name in it leads out of its folder",
     "link": "it holds a link",
     "device": "it holds something that is neither a file nor a folder",
@@ -91,8 +92,15 @@ def read_archive(data: bytes) -> dict[str, bytes]:
     """All files of an archive. Raises RefusedError."""
     if not data:
         raise RefusedError("empty")
-    try:
+    with refusing_damage():
         return dict(check_names(read_zip(data) if data.startswith(b"PK") else read_tar(inflate(data))))
+
+
+@contextlib.contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Around reading an archive and nothing else: raises RefusedError for whatever its bytes make a reader raise."""
+    try:
+        yield
     except (EOFError, tarfile.ReadError) as error:
         raise RefusedError("truncated" if is_truncation(error) else "damaged") from None
     except NotImplementedError:
@@ -141,8 +149,7 @@ def show(name: str) -> str:
 
 def read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Files of a zip archive, in its order."""
-    if b"PK\x05\x06" not in data[-70_000:]:
-        raise RefusedError("truncated")
+    require_end(data[-ZIP_END_BYTES:])
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if len(archive.infolist()) > 2 * MOST_FILES:
             raise RefusedError("too_many_files", f"at most {MOST_FILES}")
@@ -158,6 +165,12 @@ def read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
                 content = stream.read(entry.file_size + 1)
             left -= len(content)
             yield name, content
+
+
+def require_end(end: bytes) -> None:
+    """Raises RefusedError where a zip archive's last bytes are not its directory's end."""
+    if b"PK\x05\x06" not in end:
+        raise RefusedError("truncated")
 
 
 def check_zip_entry(entry: zipfile.ZipInfo) -> None:
@@ -217,13 +230,10 @@ def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
             seen += 1
             if seen > 2 * MOST_FILES:
                 raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-            if member.issym() or member.islnk():
-                raise RefusedError("link", show(member.name))
+            check_tar_member(member)
             name = plain_name(member.name)
             if member.isdir():
                 continue
-            if not member.isreg():
-                raise RefusedError("device", show(name))
             if not 0 <= member.size <= MOST_FILE_BYTES:
                 raise RefusedError("bomb", show(name))
             stream = archive.extractfile(member)
@@ -231,6 +241,14 @@ def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
             if len(content) != member.size:
                 raise RefusedError("truncated", show(name))
             yield name, content
+
+
+def check_tar_member(member: tarfile.TarInfo) -> None:
+    """Raises RefusedError for what is no plain file or folder."""
+    if member.issym() or member.islnk():
+        raise RefusedError("link", show(member.name))
+    if not (member.isdir() or member.isreg()):
+        raise RefusedError("device", show(member.name))
 
 
 def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-# make batch: a folder of submissions, graded and reported; BATCH.md.
+# make batch: a folder or archive of submissions, graded and reported; BATCH.md.
 
 verbs += batch
 
@@ -10,7 +10,7 @@ typed += SUBMISSIONS OUT ROSTER EXECUTOR
 
 batch: lab-given program $(VENV)/course
 	@test -n "$$SUBMISSIONS" && test -n "$$OUT" || { \
-	    echo "Type  make batch LAB=NAME SUBMISSIONS=folder OUT=folder" >&2; exit 2; }
+	    echo "Type  make batch LAB=NAME SUBMISSIONS=folder-or-zip OUT=folder" >&2; exit 2; }
 	@"$(VENV)/bin/python" -m grader.course.batch grade "$$SUBMISSIONS" --lab "$$LAB" --out "$$OUT" --build "$(BUILD)" \
 	    $${ROSTER:+--roster "$$ROSTER"} $(backend) $${STAGE:+--stage "$$STAGE"} $${UPTO:+--upto "$$UPTO"} $${UNSAFE:+--unsafe} \
 	    $${EXECUTOR:+--executor "$$EXECUTOR"}

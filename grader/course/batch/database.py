@@ -183,9 +183,13 @@ class Database:
 
     def convert(self) -> None:
         """From schema 1, where all notes were in one place: they stay until the submission is graded again."""
+        folder = Path(self.fact("submissions") or "").absolute()  # paths in it were kept as typed
         with self.transaction() as connection:
             connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
             connection.execute("UPDATE submissions SET graded_notes = notes")
+            for key, entries in connection.execute("SELECT key, entries FROM submissions").fetchall():
+                paths = [str(folder / Path(entry).name) for entry in json.loads(entries)]
+                connection.execute("UPDATE submissions SET entries = ? WHERE key = ?", [json.dumps(paths), key])
             connection.execute("UPDATE facts SET value = ? WHERE name = 'schema'", [json.dumps(SCHEMA)])
 
     def close(self) -> None:
@@ -264,7 +268,7 @@ class Database:
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
         with self.transaction() as connection:
             for one in submissions:
-                values = [one.key, one.name, json.dumps(one.members), json.dumps([str(entry) for entry in one.entries])]
+                values = [one.key, one.name, json.dumps(one.members), json.dumps(self.write_paths(one.entries))]
                 values += [one.handed_in, one.known_by, one.fingerprint, json.dumps(one.notes)]
                 connection.execute(
                     "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes)"
@@ -294,6 +298,21 @@ class Database:
                         [student, name, json.dumps([student])],
                     )
 
+    def write_paths(self, entries: Sequence[Path]) -> list[str]:
+        """Paths as they are kept: below the batch's folder from there, as it may be moved; others from the root."""
+        folder, paths = self.file.resolve().parent, [entry.absolute() for entry in entries]
+        return [str(path.relative_to(folder) if path.is_relative_to(folder) else path) for path in paths]
+
+    def read_paths(self, entries: str) -> list[Path]:
+        """Paths as they were kept."""
+        return [self.file.resolve().parent / entry for entry in json.loads(entries)]
+
+    def entries(self) -> list[Path]:
+        """Where everything that was handed in lies."""
+        return [
+            path for (entries,) in self.query("SELECT entries FROM submissions") for path in self.read_paths(entries)
+        ]
+
     def waiting(self) -> list[Submission]:
         """What is still to be graded, by key."""
         rows = self.query(
@@ -301,7 +320,7 @@ class Database:
             " WHERE status = '' ORDER BY key"
         )
         return [
-            Submission(key, name, [Path(entry) for entry in json.loads(entries)], json.loads(members), handed_in,
+            Submission(key, name, self.read_paths(entries), json.loads(members), handed_in,
                        known_by, json.loads(notes), fingerprint)
             for key, name, entries, members, handed_in, known_by, notes, fingerprint in rows
         ]  # fmt: skip

@@ -95,11 +95,7 @@ def find_submissions(
     folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None
 ) -> tuple[list[Submission], list[str]]:
     """All submissions of a lab, by key, and a sentence about each entry that is none. The batch's own folder, `out`,
-    may lie among them. Raises UserError."""
-    if folder.is_file():
-        raise UserError(f"{folder} is a file. Unpack it first, as in  unzip {folder.name} -d handed-in")
-    if not folder.is_dir():
-        raise UserError(f"There is no folder {folder}. SUBMISSIONS is a folder of archives or folders.")
+    may lie among them."""
     by_key: dict[str, list[Entry]] = {}
     strangers, typed = [], {}
     for path in sorted(folder.iterdir()):
@@ -141,6 +137,11 @@ def understand(path: Path, lab: str) -> Entry | str:
             return f"{name}: neither an archive nor a folder, and its name does not say whose it is."
         entry.key = name if path.is_dir() else strip_archive(name)
     return entry
+
+
+def says_whose(name: str) -> bool:
+    """Whether a file's or folder's name is one that a course system or `make submit` gave."""
+    return any(pattern.fullmatch(name) for pattern in (MOODLE, TYPED, CANVAS, SUBMITTED))
 
 
 def show_name(path: Path) -> str:

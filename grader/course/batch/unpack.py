@@ -1,0 +1,311 @@
+"""Unpacks everybody's hand-ins, as a course system gives them in one archive, into the batch's own folder, once.
+
+    OUT/handed-in/<hash of the archive>/files/           a folder of submissions
+    OUT/handed-in/<hash of the archive>/left_out.json    a sentence about what was not unpacked
+
+What is in it is students'. Whatever one of them handed in costs others nothing: a file that cannot be taken is left
+out, of a hand-in that is too large the rest, and the archives among them stay as they are, to be opened one by one.
+The whole is refused where the download itself is damaged, encrypted, or one student's own.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import os
+import shutil
+import tarfile
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, cast
+
+from grader.course.batch.archive import (
+    MOST_FILES,
+    ZIP_END_BYTES,
+    RefusedError,
+    check_tar_member,
+    check_zip_entry,
+    is_archive,
+    plain_name,
+    refusing_damage,
+    require_end,
+    show,
+)
+from grader.course.batch.grading import raise_if_full
+from grader.course.batch.submissions import says_whose
+from grader.journal.console import UserError, read_json
+
+FOLDER = "handed-in"
+MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
+MOST_HAND_IN_BYTES = 200_000_000  # ten times the largest archive that is read
+MOST_READ_BYTES = 64_000_000  # at once: what an archive's own headers may take
+MOST_STREAM_BYTES = 10**11
+MOST_PART_BYTES = 255  # of a name, on Linux's file systems
+CHUNK_BYTES = 1_000_000
+LATEST_S = 2**32
+COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+MANIFEST = "manifest.json"  # of `make submit`
+OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files")  # not of the whole
+ADVICE = {
+    "encrypted": "Unpack it with its password, and give the folder.",
+    "unknown_format": "SUBMISSIONS is a folder of hand-ins, or a zip or tar archive of them.",
+    "bomb": "Unpack it, and give the folder.",
+}
+AGAIN = "Download it again; or unpack it, and give the folder."
+
+
+@dataclass
+class Member:
+    """A file or folder in an archive. `check` raises RefusedError for what is neither."""
+
+    name: str
+    is_folder: bool
+    time_s: float
+    check: Callable[[], None]
+    open: Callable[[], IO[bytes]]
+
+
+@dataclass
+class Bounded:
+    """A stream of which no header can have too much read, or skipped: tarfile asks for what headers say."""
+
+    stream: IO[bytes]
+
+    def read(self, size: int) -> bytes:
+        """The next bytes. Raises RefusedError."""
+        if not 0 <= size <= MOST_READ_BYTES:
+            raise RefusedError("bomb")
+        return self.stream.read(size)
+
+    def seek(self, place: int) -> int:
+        """Goes to a place. Raises RefusedError."""
+        if not 0 <= place <= MOST_STREAM_BYTES:
+            raise RefusedError("bomb")
+        return self.stream.seek(place)
+
+    def tell(self) -> int:
+        """Where it is."""
+        return self.stream.tell()
+
+
+@dataclass
+class Unpacked:
+    """What is written so far, below `folder`."""
+
+    folder: Path
+    members: Counter[str] = field(default_factory=Counter)  # by hand-in, as are bytes
+    bytes: Counter[str] = field(default_factory=Counter)
+    left_out: dict[tuple[str, str], str] = field(default_factory=dict)  # a sentence by hand-in and reason
+
+
+def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
+    """The folder of submissions that an archive becomes in the batch's folder, and a sentence about each hand-in of
+    which something was left out. What was unpacked before is not unpacked again. Raises UserError, OSError."""
+    with file.open("rb") as stream:
+        place = out / FOLDER / hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    if not place.is_dir():
+        print(f"Unpacking {file} to {place} …", flush=True)
+        part = place.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        try:
+            unpack_whole(file, part, lab)
+            part.rename(place)  # last: what was interrupted is done anew
+        except RefusedError as refused:
+            raise UserError(f"{file}: {refused} {ADVICE.get(refused.reason, AGAIN)}") from None
+        except OSError as error:
+            raise_if_full(out, error)
+            raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return find_hand_ins(place / "files", lab), read_json(place / "left_out.json")
+
+
+def unpack_whole(file: Path, part: Path, lab: str) -> None:
+    """Writes files/ and left_out.json. Raises RefusedError, UserError, OSError."""
+    unpacked = Unpacked(part / "files")
+    unpacked.folder.mkdir(parents=True)
+    with file.open("rb") as stream:
+        for member in read_members(stream):
+            take(member, unpacked)
+    tops = list(unpacked.folder.iterdir())
+    if not tops:
+        raise UserError(f"{file}: there is no file in it. {AGAIN}")
+    if example := find_own(find_hand_ins(unpacked.folder, lab), lab):
+        raise UserError(
+            f"{file}: looks like what one student handed in, with {example} at its top. SUBMISSIONS is an archive of "
+            "everybody's, or a folder: put this one into a folder, and give that."
+        )
+    for top in tops:
+        date_folder(top)
+    sentences = [f"{file.name}: {sentence}" for sentence in unpacked.left_out.values()]
+    (part / "left_out.json").write_text(json.dumps(sentences), encoding="utf-8")
+
+
+def read_members(stream: IO[bytes]) -> Iterator[Member]:
+    """All that is in an archive of everybody's. Raises RefusedError where that cannot be read."""
+    start = stream.read(300)
+    if not start:
+        raise RefusedError("empty")
+    with refusing_damage():
+        yield from read_zip(stream) if start.startswith(b"PK") else read_tar(stream, start)
+
+
+def read_zip(stream: IO[bytes]) -> Iterator[Member]:
+    """Of a zip archive, in its order."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - ZIP_END_BYTES))
+    require_end(stream.read())
+    with zipfile.ZipFile(stream) as archive:
+        for entry in archive.infolist():
+            time_s = time.mktime((*entry.date_time, 0, 0, -1))
+            check = partial(check_zip_entry, entry)
+            yield Member(entry.filename, entry.is_dir(), time_s, check, partial(archive.open, entry))
+
+
+def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
+    """Of a tar archive, in its order. `start`: its first bytes."""
+    stream.seek(0)
+    openers = [opener for magic, opener in COMPRESSED.items() if start.startswith(magic)]
+    if not openers and start[257:262] != b"ustar":
+        raise RefusedError("unknown_format")
+    bounded = cast(IO[bytes], Bounded(openers[0](stream) if openers else stream))
+    with tarfile.open(fileobj=bounded, mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
+        end = 0
+        while member := archive.next():
+            if archive.offset <= end:  # a size below 0 leads back
+                raise RefusedError("damaged")
+            end = archive.offset
+            check, opener = partial(check_tar_member, member), partial(archive.extractfile, member)
+            yield Member(member.name, member.isdir(), member.mtime, check, cast(Callable[[], IO[bytes]], opener))
+
+
+def take(member: Member, unpacked: Unpacked) -> None:
+    """Writes a member where its name says, or notes why not. Raises RefusedError for the whole, OSError."""
+    parts = [part for part in member.name.replace("\\", "/").split("/") if part not in ("", ".")]
+    of_system = bool(parts) and says_whose(parts[0])
+    hand_in = "/".join(parts[: 1 if of_system else 2])  # the first part may be a folder of all of them
+    try:
+        if of_system and len(parts) > 1:  # whatever is wrong with it, this student handed something in
+            make_folder(unpacked.folder / checked_name(parts[0]))
+        count_member(hand_in, unpacked)
+        member.check()
+        target = unpacked.folder / checked_name(member.name)
+        if member.is_folder:
+            make_folder(target)
+        else:
+            make_folder(target.parent)
+            write_file(member, target, hand_in, unpacked)
+    except RefusedError as refused:
+        if refused.reason not in OF_ONE:
+            raise
+        unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
+
+
+def count_member(hand_in: str, unpacked: Unpacked) -> None:
+    """Raises RefusedError where it is one too many of its hand-in, or of all."""
+    unpacked.members[hand_in] += 1
+    if unpacked.members[hand_in] > 2 * MOST_FILES:
+        raise RefusedError("too_many_files", show(hand_in))
+    if len(unpacked.members) > MOST_HAND_INS:
+        raise RefusedError("bomb", f"at most {MOST_HAND_INS} hand-ins")
+
+
+def checked_name(name: str) -> str:
+    """A name that can be written. Raises RefusedError."""
+    name = plain_name(name)
+    if any(len(os.fsencode(part)) > MOST_PART_BYTES for part in name.split("/")):
+        raise RefusedError("bad_name", show(name))
+    return name
+
+
+def make_folder(folder: Path) -> None:
+    """Makes it, if need be. Raises RefusedError where a file has its name."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise RefusedError("name_clash", show(folder.name)) from None
+
+
+def write_file(member: Member, target: Path, hand_in: str, unpacked: Unpacked) -> None:
+    """A file with its date, as far as there is room for its hand-in. Raises RefusedError, OSError."""
+    left = MOST_HAND_IN_BYTES - unpacked.bytes[hand_in]
+    too_large = RefusedError(
+        "too_large", f"{show(member.name)}, with at most {MOST_HAND_IN_BYTES // 10**6} MB a hand-in"
+    )
+    if not left:
+        raise too_large
+    with refusing_damage():
+        stream = member.open()
+    with stream, open_new(target) as file:
+        while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
+            file.write(chunk[:left])
+            if len(chunk) > left:
+                unpacked.bytes[hand_in] = MOST_HAND_IN_BYTES
+                raise too_large
+            left -= len(chunk)
+    unpacked.bytes[hand_in] = MOST_HAND_IN_BYTES - left
+    date = min(max(0, member.time_s), LATEST_S)
+    os.utime(target, (date, date))
+
+
+def read_chunk(stream: IO[bytes], size: int) -> bytes:
+    """The next bytes. Raises RefusedError."""
+    with refusing_damage():
+        return stream.read(size)
+
+
+def open_new(target: Path) -> IO[bytes]:
+    """A file to write. Raises RefusedError where something has its name, OSError."""
+    try:
+        return target.open("xb")
+    except FileExistsError:
+        raise RefusedError("name_clash", show(target.name)) from None
+
+
+def date_folder(top: Path) -> None:
+    """Gives a hand-in's folder its newest file's date, which may count as the time of handing in."""
+    dates = [file.stat().st_mtime for file in top.rglob("*") if file.is_file()]
+    if dates:
+        os.utime(top, (max(dates), max(dates)))
+
+
+def visible(folder: Path) -> list[Path]:
+    """What is in a folder, without what systems leave there."""
+    return [path for path in folder.iterdir() if not path.name.startswith((".", "__MACOSX"))]
+
+
+def find_hand_ins(folder: Path, lab: str) -> Path:
+    """The folder itself; or the one in it where somebody packed a folder of hand-ins."""
+    tops = visible(folder)
+    if len(tops) != 1 or not tops[0].is_dir() or says_whose(tops[0].name):
+        return folder
+    inside = visible(tops[0])
+    hand_ins = [path for path in inside if path.is_dir() or is_archive(path.name) or says_whose(path.name)]
+    several = len(inside) > 1 or any(says_whose(path.name) for path in inside)
+    return tops[0] if several and hand_ins == inside and lab not in (path.name for path in inside) else folder
+
+
+def find_own(folder: Path, lab: str) -> str:
+    """A name that only one student's own archive has at its top; empty where there is none."""
+    tops = sorted(visible(folder))
+    if any(says_whose(top.name) for top in tops):
+        return ""
+    folders = [f"{top.name}/" for top in tops if top.name == lab or (top / MANIFEST).is_file()]
+    return next(iter(folders + [top.name for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]), "")
+
+
+def forget(out: Path, used: Iterable[Path]) -> None:
+    """Removes what was unpacked of earlier downloads, where none of these paths leads there."""
+    used = list(used)
+    for place in (out / FOLDER).iterdir() if (out / FOLDER).is_dir() else ():
+        if not any(path.is_relative_to(place) for path in used):
+            shutil.rmtree(place, ignore_errors=True)
