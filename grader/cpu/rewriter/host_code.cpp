@@ -1,4 +1,5 @@
-// Host functions and variables in device code: nvcc refuses them, and g++ would compile them without a word.
+// Host functions and variables, and changes of built-in ones, in device code: nvcc refuses them, and g++ would compile
+// them without a word.
 
 #include <array>
 #include <unordered_map>
@@ -67,6 +68,7 @@ class HostCode {
             if (device_[i] == 0 || !code_.is_identifier(i)) continue;
             refuse_listed(i);
             refuse_own(i);
+            refuse_assigned(i);
         }
     }
 
@@ -129,6 +131,29 @@ class HostCode {
             add(i, std::string(code_[i]) + " is a variable of the host ('" + found->second +
                        "'), which device code cannot use; write __device__ or __constant__ before its declaration, or "
                        "pass what it holds as an argument");
+    }
+
+    void refuse_assigned(int i) {
+        static const Names built_in = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+        if (!built_in.count(code_[i]) || is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
+        const int after = code_[i + 1] == "." ? i + 3 : i + 1;
+        if (!is_assignment(after) && !is_doubled(after) && !is_doubled(i - 2)) return;
+        add(i, std::string(code_[i]) +
+                   " cannot be changed: CUDA sets it; copy what you need to a variable of your own, and change that");
+    }
+
+    bool touches_next(int i) const { return code_.has(i + 1) && code_.tokens[i].end == code_.tokens[i + 1].begin; }
+
+    /// = or += and its kin at `i`, but not ==.
+    bool is_assignment(int i) const {
+        static const Names operators = {"+", "-", "*", "/", "%", "&", "|", "^", "<<"};
+        const bool before_another = code_[i + 1] == "=" && touches_next(i);
+        return code_[i] == "=" ? !before_another : operators.count(code_[i]) && before_another;
+    }
+
+    /// ++ or -- at `i`.
+    bool is_doubled(int i) const {
+        return (code_[i] == "+" || code_[i] == "-") && code_[i + 1] == code_[i] && touches_next(i);
     }
 
     bool is_call(int i) const { return code_[i + 1] == "(" || code_[i + 1] == "<"; }

@@ -51,9 +51,11 @@ std::string kernel_name(const Stream& stream, const Qualifiers& qualifiers, int 
 }
 
 void check_returns_void(const Stream& stream, int word, int parameters, Context& context) {
-    static const Words others = {"int", "float", "double", "bool", "char", "short", "long", "unsigned", "size_t"};
+    static const Words others = {"int",   "float", "double",   "bool",   "char",
+                                 "short", "long",  "unsigned", "size_t", "auto"};
     const int name = callee_begin(stream, parameters - 1);
-    for (int i = word + 1; i < name; i = stream.after_group(i)) {
+    const bool type_follows = stream[stream.after_group(parameters)] == "->";
+    for (int i = word + 1; i < name && !type_follows; i = stream.after_group(i)) {
         if (!others.count(stream[i])) continue;
         context.refuse(stream.tokens[i],
                        "a __global__ function returns nothing; write 'void' and hand results back "

@@ -92,6 +92,11 @@ class LaunchReader {
                           "a launch has at most four parts: "
                           "kernel<<<blocks, threads, shared_bytes, stream>>>(arguments)");
         }
+        if (const int i = find_empty_part(launch); launch.commas > 0 && i >= 0) {
+            return refuse(i,
+                          "a part of this launch is empty; a launch is written "
+                          "kernel<<<blocks, threads>>>(arguments)");
+        }
         if (launch.commas > 0) return true;
         for (int i = launch.open + 1; i < launch.close; ++i) {
             if (context_.unit.macro_names.count(stream_[i])) return true;
@@ -99,6 +104,15 @@ class LaunchReader {
         return refuse(launch.open,
                       "a launch needs both the number of blocks and the threads in a block: "
                       "kernel<<<blocks, threads>>>(arguments)");
+    }
+
+    /// The comma or > before which a part should stand; -1 when none is empty.
+    int find_empty_part(const Launch& launch) const {
+        for (int i = launch.open + 1; i <= launch.close; i = stream_.after_group(i)) {
+            const bool ends = stream_[i] == "," || i == launch.close;
+            if (ends && (stream_[i - 1] == "," || i - 1 == launch.open)) return i;
+        }
+        return -1;
     }
 
     bool has_angles(const Launch& launch) const {

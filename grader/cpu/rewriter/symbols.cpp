@@ -11,14 +11,27 @@ std::string_view kind_of(unsigned words) {
     return words & q_managed ? "managed" : "device";
 }
 
+void refuse_in_function(const Stream& stream, int word, const Declaration& declaration, Context& context) {
+    if (declaration.words & (q_static | q_extern)) return;
+    context.refuse(stream.tokens[word], "a " + std::string(stream[word]) +
+                                            " variable is declared outside of all functions; move this above the "
+                                            "kernel, or leave the word away for a variable of each thread's own");
+}
+
 }  // namespace
 
 void register_symbols(const Stream& stream, Context& context) {
+    const auto device = device_depth(stream, context.qualifiers);
     for (int i = 0; i < stream.size(); ++i) {
         const unsigned words = context.qualifiers.of(stream, i);
-        if (!(words & symbol_words) || (words & (q_shared | q_global)) || !stream.at_namespace[i]) continue;
+        if (!(words & symbol_words) || (words & (q_shared | q_global))) continue;
+        if (!stream.at_namespace[i] && device[i] == 0) continue;
         const auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i));
         if (!declaration.understood || declaration.end <= i || (declaration.words & (q_shared | q_global))) continue;
+        if (!stream.at_namespace[i]) {
+            refuse_in_function(stream, i, declaration, context);
+            continue;
+        }
         std::string registrations;
         for (const auto& declarator : declaration.declarators) {
             const bool elsewhere = (declaration.words & q_extern) && !declarator.initialised;

@@ -42,6 +42,12 @@ TEST(HostCode, LibrariesHostCodeIsNamedWithWhatToWrite) {
     EXPECT_THAT(problem_of(in_kernel + "x[0] = rand(); }"), HasSubstr("rand is host code"));
 }
 
+TEST(HostCode, BuiltInVariablesStayAsTheyAre) {
+    for (const std::string change : {"threadIdx.x = 3", "threadIdx.x+=3", "blockDim.x /= 2", "blockIdx.y++",
+                                     "--gridDim.z", "x[++threadIdx.x] = 1", "threadIdx = uint3{}", "blockDim.x <<= 1"})
+        EXPECT_THAT(problem_of(in_kernel + change + "; }"), HasSubstr("cannot be changed: CUDA sets it")) << change;
+}
+
 TEST(HostCode, WhatNvccTakesIsFine) {
     for (const auto& source : std::vector<std::string>{
              helper + "void launch(float* x) { x[0] = mix(std::max(x[0], x[1])); cudaDeviceSynchronize(); }",
@@ -60,6 +66,12 @@ TEST(HostCode, WhatNvccTakesIsFine) {
              "#define BLOCK 256\nstatic_assert(BLOCK % 32 == 0);\n" + in_kernel + "x[BLOCK] = 1; }",
              helper + in_kernel + "auto mix = [](float a) { return a; }; x[0] = mix(x[1]); }",
              helper + "struct S { float mix; };\n" + in_kernel + "S s{x[0]}; x[0] = s.mix; }",
+             in_kernel + "if (threadIdx.x == 0 && m <= threadIdx.y) x[m++ + threadIdx.x - -1] = blockDim.x + +1; }",
+             in_kernel + "dim3 blockDim = gridDim; blockDim.x = 3; }",
+             "void launch() { dim3 gridDim(1); gridDim.x = 3; }",
+             "__device__ void f() { static __device__ int n; static __constant__ int c = 3; }",
+             "struct S { float* x; __device__ float operator()(int i) { return x[i]; } };",
+             "template <class T> __global__ auto k(T* x) -> void { *x = 0; }",
              in_kernel + "x[0] = std::fabs(x[1]) + std::sqrt(x[2]) + max(x[0], x[1]); printf(\"a\"); }",
          })
         EXPECT_THAT(problem_of(source), IsEmpty()) << source;
