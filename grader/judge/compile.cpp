@@ -107,13 +107,16 @@ std::string hint_for(const std::string& message) {
     if (contains(message, "stray ‘\\") || contains(message, "extended character"))
         return "A character that is none of C++: a typographic quote or dash, or a file that is not saved as UTF-8.";
     if (contains(message, "at end of input")) return "A brace or a parenthesis is opened and never closed.";
-    if (contains(message, "expected ‘;’") || contains(message, "expected a \";\""))
+    if (contains(message, "expected ‘;’") || contains(message, "or ‘;’ before") ||
+        contains(message, "expected a \";\""))
         return "Often the line before lacks its semicolon.";
     if (contains(message, "was not declared in this scope") || contains(message, "is undefined"))
         return "Is it spelled as in its declaration, and declared above this line?";
+    if (contains(message, "conflicting declaration") || contains(message, "redeclaration of"))
+        return "One name has two declarations: make them alike, or give one another name.";
     if (contains(message, "too few arguments") || contains(message, "too many arguments") ||
-        contains(message, "cannot convert") || contains(message, "invalid conversion") ||
-        contains(message, "is incompatible with parameter"))
+        contains(message, "no matching function for call") || contains(message, "cannot convert") ||
+        contains(message, "invalid conversion") || contains(message, "is incompatible with parameter"))
         return "Compare the call with the function's parameters, one by one.";
     return "";
 }
@@ -131,7 +134,10 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
                        const std::string& rewritten) {
     const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
     std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
-    if (!rewritten.empty()) move_columns(errors, text, rewritten);
+    if (!rewritten.empty()) {
+        move_columns(errors, text, rewritten);
+        leave_out_our_names(errors, text);
+    }
     lead_with_open_brace(errors);
     const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
     const auto count = std::count_if(errors.begin(), errors.end(), is_error);

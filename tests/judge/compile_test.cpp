@@ -199,6 +199,68 @@ INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
                                           testing::ValuesIn(wrong_files())),
                          wrong_name);
 
+struct InTheirWords {
+    const char* name;
+    std::string text;
+    const char* message;
+    const char* not_said = "(2 errors";
+};
+
+void PrintTo(const InTheirWords& mistake, std::ostream* out) { *out << mistake.name; }
+
+/// Line 4 of the right file becomes `line`.
+std::string with_line_4(const std::string& line) {
+    return right_but("    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;\n",
+                     "const std::size_t i = threadIdx.x; " + line + "\n");
+}
+
+/// Of what the rewriter writes, g++ speaks to the student as if it stood in the file.
+const std::vector<InTheirWords>& mistakes_in_rewritten_lines() {
+    constexpr auto size_must_be_known = "Line 4: the size of a __shared__ array must be known";
+    static const std::vector<InTheirWords> mistakes = {
+        {"SharedOfParameter", with_line_4("__shared__ float s[2 * n];"), size_must_be_known},
+        {"SharedOfBlock", with_line_4("__shared__ float s[4][blockDim.x]; s[0][i] = 1;"), size_must_be_known},
+        {"SharedOfVariable", with_line_4("int m = n; __shared__ float s[m]; s[i] = 1;"), size_must_be_known},
+        {"SharedOfUndeclared", with_line_4("__shared__ float s[SIZE];"), "Line 4: ‘SIZE’ was not declared"},
+        {"SharedOfUnknownType", with_line_4("__shared__ integer s[4];"), "Line 4: ‘integer’ does not name a type"},
+        {"SharedTwice", with_line_4("__shared__ int s[4]; __shared__ float s[4];"),
+         "Line 4: conflicting declaration ‘float s [4]’"},
+        {"SharedTwiceAlike", with_line_4("__shared__ int s[4]; __shared__ int s[4];"),
+         "Line 4: redeclaration of ‘int [4] s’"},
+        {"SharedBesideVariable", with_line_4("int s; __shared__ int s[4];"), "Line 4: conflicting declaration ‘s’"},
+        {"SharedTooLarge", with_line_4("__shared__ int s[100000]; s[i] = 1;"),
+         "a __shared__ variable has at most 48 KB"},
+        {"DynamicOfTwoTypes", with_line_4("extern __shared__ int s[]; { extern __shared__ float s[]; }"),
+         "Line 4: conflicting declaration ‘float s []’"},
+        {"DynamicOfTwoTypesInTemplate",
+         right_and("template <class T> __device__ void f(T t) { extern __shared__ T s[]; s[0] = t; }\n"
+                   "__global__ void k() { f(1); f(1.5f); }"),
+         "Line 11: conflicting declaration ‘float s []’"},
+        {"SemicolonBeforeLaunch",
+         "#define BLOCK 256\n" + right_but("    if (n > 0)", "    unsigned threads = BLOCK\n   "),
+         "Line 11: expected ‘,’ or ‘;’ before the launch"},
+        {"ArgumentOfBarrier", with_line_4("__syncthreads(1);"), "Line 4: too many arguments in this call"},
+        {"TooFewOfCopy", right_and("void f(int* p) { cudaMemcpy(p, p, 4); }"),
+         "cudaMemcpy(void*, const void*, size_t, cudaMemcpyKind)’"},
+        {"TooFewOfShuffle", with_line_4("__shfl_down_sync(0xffffffff);"), "Line 4: no matching function", "expects 5"},
+    };
+    return mistakes;
+}
+
+class RewrittenLine : public CompileTest, public testing::WithParamInterface<InTheirWords> {};
+
+TEST_P(RewrittenLine, IsSpokenOfAsTheStudentWroteIt) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(GetParam().text).result;
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.failure->cause, cause::compile_error);
+    EXPECT_THAT(told(result), HasSubstr(GetParam().message));
+    EXPECT_THAT(told(result), Not(HasSubstr(GetParam().not_said)));
+    expect_nothing_of_ours(result);
+}
+INSTANTIATE_TEST_SUITE_P(Compile, RewrittenLine, testing::ValuesIn(mistakes_in_rewritten_lines()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 // What compiles.
 
 class EitherBackend : public CompileTest, public testing::WithParamInterface<Backend> {

@@ -13,7 +13,7 @@ namespace details {
 
 /// A value of any size, moved by shuffles of 8 bytes.
 template <class T>
-T shuffle(unsigned mask, const T& value, unsigned source_lane, int line) {
+T shuffle(unsigned mask, const T& value, unsigned source_lane, warplab_cpu::Line line) {
     static_assert(std::is_trivially_copyable_v<T>, "groups exchange only values that can be copied bit by bit");
     T result;
     for (size_t at = 0; at < sizeof(T); at += 8) {
@@ -42,31 +42,35 @@ class Lanes {
     unsigned thread_rank() const { return __popc(mask_ & ((1u << warplab_cpu::lane()) - 1)); }
     unsigned size() const { return __popc(mask_); }
     unsigned num_threads() const { return size(); }
-    void sync(int line = __builtin_LINE()) const { __syncwarp(mask_, line); }
-    int any(int predicate, int line = __builtin_LINE()) const { return __any_sync(mask_, predicate, line); }
-    int all(int predicate, int line = __builtin_LINE()) const { return __all_sync(mask_, predicate, line); }
-    unsigned ballot(int predicate, int line = __builtin_LINE()) const {
+    void sync(warplab_cpu::Line line = {__builtin_LINE()}) const { __syncwarp(mask_, line); }
+    int any(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) const {
+        return __any_sync(mask_, predicate, line);
+    }
+    int all(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) const {
+        return __all_sync(mask_, predicate, line);
+    }
+    unsigned ballot(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) const {
         return ranks(__ballot_sync(mask_, predicate, line));
     }
     template <class T>
-    unsigned match_any(T value, int line = __builtin_LINE()) const {
+    unsigned match_any(T value, warplab_cpu::Line line = {__builtin_LINE()}) const {
         return ranks(__match_any_sync(mask_, value, line));
     }
     template <class T>
-    unsigned match_all(T value, int& all, int line = __builtin_LINE()) const {
+    unsigned match_all(T value, int& all, warplab_cpu::Line line = {__builtin_LINE()}) const {
         return ranks(__match_all_sync(mask_, value, &all, line));
     }
     template <class T>
-    T shfl(T value, unsigned rank, int line = __builtin_LINE()) const {
+    T shfl(T value, unsigned rank, warplab_cpu::Line line = {__builtin_LINE()}) const {
         return shuffle(mask_, value, lane_of(rank % size()), line);
     }
     template <class T>
-    T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
+    T shfl_down(T value, unsigned delta, warplab_cpu::Line line = {__builtin_LINE()}) const {
         const unsigned here = thread_rank();
         return shuffle(mask_, value, lane_of(delta < size() - here ? here + delta : here), line);
     }
     template <class T>
-    T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
+    T shfl_up(T value, unsigned delta, warplab_cpu::Line line = {__builtin_LINE()}) const {
         const unsigned here = thread_rank();
         return shuffle(mask_, value, lane_of(here >= delta ? here - delta : here), line);
     }
@@ -88,7 +92,7 @@ class Lanes {
 
 class thread_block {
   public:
-    void sync(int line = __builtin_LINE()) const { __syncthreads(line); }
+    void sync(warplab_cpu::Line line = {__builtin_LINE()}) const { __syncthreads(line); }
     unsigned thread_rank() const { return warplab_cpu::linear_thread(); }
     unsigned size() const { return details::block_size(); }
     unsigned num_threads() const { return size(); }
@@ -105,7 +109,9 @@ class coalesced_group : public details::Lanes {
     unsigned meta_group_rank() const { return 0; }
     unsigned meta_group_size() const { return 1; }
 };
-inline coalesced_group coalesced_threads(int line = __builtin_LINE()) { return coalesced_group(__activemask(line)); }
+inline coalesced_group coalesced_threads(warplab_cpu::Line line = {__builtin_LINE()}) {
+    return coalesced_group(__activemask(line));
+}
 
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public details::Lanes {
@@ -116,24 +122,24 @@ class thread_block_tile : public details::Lanes {
     static constexpr unsigned num_threads() { return Size; }
     unsigned meta_group_rank() const { return warplab_cpu::linear_thread() / Size; }
     unsigned meta_group_size() const { return (details::block_size() + Size - 1) / Size; }
-    unsigned ballot(int predicate, int line = __builtin_LINE()) const {
+    unsigned ballot(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) const {
         return __ballot_sync(mask_, predicate, line) >> first_lane();
     }
     template <class T>
-    T shfl(T value, unsigned rank, int line = __builtin_LINE()) const {
+    T shfl(T value, unsigned rank, warplab_cpu::Line line = {__builtin_LINE()}) const {
         return details::shuffle(mask_, value, first_lane() + rank % Size, line);
     }
     template <class T>
-    T shfl_xor(T value, unsigned bits, int line = __builtin_LINE()) const {
+    T shfl_xor(T value, unsigned bits, warplab_cpu::Line line = {__builtin_LINE()}) const {
         return details::shuffle(mask_, value, first_lane() + (thread_rank() ^ bits) % Size, line);
     }
     template <class T>
-    T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
+    T shfl_down(T value, unsigned delta, warplab_cpu::Line line = {__builtin_LINE()}) const {
         const unsigned here = thread_rank();
         return details::shuffle(mask_, value, first_lane() + (delta < Size - here ? here + delta : here), line);
     }
     template <class T>
-    T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
+    T shfl_up(T value, unsigned delta, warplab_cpu::Line line = {__builtin_LINE()}) const {
         const unsigned here = thread_rank();
         return details::shuffle(mask_, value, first_lane() + (here >= delta ? here - delta : here), line);
     }
@@ -161,7 +167,7 @@ class thread_group {
     thread_group(const thread_block_tile<Size, Parent>& tile) : lanes_(tile) {}
     thread_group(const coalesced_group& group) : lanes_(group) {}
     explicit thread_group(unsigned mask) : lanes_(mask) {}
-    void sync(int line = __builtin_LINE()) const {
+    void sync(warplab_cpu::Line line = {__builtin_LINE()}) const {
         if (whole_block_)
             __syncthreads(line);
         else
@@ -182,7 +188,7 @@ inline thread_group tiled_partition(const thread_block&, unsigned size) {
 }
 
 template <class Group>
-void sync(const Group& group, int line = __builtin_LINE()) {
+void sync(const Group& group, warplab_cpu::Line line = {__builtin_LINE()}) {
     group.sync(line);
 }
 

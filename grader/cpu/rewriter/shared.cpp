@@ -3,6 +3,7 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
@@ -23,7 +24,8 @@ std::string defining_text(const Stream& stream, const Declaration& declaration, 
     const auto storage = derived(stream, declarator, "warplab_cpu_");
     const auto place = "(" + name_literal(stream, declarator.name_begin, declarator.name_end) + ", __LINE__)";
     const std::string reference = (in_file ? "; WARPLAB_CPU_FILE_SHARED auto& " : "; auto& ") + name + " = ";
-    if (declaration.words & q_extern) return reference + "::warplab_cpu::dynamic_shared<" + type + ">" + place;
+    if (declaration.words & q_extern)
+        return reference + "::warplab_cpu::dynamic_shared<decltype(" + type + ")>" + place;
     return "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" + type + "> " + storage + reference + storage + ".use" + place;
 }
 
@@ -64,57 +66,17 @@ class SharedRewriter {
                 return refuse(declarator.name_begin,
                               name + " needs a size; for one given at the launch, write 'extern __shared__'");
             }
-            if (const int i = find_variable_size(declarator); i >= 0) {
-                return refuse(i,
-                              "the size of a __shared__ array must be known when the file is compiled; use a constant, "
-                              "or 'extern __shared__' with the size in bytes as the launch's third part");
-            }
         }
         return true;
     }
 
-    /// g++ would explain this one badly: a size that is a parameter of the kernel or a built-in such as blockDim.
-    int find_variable_size(const Declarator& declarator) const {
-        const auto parameters = parameters_around(declarator.name_begin);
-        for (int i = declarator.name_end; i < declarator.end; ++i) {
-            const auto before = stream_[i - 1];
-            if (!stream_.is_identifier(i) || before == "." || before == "->" || before == "::") continue;
-            const auto word = stream_[i];
-            if (word == "sizeof" || word == "decltype") return -1;
-            if (word == "blockDim" || word == "gridDim" || word == "threadIdx" || word == "blockIdx") return i;
-            if (parameters.count(word)) return i;
-        }
-        return -1;
-    }
-
-    /// Names of the parameters of the function around `i`.
-    std::unordered_set<std::string_view> parameters_around(int i) const {
-        constexpr int most = 64, longest_list = 512;
-        int body = stream_.block[i];
-        for (int steps = 0; steps < most && body >= 0 && stream_.block[body] >= 0 && !stream_.at_namespace[body];
-             ++steps) {
-            body = stream_.block[body];
-        }
-        std::unordered_set<std::string_view> names;
-        if (stream_[body - 1] != ")" || stream_.match[body - 1] < 0) return names;
-        const int open = stream_.match[body - 1];
-        for (int p = open + 1; p < body && p < open + longest_list; ++p) {
-            const auto after = stream_[p + 1];
-            const bool last_word = after == "," || after == ")" || after == "=" || after == "[";
-            if (last_word && stream_.is_identifier(p) && stream_[p - 1] != "(" && stream_[p - 1] != ",") {
-                names.insert(stream_[p]);
-            }
-        }
-        return names;
-    }
-
+    /// Dynamic memory stays extern: one name has one type in all of a namespace, here as with nvcc.
     void rewrite(const Declaration& declaration) {
         auto& edits = context_.edits;
-        bool is_typedef = false;
+        std::string word = declaration.words & q_extern ? "extern" : "typedef";
         for (const int i : declaration.word_tokens) {
-            const bool first = !is_typedef && (context_.qualifiers.of(stream_, i) & q_shared);
-            edits.replace(stream_.tokens[i], first ? "typedef" : "");
-            is_typedef = is_typedef || first;
+            const bool here = context_.qualifiers.of(stream_, i) & q_shared;
+            edits.replace(stream_.tokens[i], here ? std::exchange(word, "") : "");
         }
         for (const int i : declaration.attribute_tokens) edits.remove(stream_.tokens[i]);
         for (const auto& declarator : declaration.declarators) {

@@ -210,29 +210,29 @@ cudaError_t symbol_address(void** address, const void* symbol) {
 
 using namespace warplab_cpu;
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, int line) {
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Line line) {
     return copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, line);
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t, int line) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t, Line line) {
     return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line);
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind, int line) {
+                         cudaMemcpyKind kind, Line line) {
     return copy("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, line);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t, int line) {
+                              size_t height, cudaMemcpyKind kind, cudaStream_t, Line line) {
     return copy("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, line);
 }
-cudaError_t cudaMemset(void* to, int value, size_t bytes, int line) {
+cudaError_t cudaMemset(void* to, int value, size_t bytes, Line line) {
     return fill("cudaMemset", to, bytes, value, bytes, 1, line);
 }
-cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t, int line) {
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t, Line line) {
     return fill("cudaMemsetAsync", to, bytes, value, bytes, 1, line);
 }
-cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, int line) {
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, Line line) {
     return fill("cudaMemset2D", to, pitch, value, width, height, line);
 }
-cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t, int line) {
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t, Line line) {
     return fill("cudaMemset2DAsync", to, pitch, value, width, height, line);
 }

@@ -19,7 +19,7 @@ namespace {
 
 using RunBlock = void (*)(const Grid&, uint3);
 
-constexpr int default_shared_bytes = 48 * 1024, reserved_shared_bytes = 1024;
+constexpr int default_shared_bytes = most_static_shared_bytes, reserved_shared_bytes = 1024;
 constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
 constexpr int assumed_registers = 32;
 

@@ -321,16 +321,16 @@ void set_host_limit(uint64_t bytes) {
 
 using namespace warplab_cpu;
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes, int line) { return allocate(pointer, bytes, Side::device, line); }
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t, int line) {
+cudaError_t cudaMalloc(void** pointer, size_t bytes, Line line) { return allocate(pointer, bytes, Side::device, line); }
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t, Line line) {
     return cudaMalloc(pointer, bytes, line);
 }
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned, int line) {
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned, Line line) {
     return bytes ? allocate(pointer, bytes, Side::managed, line) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, int line) {
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Line line) {
     if (!pitch) return set_error(cudaErrorInvalidValue);
     *pitch = round_up(width, 512);
     return cudaMalloc(pointer, *pitch * height, line);

@@ -388,7 +388,7 @@ void fill_poison(void* begin, size_t bytes) {
 }
 
 void begin_shared(void* begin, size_t bytes, const char* name) {
-    constexpr size_t most = 48 * 1024;
+    constexpr size_t most = most_static_shared_bytes;
     fill_poison(begin, bytes);
     if (observer) observer->shared_begins(begin, bytes, name);
     if (!in_kernel() || (worker->static_shared += bytes) <= most) return;

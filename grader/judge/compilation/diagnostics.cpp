@@ -143,6 +143,46 @@ int matching_column(const std::string& before, const std::string& after, int col
     return 0;
 }
 
+bool contains(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+}
+
+/// g++ forbids such a type as a template argument, of what holds a __shared__ variable.
+void explain_variable_size(std::vector<Diagnostic>& errors) {
+    for (std::size_t i = 0; i + 1 < errors.size(); ++i)
+        if (errors[i].message.ends_with("is a variably modified type") &&
+            contains(errors[i + 1].message, "struct warplab_cpu::Shared"))
+            errors[i].message =
+                "the size of a __shared__ array must be known when the file is compiled; use a constant, or 'extern "
+                "__shared__' with the size in bytes as the launch's third part";
+}
+
+/// A launch begins with a cast of ours.
+void explain_launch(Diagnostic& diagnostic, const std::string& source) {
+    if (diagnostic.column == 0 && contains(source_line(source, diagnostic.line), "<<<"))
+        replace_all(diagnostic.message, "before ‘static_cast’", "before the launch");
+}
+
+bool has_our_names(const std::string& message) {
+    return contains(message, "warplab_cpu") || contains(message, "‘auto& ") ||
+           message == "template argument 1 is invalid";
+}
+
+/// What a __shared__ variable becomes: a type, what holds it, and a reference to that.
+void use_their_names(std::string& message) {
+    if (contains(message, "to ‘warplab_cpu::Line’")) message = "too many arguments in this call";
+    if (contains(message, "warplab_cpu_type_")) replace_all(message, "‘typedef ", "‘");
+    if (contains(message, "warplab_cpu::Shared<")) replace_all(message, "> warplab_cpu_", " ");
+    for (const char* ours : {"warplab_cpu::Shared<", "warplab_cpu_type_", "warplab_cpu_"})
+        replace_all(message, ours, "");
+    replace_all(message, "‘auto& ", "‘");
+    replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of what wants to know the caller's line
+    replace_all(message, "(warplab_cpu::Line)", "()");
+}
+
 /// Spaces up to the column, tabs kept, so that the caret stands below its character.
 std::string indent_for(const std::string& line, int column) {
     std::string indent;
@@ -221,6 +261,26 @@ void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& sourc
         const std::string after = source_line(rewritten, diagnostic.line + 1);  // the first one is a #line
         if (before != after) diagnostic.column = matching_column(before, after, diagnostic.column);
     }
+}
+
+void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source) {
+    explain_variable_size(errors);
+    std::vector<Diagnostic> kept;
+    bool follows = false;  // from an error that is kept
+    for (Diagnostic& diagnostic : errors) {
+        const auto in_its_line = [&](const Diagnostic& other) {
+            return other.kind == "error" && other.line == diagnostic.line;
+        };
+        if (diagnostic.kind == "error")
+            follows = has_our_names(diagnostic.message) && std::any_of(kept.begin(), kept.end(), in_its_line);
+        const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
+                                 kept.back().kind == "error";  // of a function in our headers
+        if (follows || counts_ours) continue;
+        if (has_our_names(diagnostic.message)) use_their_names(diagnostic.message);
+        explain_launch(diagnostic, source);
+        kept.push_back(diagnostic);
+    }
+    errors = kept;
 }
 
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most) {

@@ -27,6 +27,10 @@ void lead_with_open_brace(std::vector<Diagnostic>& errors);
 /// Turns columns of the rewriter's output into columns of the source; 0 where there is no telling.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
+/// The rewriter's own names (grader/cpu/rewriter/OUTPUT.md) become the student's; an error that has some and comes
+/// after another one of its line goes, as it follows from that. After move_columns.
+void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source);
+
 /// A line of the text, counted from 1; "" when it has fewer.
 std::string source_line(const std::string& source, int number);
 

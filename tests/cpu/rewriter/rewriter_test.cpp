@@ -37,7 +37,7 @@ std::string defined(std::string name, bool in_file = false) {
 
 std::string dynamic(std::string name, bool in_file = false) {
     return std::string("; ") + (in_file ? "WARPLAB_CPU_FILE_SHARED " : "") + "auto& " + name +
-           " = ::warplab_cpu::dynamic_shared<warplab_cpu_type_" + name + ">(\"" + name + "\", __LINE__)";
+           " = ::warplab_cpu::dynamic_shared<decltype(warplab_cpu_type_" + name + ")>(\"" + name + "\", __LINE__)";
 }
 
 class Rewrites : public testing::TestWithParam<Case> {};
@@ -156,22 +156,22 @@ const Case shared[] = {
     {"Namespace", "namespace a::b { __shared__ int s; }",
      "namespace a::b { typedef int warplab_cpu_type_s" + defined("s", true) + "; }"},
     {"Dynamic", "void f() { extern __shared__ float s[]; }",
-     "void f() {  typedef float warplab_cpu_type_s[]" + dynamic("s") + "; }"},
+     "void f() {  extern float warplab_cpu_type_s[]" + dynamic("s") + "; }"},
     {"DynamicAligned", "void f() { extern __shared__ __align__(16) char s[][4]; }",
-     "void f() {  typedef  char warplab_cpu_type_s[][4]" + dynamic("s") + "; }"},
+     "void f() {  extern  char warplab_cpu_type_s[][4]" + dynamic("s") + "; }"},
     {"DynamicInFile", "extern __shared__ int s[];\nextern __shared__ int s[];",
-     " typedef int warplab_cpu_type_s[]" + dynamic("s", true) + ";\n typedef int warplab_cpu_type_s[];"},
+     " extern int warplab_cpu_type_s[]" + dynamic("s", true) + ";\n extern int warplab_cpu_type_s[];"},
     {"InMacro", "#define S(T, n) __shared__ T n[4], more\n",
      "#define S(T, n) typedef T warplab_cpu_type_##n[4], warplab_cpu_type_##more; WARPLAB_CPU_SHARED "
      "::warplab_cpu::Shared<warplab_cpu_type_##n> warplab_cpu_##n; auto& n = warplab_cpu_##n.use(WARPLAB_CPU_NAME(n), "
      "__LINE__); WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_##more> warplab_cpu_##more; auto& more = "
      "warplab_cpu_##more.use(WARPLAB_CPU_NAME(more), __LINE__)\n"},
     {"BehindMacro", "#define DYN extern __shared__\nvoid f() { DYN int s[]; }",
-     "#define DYN extern __shared__\nvoid f() { typedef int warplab_cpu_type_s[]" + dynamic("s") + "; }"},
+     "#define DYN extern __shared__\nvoid f() { extern int warplab_cpu_type_s[]" + dynamic("s") + "; }"},
     {"DynamicInBranches",
      "#if A\nextern __shared__ int s[];\nextern __shared__ int s[];\n#else\nextern __shared__ char s[];\n#endif\n",
-     "#if A\n typedef int warplab_cpu_type_s[]" + dynamic("s", true) +
-         ";\n typedef int warplab_cpu_type_s[];\n#else\n typedef char warplab_cpu_type_s[]" + dynamic("s", true) +
+     "#if A\n extern int warplab_cpu_type_s[]" + dynamic("s", true) +
+         ";\n extern int warplab_cpu_type_s[];\n#else\n extern char warplab_cpu_type_s[]" + dynamic("s", true) +
          ";\n#endif\n"},
     {"AfterCase", "void f() { switch (x) { case 1: __shared__ int s; } }",
      "void f() { switch (x) { case 1: typedef int warplab_cpu_type_s" + defined("s") + "; } }"},

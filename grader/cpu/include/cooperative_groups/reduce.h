@@ -31,7 +31,7 @@ struct bit_xor {
 
 /// The group's values combined in the order of ranks; every thread gets the result.
 template <class Group, class T, class Operation>
-T reduce(const Group& group, T value, Operation operation, int line = __builtin_LINE()) {
+T reduce(const Group& group, T value, Operation operation, warplab_cpu::Line line = {__builtin_LINE()}) {
     T result = group.shfl(value, 0, line);
     for (unsigned rank = 1; rank < group.size(); ++rank) result = operation(result, group.shfl(value, rank, line));
     return result;

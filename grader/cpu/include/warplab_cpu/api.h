@@ -207,13 +207,15 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
 // Memory. `line` is the caller's, for the report of a pointer of the wrong side.
-cudaError_t cudaMalloc(void** pointer, size_t bytes, int line = __builtin_LINE());
+cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
-                              int line = __builtin_LINE());
+                              warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned flags = 0);
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, int line = __builtin_LINE());
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream, int line = __builtin_LINE());
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height,
+                            warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream,
+                            warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaFreeHost(void* pointer);
@@ -225,28 +227,30 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream = nullptr);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, int line = __builtin_LINE());
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                       warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream = nullptr, int line = __builtin_LINE());
+                            cudaStream_t stream = nullptr, warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind, int line = __builtin_LINE());
+                         cudaMemcpyKind kind, warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
-                              int line = __builtin_LINE());
-cudaError_t cudaMemset(void* to, int value, size_t bytes, int line = __builtin_LINE());
+                              warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMemset(void* to, int value, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = nullptr,
-                            int line = __builtin_LINE());
-cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, int line = __builtin_LINE());
+                            warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height,
+                         warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream = nullptr, int line = __builtin_LINE());
+                              cudaStream_t stream = nullptr, warplab_cpu::Line line = {__builtin_LINE()});
 
 template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t bytes, int line = __builtin_LINE()) {
+cudaError_t cudaMalloc(T** pointer, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()}) {
     return cudaMalloc(reinterpret_cast<void**>(pointer), bytes, line);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
-                              int line = __builtin_LINE()) {
+                              warplab_cpu::Line line = {__builtin_LINE()}) {
     return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
@@ -258,11 +262,13 @@ cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags) {
     return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 template <class T>
-cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height, int line = __builtin_LINE()) {
+cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,
+                            warplab_cpu::Line line = {__builtin_LINE()}) {
     return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height, line);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream, int line = __builtin_LINE()) {
+cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream,
+                            warplab_cpu::Line line = {__builtin_LINE()}) {
     return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream, line);
 }
 template <class T>
@@ -284,26 +290,28 @@ const void* place_of_symbol(const T& symbol) {  // which may be volatile
 }  // namespace warplab_cpu
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice, int line = __builtin_LINE()) {
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                               warplab_cpu::Line line = {__builtin_LINE()}) {
     return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind,
                                        line);
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr,
-                                    int line = __builtin_LINE()) {
+                                    warplab_cpu::Line line = {__builtin_LINE()}) {
     return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind, line);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost, int line = __builtin_LINE()) {
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                 warplab_cpu::Line line = {__builtin_LINE()}) {
     return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind,
                                          line);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr,
-                                      int line = __builtin_LINE()) {
+                                      warplab_cpu::Line line = {__builtin_LINE()}) {
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, line);
 }
 template <class T>

@@ -99,11 +99,14 @@ struct Kernel {
     }
 };
 
+inline constexpr size_t most_static_shared_bytes = 48 * 1024;
 inline constexpr size_t shared_zone = 1024;  // around a shared variable in check mode
 
 /// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration.
 template <class T>
 struct Shared {
+    static_assert(sizeof(T) <= most_static_shared_bytes,
+                  "a __shared__ variable has at most 48 KB (49152 bytes); make it smaller, or use 'extern __shared__'");
 #ifdef WARPLAB_CPU_CHECK
     unsigned char before[shared_zone];  // nothing lies here: who comes here meant the variable
 #endif

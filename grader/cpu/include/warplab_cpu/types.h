@@ -28,6 +28,15 @@
 #define WARPLAB_CPU_NOINLINE __attribute__((noinline))
 #endif
 
+namespace warplab_cpu {
+/// The caller's, as a last parameter that CUDA's function has not: a type of its own, so that no argument passes for
+/// it.
+struct Line {
+    int number;
+    constexpr operator int() const { return number; }
+};
+}  // namespace warplab_cpu
+
 #define WARPLAB_CPU_VECTOR_TYPES(type, name, align2, align4)                       \
     struct name##1 {                                                               \
         type x;                                                                    \
