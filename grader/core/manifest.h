@@ -133,6 +133,7 @@ struct Lab {
     std::vector<std::string> sizes;  // names of Problem::sizes, in order
     std::vector<std::string> reals;  // names of Problem::reals, in order
     std::vector<BufferSpec> buffers;
+    bool divides_scratch = false;  // its driver keeps arrays of its own beside the student's part
     std::vector<Stage> stages;
     std::vector<Dataset> datasets;
     std::vector<Peer> peers;

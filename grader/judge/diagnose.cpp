@@ -231,6 +231,14 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
     return outputs;
 }
 
+/// How much scratch there is belongs to the student alone where the lab keeps nothing beside it.
+std::string outside_scratch(const Lab& lab, const Damage& damage, const std::string& where) {
+    if (lab.divides_scratch)
+        return fmt::format("The code writes outside scratch, or an array that the lab keeps beside it: {}.", where);
+    return fmt::format("The code writes outside scratch, {} ({}_scratch_bytes asks for {}).", where, lab.name,
+                       format_plural(damage.count, "byte"));
+}
+
 }  // namespace
 
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
@@ -306,7 +314,7 @@ Failure explain_damage(const Lab& lab, const Damage& damage) {
     });
     return {
         cause::out_of_bounds_write,
-        scratch ? fmt::format("The code writes outside scratch, or an array that the lab keeps beside it: {}.", where)
+        scratch ? outside_scratch(lab, damage, where)
                 : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", damage.buffer, damage.index,
                               where, format_plural(damage.count, unit),
                               input ? " It is an input: nothing should be written there at all." : ""),

@@ -32,10 +32,6 @@ Place place_of(const Lab& lab, const Difference& difference, const Array& expect
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
                            const Difference& difference, std::uint32_t poison);
 
-/// What is the matter where scratch memory is too small.
-inline constexpr const char* scratch_hint =
-    "It has the bytes that the stage's _scratch_bytes() asks for: is that enough for these sizes?";
-
 Failure explain_damage(const Lab& lab, const Damage& damage);
 
 }  // namespace warplab

@@ -152,7 +152,9 @@ Discovery far_from_all(const Finding& f) {
 
 std::string size_hint(const Finding& f, const Elements& elements) {
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
-    if (elements.of == "scratch") return scratch_hint;
+    if (elements.of == "scratch")
+        return fmt::format("It has the {} that the stage's _scratch_bytes() asks for: is that enough for these sizes?",
+                           format_plural(f.bytes, "byte"));
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
         return "The launch's third argument says how much there is, in bytes: <<<blocks, threads, bytes>>>.";
     return "Guard the access, e.g. if (i < n), or check the size that was asked for.";

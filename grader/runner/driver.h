@@ -21,8 +21,8 @@ struct Call {
     }
 };
 
-/// For a driver that divides scratch: check mode calls this piece by its name, and it ends where its bytes end. The
-/// runner has it; it may be called again.
+/// For a driver that divides scratch ("divides_scratch" in lab.json): check mode calls this piece by its name, and it
+/// ends where its bytes end. The runner has it; it may be called again.
 void name_part(void* begin, std::size_t bytes, const char* name);
 
 }  // namespace warplab

@@ -33,6 +33,13 @@ def test_stages_and_files_are_the_same(root, labs, tree):
         assert on_disk == sorted(stages(root, lab)), f"{tree}/{lab} and lab.json differ"
 
 
+def test_a_driver_that_divides_scratch_is_known(root, labs):
+    for lab in labs:
+        divides = json.loads((root / "labs" / lab / "lab.json").read_text()).get("divides_scratch", False)
+        names = "name_part(" in (root / "labs" / lab / "driver.cu").read_text()
+        assert divides == names, f"labs/{lab}: divides_scratch of lab.json and name_part in driver.cu differ"
+
+
 def test_stage_ids_are_numbered_in_order(root, labs):
     for lab in labs:
         ids = stages(root, lab)
