@@ -163,6 +163,34 @@ std::string next_after_check(const Report& report, const Options& options) {
     return "";
 }
 
+/// What to type about a stage; empty when it is done.
+std::string next_step(const Lab& lab, const Stage& stage, const std::string& standing) {
+    const bool passes = standing == "passing" || standing == "measured";
+    if (standing == "measured" || (passes && !why_no_gpu().empty())) return "";
+    return fmt::format("make {} LAB={} STAGE={}", passes ? "bench" : "check", lab.name, stage.id.substr(0, 2));
+}
+
+/// About the stage that was edited last, or the first one that is left when that is done.
+struct LabsNext {
+    std::string step;
+    fs::file_time_type edited = fs::file_time_type::min();
+};
+
+LabsNext list_lab(const Lab& lab, const Folders& folders) {
+    fmt::print("{}  {}\n", lab.name, lab.title);
+    LabsNext next;
+    std::string first;
+    for (const Stage& stage : lab.stages) {
+        const Standing standing = standing_of(lab, stage, folders);
+        fmt::print("  {:<28} {:<12} {}\n", stage.id, standing.words, stage.title);
+        const std::string step = next_step(lab, stage, standing.words);
+        if (first.empty()) first = step;
+        if (const auto edited = last_edited(lab, stage, folders); edited > next.edited) next = {step, edited};
+    }
+    if (next.step.empty()) next.step = first;
+    return next;
+}
+
 /// One report.json, of any verb and machine.
 Report read_report(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
@@ -248,27 +276,16 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
 int list_labs(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
     if (!options.lab.empty()) judge.lab(options.lab);  // throws with the names there are
-    std::string next, first;                           // in a lab that is begun, and in the first one
+    LabsNext next;
+    std::string first;  // for who began none, or is done with all that were begun
     for (const std::string& name : find_labs(options.root)) {
         if (!options.lab.empty() && name != options.lab) continue;
-        const Lab& lab = judge.lab(name);
-        fmt::print("{}  {}\n", lab.name, lab.title);
-        std::string here;
-        bool begun = false;
-        for (const Stage& stage : lab.stages) {
-            const Standing standing = standing_of(lab, stage, judge.folders());
-            fmt::print("  {:<28} {:<12} {}\n", stage.id, standing.words, stage.title);
-            begun |= standing.words != "not started";
-            if (here.empty() && standing.words != "passing" && standing.words != "measured")
-                here = fmt::format("make check LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
-            if (here.empty() && standing.words == "passing" && why_no_gpu().empty())
-                here = fmt::format("make bench LAB={} STAGE={}", lab.name, stage.id.substr(0, 2));
-        }
-        if (next.empty() && begun) next = here;
-        if (first.empty()) first = here;
+        const LabsNext here = list_lab(judge.lab(name), judge.folders());
+        if (first.empty()) first = here.step;
+        if (!here.step.empty() && here.edited > next.edited) next = here;
     }
-    if (next.empty()) next = first;
-    if (!next.empty()) fmt::print("\nNext: {}\n", next);
+    if (next.step.empty()) next.step = first;
+    if (!next.step.empty()) fmt::print("\nNext: {}\n", next.step);
     return 0;
 }
 
@@ -362,7 +379,8 @@ int measure_baselines(const Options& options) {
     Judge judge(folders_of(options), choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     for (const Dataset& dataset : lab.datasets)
-        if (dataset.uses.bench && !dataset.uses.unscored && !(judge.backend() == Backend::cpu && dataset.uses.cuda_only))
+        if (dataset.uses.bench && !dataset.uses.unscored &&
+            !(judge.backend() == Backend::cpu && dataset.uses.cuda_only))
             judge.baseline(lab, dataset);
     return 0;
 }

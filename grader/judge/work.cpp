@@ -91,6 +91,12 @@ void keep_report(const Report& report, const StageReport& stage, const Lab& lab,
     }
 }
 
+fs::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders& folders) {
+    std::error_code error;  // a link to nowhere has no time: then it is min()
+    return untouched(lab, stage, folders) ? fs::file_time_type::min()
+                                          : fs::last_write_time(work_file(lab, stage, folders), error);
+}
+
 Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders) {
     if (untouched(lab, stage, folders)) return {"not started", std::nullopt};
     const auto report = read_report(folders.work / lab.name / "reports" / (stage.id + ".json"));

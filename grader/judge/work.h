@@ -19,6 +19,9 @@ std::vector<std::filesystem::path> start_lab(const Lab& lab, const Folders& fold
 /// The stages whose file differs from its starter.
 std::vector<const Stage*> started_stages(const Lab& lab, const Folders& folders);
 
+/// When the stage's file was written last; file_time_type::min() while it is as its starter.
+std::filesystem::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders& folders);
+
 /// Keeps the stage's latest report in work/<lab>/reports/<stage>.json, replacing it in one step.
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders);
 void write_report(const Report& report, const std::filesystem::path& file);

@@ -89,6 +89,24 @@ def test_help_says_where_the_student_stands(student: Student) -> None:
     assert "failing" in student.make("help").stdout
 
 
+def test_help_goes_on_with_the_stage_that_was_edited_last(student: Student) -> None:
+    student.write(SOLUTION.read_text() + "// mine\n")
+    other = student.work / "dot_product" / "03_dyadic_sequential.cu"
+    other.parent.mkdir()
+    other.write_text("// mine\n")
+
+    def next_after_editing(edited: Path) -> str:
+        for file in (student.file, other):
+            os.utime(file, (2e9, 2e9) if file == edited else (1e9, 1e9))
+        return student.make("help").stdout.splitlines()[-1]
+
+    assert next_after_editing(other) == "Next: make check LAB=dot_product STAGE=03"
+    assert next_after_editing(student.file) == f"Next: make check LAB={LAB} STAGE=02"
+    assert student.check().returncode == 0
+    left = f"Next: make check LAB={LAB} STAGE=01", f"Next: make bench LAB={LAB} STAGE=02"  # without and with a GPU
+    assert next_after_editing(student.file) in left
+
+
 def test_one_dataset_shows_what_the_code_prints(student: Student) -> None:
     student.write(program(host='printf("n is %zu\\n", n);', before="#include <cstdio>"))
     said = student.make("check", f"LAB={LAB}", "STAGE=2", "DATASET=warp", "BACKEND=cpu")
