@@ -137,7 +137,8 @@ class HostCode {
         static const Names built_in = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
         if (!built_in.count(code_[i]) || is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
         const int after = code_[i + 1] == "." ? i + 3 : i + 1;
-        if (!is_assignment(after) && !is_doubled(after) && !is_doubled(i - 2)) return;
+        const bool prefixed = is_doubled(i - 2) && !is_doubled(i - 3);  // x+++threadIdx.x changes x
+        if (!is_assignment(after) && !is_doubled(after) && !prefixed) return;
         add(i, std::string(code_[i]) +
                    " cannot be changed: CUDA sets it; copy what you need to a variable of your own, and change that");
     }

@@ -67,6 +67,7 @@ TEST(HostCode, WhatNvccTakesIsFine) {
              helper + in_kernel + "auto mix = [](float a) { return a; }; x[0] = mix(x[1]); }",
              helper + "struct S { float mix; };\n" + in_kernel + "S s{x[0]}; x[0] = s.mix; }",
              in_kernel + "if (threadIdx.x == 0 && m <= threadIdx.y) x[m++ + threadIdx.x - -1] = blockDim.x + +1; }",
+             in_kernel + "x[m+++threadIdx.x] = m---threadIdx.y; }",
              in_kernel + "dim3 blockDim = gridDim; blockDim.x = 3; }",
              "void launch() { dim3 gridDim(1); gridDim.x = 3; }",
              "__device__ void f() { static __device__ int n; static __constant__ int c = 3; }",
