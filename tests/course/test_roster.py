@@ -123,6 +123,35 @@ def test_a_batch_of_schema_1_goes_on_with_its_remarks(course: Course) -> None:
     assert course.database().fact("schema") == 2 and len(course.log("end")) == 2
 
 
+def test_partners_are_credited_by_an_archive_in_moodles_folder(course: Course) -> None:
+    folder = course.handed_in / "Alan Turing_1002_assignsubmission_file_"
+    folder.mkdir()
+    pack(course, f"{folder.name}/{LAB}-at200-al1-2026-11-20-101010.tar.gz")
+    course.grade("--roster", write_roster(course, ROSTER))
+    (row,) = [row for row in course.database().rows() if row.status == "graded"]
+    assert row.members == ["at200", "al1"] and row.handed_in == "2026-11-20T10:10:10Z"
+
+
+def test_partners_are_credited_by_their_names(course: Course) -> None:
+    pack(course, f"turingalan_1002_77_{LAB}-turingalan-lovelaceada-2026-11-20-101010.tar.gz")
+    course.grade("--roster", write_roster(course, ROSTER))
+    assert [row.members for row in course.database().rows() if row.status == "graded"] == [["at200", "al1"]]
+
+
+def test_a_partner_who_is_not_on_the_roster_is_named(course: Course) -> None:
+    pack(course, f"turingalan_1002_77_{LAB}-at200-somebody-2026-11-20-101010.tar.gz")
+    course.grade("--roster", write_roster(course, ROSTER))
+    (row,) = [row for row in course.database().rows() if row.status == "graded"]
+    assert row.members == ["at200"]
+    assert row.notes == ["Its name says at200-somebody, and not all of these are on the roster."]
+
+
+def test_a_surname_of_several_words_is_found(course: Course) -> None:
+    pack(course, "vonneumannjohn_1009_77_work.tar.gz")
+    said = course.grade("--roster", write_roster(course, ROSTER + "jn133,John von Neumann,,\n"))
+    assert "Not on the roster" not in said.stderr and course.statuses()["jn133"] == "graded"
+
+
 def test_nobody_is_credited_by_who_is_not_in_the_team(course: Course) -> None:
     pack(course, f"turingalan_1002_77_{LAB}-zo8-al1-2026-11-20-101010.tar.gz")
     course.grade("--roster", write_roster(course, ROSTER))
@@ -142,6 +171,20 @@ def test_a_better_roster_gives_ids_to_what_was_graded_before(course: Course) -> 
     assert len(course.log("end")) == graded  # nothing is graded twice
     assert gradebook(course)["at200"]["points"] == "15"
     assert sorted(folder.name for folder in (course.out / "feedback").iterdir()) == ["at200", "zo8"]
+
+
+def test_a_better_roster_knows_also_who_hands_in_again(course: Course) -> None:
+    pack(course, "turingalan_1002_77_work.tar.gz")
+    course.grade("--roster", write_roster(course, "id,name\nat200,A. M. Turing\n"))
+    course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
+    (course.handed_in / "turingalan_1002_77_work.tar.gz").unlink()
+    course.hand_in("packed", "fine")
+    shutil.make_archive(str(course.handed_in / "turingalan_1002_78_work-1"), "gztar", course.handed_in / "packed")
+    shutil.rmtree(course.handed_in / "packed")
+    said = course.grade("--roster", write_roster(course, ROSTER))
+    assert "1002 is at200 now, as the roster says." in said.stdout and "No longer among" not in said.stderr
+    assert course.statuses() == {"at200": "missing_stages", "zo8": "not_submitted", "al1": "not_submitted"}
+    assert gradebook(course)["at200"]["journal"] == "3"
 
 
 def test_a_forgotten_roster_is_the_one_of_before(course: Course) -> None:

@@ -239,14 +239,19 @@ class Database:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
     def find_renamed(self, submissions: Iterable[Submission]) -> list[tuple[str, Submission]]:
-        """Old keys of what was entered under others, before the roster said whose it is: the same files, and the old
-        key gone."""
+        """Old keys of what was entered under others, before the roster said whose it is: the same files or the same
+        name, and the old key gone."""
         submissions = list(submissions)
         rows = self.query("SELECT key, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
         now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
         old = {(file_names(json.loads(entries)), known): key for key, entries, known in rows if key not in now}
-        found = ((old.get((file_names(one.entries), one.fingerprint)), one) for one in submissions)
-        return [(key, one) for key, one in found if key and one.key not in taken]
+        renamed: dict[str, Submission] = {}
+        for one in submissions:
+            by_name = one.called if one.called in old.values() else ""
+            key = old.get((file_names(one.entries), one.fingerprint), by_name)
+            if key and one.key not in taken:
+                renamed.setdefault(key, one)
+        return list(renamed.items())
 
     def rename(self, old: str, one: Submission) -> None:
         """Gives a submission its new key. What was decided for a student alone goes along."""

@@ -60,6 +60,7 @@ class Submission:
     notes: list[str] = field(default_factory=list)
     fingerprint: str = ""  # of what was handed in
     team: str = ""  # ids in the name of an archive that a course system took in
+    called: str = ""  # its key where no roster says whose it is
 
 
 @dataclass
@@ -126,6 +127,8 @@ def understand(path: Path, lab: str) -> Entry | str:
         entry.attempt, entry.late = int(groups.get("attempt") or 0), bool(groups.get("late"))
         if match.re is CANVAS:
             entry.attempt = int(groups["attempt"])
+        elif path.is_dir():
+            name = newest_archive(path, lab)
     if match := SUBMITTED.fullmatch(name):
         if match["lab"] != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
@@ -137,6 +140,13 @@ def understand(path: Path, lab: str) -> Entry | str:
             return f"{name}: neither an archive nor a folder, and its name does not say whose it is."
         entry.key = name if path.is_dir() else strip_archive(name)
     return entry
+
+
+def newest_archive(folder: Path, lab: str) -> str:
+    """The name of the last of `make submit`'s archives of the lab that lies in a folder; empty where there is none."""
+    matches = [match for path in folder.iterdir() if (match := SUBMITTED.fullmatch(show_name(path)))]
+    of_lab = [match for match in matches if match["lab"] == lab]
+    return max(of_lab, key=lambda match: match["time"])[0] if of_lab else ""
 
 
 def says_whose(name: str) -> bool:
@@ -170,7 +180,7 @@ def read_time(text: str) -> datetime | None:
 def make_submission(key: str, entries: list[Entry]) -> Submission:
     """What was handed in last: an archive or a folder, or all the files since."""
     used = choose_entries(entries)
-    submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team)
+    submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
     earlier = [show_name(entry.path) for entry in entries if entry.is_readable() and entry not in used]
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
@@ -252,7 +262,7 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
                 submission.handed_in, submission.known_by = max(times), "the roster"
         elif roster:
             submission.notes.append(NOT_ON_ROSTER)
-    credit_partners(found, known)
+    credit_partners(found, named | known)
 
 
 def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
@@ -270,6 +280,8 @@ def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -
     present = {member for submission in found for member in submission.members}
     for submission in found:
         team = [known[part.casefold()] for part in split_team(submission.team, set(known))]
+        if known and submission.team and not team:
+            submission.notes.append(f"Its name says {submission.team}, and not all of these are on the roster.")
         if not {student.id for student in team} & set(submission.members):
             continue
         for student in team:
@@ -297,7 +309,8 @@ def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
 def spellings(name: str) -> list[str]:
     """A name as the systems write it: Ada Lovelace and Lovelace, Ada in Moodle, lovelaceada in Canvas."""
     words = re.findall(r"\w+", compose(name).casefold())
-    return [" ".join(sorted(words)), "".join(words), "".join(words[-1:] + words[:-1])] if words else []
+    turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]  # a surname may have several
+    return [" ".join(sorted(words)), *turned] if words else []
 
 
 def split_team(key: str, known: set[str]) -> list[str]:
