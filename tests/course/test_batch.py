@@ -16,7 +16,7 @@ import pytest
 
 from grader.course.batch.database import STATUSES
 from grader.course.batch.grading import is_stale
-from tests.course.batches import ROOT, STAGES, Course, environment
+from tests.course.batches import LAB, ROOT, STAGES, Course, environment
 from tests.course.test_archive import make_tar, make_zip
 
 
@@ -49,6 +49,21 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     assert "cs4: judge_error: The judge broke." in said
     assert "fb7: archive_refused: traversal" in said
     assert course.log("begin").count("cs4") == 2  # our side gets a second chance
+
+
+def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> None:
+    other = course.root / "labs" / "other"
+    other.mkdir()
+    (other / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
+    for student, name in (("al1", "01_another.cu"), ("at2", "report.docx"), ("gh3", "kernel.cu")):
+        (course.hand_in(student) / name).write_text("")
+    course.grade()
+    no_stage = f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
+    assert {row.key: row.detail for row in course.database().rows()} == {
+        "al1": f"This is of the lab other, not {LAB}. It holds 01_another.cu.",
+        "at2": no_stage,
+        "gh3": f"{no_stage} It holds kernel.cu.",
+    }
 
 
 def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:

@@ -17,13 +17,13 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from grader.course.batch.archive import RefusedError, is_archive, read_files
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
-from grader.course.batch.submissions import Submission, pick_stages
+from grader.course.batch.submissions import Submission, file_name, pick_stages
 from grader.journal.console import UserError
 from grader.journal.documents import from_json
 from grader.journal.report import Failure, Report
@@ -111,7 +111,19 @@ def why_nothing(files: dict[str, bytes], settings: Settings) -> str:
     if len(archives) > 1 and not sources:
         return f"It holds {name_some(archives)}. Which one is meant? Hand in one of them, or files such as {stage}."
     why = f"No file is called as a stage of {settings.lab}, such as {stage}."
+    if other := find_other_lab(sources, settings):
+        why = f"This is of the lab {other}, not {settings.lab}."
     return why + (f" It holds {name_some(sources + archives)}." if sources else "")
+
+
+def find_other_lab(names: Sequence[str], settings: Settings) -> str:
+    """Another lab of which one of these files is a stage; empty where there is none."""
+    stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
+    for manifest in sorted(settings.root.glob("labs/*/lab.json")):
+        stages = json.loads(manifest.read_text(encoding="utf-8"))["stages"]
+        if manifest.parent.name != settings.lab and stems & {stage["id"].casefold() for stage in stages}:
+            return manifest.parent.name
+    return ""
 
 
 def name_some(names: Sequence[str]) -> str:
