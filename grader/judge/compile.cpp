@@ -97,8 +97,6 @@ Outcome too_much_written() {
                    {}});
 }
 
-bool contains(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
-
 /// What to try, by the compiler's words.
 std::string hint_for(const std::string& message) {
     if (contains(message, "No such file or directory") || contains(message, "Permission denied") ||

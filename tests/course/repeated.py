@@ -6,7 +6,8 @@ Each lab's solutions are handed in by so many students and graded as one batch. 
 verdict and points each time, must not be called implausible, and may be ambiguous at most once in 100 timings. The
 spread of a stage is that of the ratio of its time to the reference's, timed beside it: the largest less the smallest,
 over their median. As the reference is the same program, that ratio is 1: `missed` counts the timings whose interval
-leaves it out. `--limit-s` takes what was graded in that time, and `--with FILE` adds what an earlier run found.
+leaves it out. `--limit-s` takes what was graded in that time, `--with FILE` adds what an earlier run found, and
+`--show FILE` says what a file holds and grades nothing.
 """
 
 from __future__ import annotations
@@ -193,6 +194,24 @@ def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
     return report | {"found": faults(report["stages"])}
 
 
+def say_sum(report: dict[str, Any]) -> int:
+    """All stages together; 1 where something should not be."""
+    rows = report["stages"]
+    timed = [row for row in rows if row["spread"] is not None]
+    if timed:
+        worst = max(timed, key=lambda row: float(row["spread"]))
+        deviations = [row["deviation"] for row in timed]
+        known = sum(len(of_one) for row in rows for of_one in row["intervals"].values())
+        print(f"Largest spread: {worst['spread']:.2%}, of {worst['lab']}/{worst['stage']}")
+        print(f"Deviations: {min(deviations):.3%} to {max(deviations):.3%}")
+        print(f"{sum(row['timings'] for row in rows)} timings, {sum(row['ambiguous'] for row in rows)} ambiguous")
+        print(f"{sum(row['missed'] for row in rows)} of {known} intervals leave 1 out")
+    times = sorted({row["times"] for row in rows})
+    print(f"{len(rows)} stages, {' or '.join(map(str, times))} times each, in {report['wall_s']} s")
+    print("\n".join(report["found"]) or "Same verdict and points each time.")
+    return 1 if report["found"] else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--times", type=int, default=20)
@@ -206,7 +225,13 @@ def main() -> int:
     parser.add_argument("--with", dest="earlier", type=Path, nargs="*", default=[], metavar="FILE")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--samples", type=Path, metavar="FILE", help="also write each timing's samples, a line each")
+    parser.add_argument("--show", type=Path, metavar="FILE")
     options = parser.parse_args()
+    if options.show:
+        report = json.loads(options.show.read_text())
+        for row in report["stages"]:
+            show(row)
+        return say_sum(report)
     more = ["--backend", options.backend, "--sample-seconds", options.sample_seconds, "--no-nvcc"]
     more += ["--upto", options.upto] if options.upto else []
     more += ["--no-check-mode"] * options.no_check_mode
@@ -214,14 +239,7 @@ def main() -> int:
         report = add(part, options.earlier)
         if options.json:
             options.json.write_text(json.dumps(report, indent=1) + "\n")
-    timed = [row for row in report["stages"] if row["spread"] is not None]
-    if timed:
-        worst = max(timed, key=lambda row: float(row["spread"]))
-        print(f"Largest spread: {worst['spread']:.2%}, of {worst['lab']}/{worst['stage']}")
-    times = sorted({row["times"] for row in report["stages"]})
-    print(f"{len(report['stages'])} stages, {' or '.join(map(str, times))} times each, in {report['wall_s']} s")
-    print("\n".join(report["found"]) or "Same verdict and points each time.")
-    return 1 if report["found"] else 0
+    return say_sum(report)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from grader.course.batch.archive import RefusedError, is_archive, read_files
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.course.batch.submissions import Submission, file_name, pick_stages
-from grader.journal.console import UserError
+from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
 from grader.journal.report import Failure, Report
 
@@ -119,11 +119,8 @@ def why_nothing(files: dict[str, bytes], settings: Settings) -> str:
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:
     """Another lab of which one of these files is a stage; empty where there is none."""
     stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
-    for manifest in sorted(settings.root.glob("labs/*/lab.json")):
-        stages = json.loads(manifest.read_text(encoding="utf-8"))["stages"]
-        if manifest.parent.name != settings.lab and stems & {stage["id"].casefold() for stage in stages}:
-            return manifest.parent.name
-    return ""
+    others = [lab for lab in find_labs(settings.root) if lab != settings.lab]
+    return next((lab for lab in others if stems & set(map(str.casefold, read_stages(settings.root, lab)))), "")
 
 
 def name_some(names: Sequence[str]) -> str:

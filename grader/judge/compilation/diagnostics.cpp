@@ -143,8 +143,6 @@ int matching_column(const std::string& before, const std::string& after, int col
     return 0;
 }
 
-bool contains(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);

@@ -6,6 +6,8 @@
 
 namespace warplab::compilation {
 
+inline bool contains(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
+
 struct Diagnostic {
     std::string file;
     int line = 0, column = 0;  // column 0 = unknown

@@ -351,6 +351,15 @@ def make_counts(counts: list[dict]) -> list[str]:
     return [*lines, "", *(f"{i}. {reason[0].upper()}{reason[1:]}." for i, reason in enumerate(reasons, 1))]
 
 
+def say_programs(run: int, known: int) -> str:
+    if run == known:
+        return f"all {known} programs, with its four tools and its default settings."
+    return (
+        f"{run} of the {known} programs, with its four tools and its default settings. What was written later was not "
+        "run there, nor was what nvcc did not compile."
+    )
+
+
 def make_document(data: dict) -> str:
     programs = {name: one for name, one in data["programs"].items() if source_hash(name) == one["source_hash"]}
     submissions = {n: one for n, one in data.get("submissions", {}).items() if submission_hash(n) == one["source_hash"]}
@@ -360,7 +369,7 @@ def make_document(data: dict) -> str:
     blocks = {
         "sanitizer": data["sanitizer"],
         "machine": data["machine"],
-        "programs": f"{len(programs)} of the {len(list((FOLDER / 'kernels').glob('*.cu')))}",
+        "programs": say_programs(len(programs), len(list((FOLDER / "kernels").glob("*.cu")))),
         "hanging": str(len(hanging)),
         "unfinished": str(sum(map(any, silent.values())) - len(hanging)),
         "kinds_table": "\n".join(make_kinds(programs)),
