@@ -1,0 +1,35 @@
+"""The records of solutions graded again and again: nobody accused, and README's figures are theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.course.repeated import faults
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
+
+
+def read_stages(backend: str) -> list[dict]:
+    return json.loads((FOLDER / f"repeated_{backend}.json").read_text())["stages"]
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_no_honest_solution_was_accused(backend: str) -> None:
+    assert not faults(read_stages(backend))
+
+
+def test_readme_says_how_much_the_ratio_varies() -> None:
+    stages = read_stages("cuda")
+    deviations = [row["deviation"] for row in stages]
+    spread = max(row["spread"] for row in stages)
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"standard deviation of {100 * min(deviations):.3f} to" in readme
+    assert f" to {max(deviations):.2%} and a range of {spread:.2%} at most" in readme
+    assert min(row["times"] for row in stages) == 3
+    assert "graded three times at least" in readme
+    assert sum(row["times"] >= 20 for row in stages) == 8
+    assert "eight stages 20 times" in readme
