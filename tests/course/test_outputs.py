@@ -370,12 +370,16 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     for student, words in (("al1", "Together 15 of 21 points"), ("at2", "Together 12 of 21 points")):
         page = (course.out / f"feedback/{student}/index.html").read_text()
         assert words in page and "Not counted, for anybody: speed points." in page
+        text = (course.out / f"feedback/{student}/feedback.txt").read_text()
+        assert "Points: 6 of 8 (correctness 6 of 6, hygiene pending)" in text and "speed pending" not in text
+        assert "<dt>Speed" not in page and "12 of 16 points \N{MIDDLE DOT} 4 pending" in page
     page = (course.out / "report.html").read_text()
     assert "Not counted, for anybody: speed points." in page and "12 / 21" in page
     assert "Not counted, for anybody: speed points." in course.verb("status").stdout
     lines = list(csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines()))
     assert [line[5] for line in lines[1:]] == ["21", "15", "12"]
-    assert "lab: 12 of 21 points" in course.verb("export", "--format", "moodle").stdout
+    said = course.verb("export", "--format", "moodle").stdout
+    assert "lab: 12 of 21 points" in said and "speed pending" not in said
     assert "give 0 to 21" in course.verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
     assert "All kinds of points count. lab is of 20 points" in course.verb("without", "--undo").stdout
     course.verb("report")

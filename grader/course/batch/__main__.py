@@ -23,7 +23,7 @@ from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, safe_name, try_judge
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.policy import Final, read_policy, tell_policy
+from grader.course.batch.policy import Final, leave_out, read_policy, tell_policy
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
@@ -319,7 +319,8 @@ def is_decided(final: Final) -> bool:
 
 def report_of(database: Database, settings: Settings, final: Final) -> Report:
     """A report with the final points in its total; one without stages where nothing was judged."""
-    found = read(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
+    judged = read(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
+    found = leave_out(judged, final.without)
     found.total = Total(final.points or 0, final.most, final.pending)
     return found
 

@@ -15,7 +15,7 @@ from typing import Any
 from grader.course.batch.database import STATUSES, Database, Row
 from grader.course.batch.grading import safe_name
 from grader.course.batch.journals import JOURNAL
-from grader.course.batch.policy import Final
+from grader.course.batch.policy import Final, leave_out
 from grader.course.batch.submissions import is_for_instructor
 from grader.course.feedback import hide_names, tell_report
 from grader.journal import page
@@ -89,7 +89,7 @@ def write_feedback(folder: Path, database: Database, row: Row, finals: list[Fina
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
     redacted = redact(json.loads(database.report(row.grade)))
-    report: Report = from_json(Report, redacted, "")
+    report = leave_out(from_json(Report, redacted, ""), finals[0].without)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     opening = [*said, "", *(["The code:", ""] if sums else [])] if said else []
     write_atomically(target / "feedback.txt", "\n".join([*opening, tell_report(report)]))

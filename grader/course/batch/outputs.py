@@ -12,7 +12,16 @@ from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
 from grader.course.batch.grading import Settings, read, safe_name
 from grader.course.batch.journals import JOURNAL
-from grader.course.batch.policy import Final, Policy, choose_latest, finals, leave_out, read_policy, tell_policy
+from grader.course.batch.policy import (
+    Final,
+    Policy,
+    choose_latest,
+    finals,
+    leave_out,
+    read_policy,
+    take_points,
+    tell_policy,
+)
 from grader.course.batch.suspicious import find_remarks
 from grader.journal.console import read_json, write_atomically
 
@@ -53,7 +62,7 @@ def rows_that_count(database: Database, policy: Policy) -> list[Row]:
     rows = database.rows()
     for row in rows if policy.without else []:
         if row.grade is not None:
-            leave_out(row, read(database.report(row.grade)), policy.without)
+            take_points(row, leave_out(read(database.report(row.grade)), policy.without))
     return rows
 
 

@@ -159,18 +159,29 @@ def tell_policy(policy: Policy) -> list[str]:
     return [*([tell_lateness(policy)] if policy.due else []), *kinds]
 
 
-def leave_out(row: Row, report: Report, kinds: Sequence[str]) -> None:
-    """Takes kinds of points, and what there is of them at most, from a row and its stages. `report`: the row's. The
-    most stays the same for all, also where a student's points are decided and another's are pending."""
+def leave_out(report: Report, kinds: Sequence[str]) -> Report:
+    """Takes kinds of points, and what there is of them at most, from a report. The most stays the same for all, also
+    where a student's points are decided and another's are pending."""
+    for score in [stage.score for stage in report.stages if stage.score]:
+        before = (score.total, score.max, score.pending)
+        for kind in kinds:
+            score.total -= getattr(score, kind)
+            score.max -= getattr(score, f"{kind}_max")
+            for name, nothing in (("", 0.0), ("_max", 0.0), ("_pending", False), ("_why", "")):
+                setattr(score, f"{kind}{name}", nothing)
+        report.total.points += score.total - before[0]
+        report.total.max += score.max - before[1]
+        report.total.pending += score.pending - before[2]
+    return report
+
+
+def take_points(row: Row, report: Report) -> None:
+    """Gives a row and its stages the points of a report."""
+    row.points, row.most, row.pending = report.total.points, report.total.max, report.total.pending
     scores = {stage.stage: stage.score for stage in report.stages if stage.score}
-    for part, score in [(stage, scores.get(stage.stage)) for stage in row.stages]:
-        for kind in kinds if score else ():
-            most = getattr(score, f"{kind}_max")
-            pending = most * getattr(score, f"{kind}_pending")
-            for one in (row, part):
-                one.points = (one.points or 0) - getattr(score, kind)
-                one.most = (one.most or 0) - most
-                one.pending = (one.pending or 0) - pending
+    for stage in row.stages:
+        if score := scores.get(stage.stage):
+            stage.points, stage.most, stage.pending = score.total, score.max, score.pending
 
 
 def tell_lateness(policy: Policy) -> str:
