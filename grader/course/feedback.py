@@ -69,17 +69,31 @@ def tell_log(log: str) -> list[str]:
 
 
 def tell_checks(checks: Sequence[Check]) -> list[str]:
-    """How many public datasets passed, the first that did not, and the names of the others."""
+    """How many public datasets passed, the first that did not, and the others with their causes."""
     ran = [check for check in checks if not check.skipped]
     bad = [check for check in ran if check.verdict != "passed"]
     lines = [f"{len(ran) - len(bad)} of {plural(len(ran), 'public dataset')} passed"] if ran else []
     if bad:
         lines += [f"{bad[0].dataset}: {bad[0].verdict}", *(tell_failure(bad[0].failure) if bad[0].failure else [])]
-    if bad[1:]:
-        lines.append(f"Not passed either: {', '.join(check.dataset for check in bad[1:])}")
+    lines += tell_others(bad)
     skipped = [check.dataset for check in checks if check.skipped]
     if skipped:
         lines.append(f"Not run here: {', '.join(skipped)}")
+    return lines
+
+
+def tell_others(bad: Sequence[Check]) -> list[str]:
+    """All but the first by their causes, in a line, and what each other cause than the first one's means."""
+    by_cause: dict[str, list[Check]] = {}
+    for check in bad:
+        by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
+    names = {cause: ", ".join(one.dataset for one in checks if one is not bad[0]) for cause, checks in by_cause.items()}
+    said = [f"{words} ({cause})" if cause else words for cause, words in names.items() if words]
+    lines = [f"Not passed either: {'; '.join(said)}"] if said else []
+    for first in [checks[0] for checks in by_cause.values()][1 : 1 + MOST_FINDINGS]:
+        if first.failure:
+            lines.append(f"{first.dataset}: {first.failure.message}"[:MOST_COLUMNS])
+            lines += [f"Hint: {first.failure.hint}"[:MOST_COLUMNS]] if first.failure.hint else []
     return lines
 
 

@@ -269,6 +269,22 @@ def test_a_note_is_told_where_it_may_explain_wrong_answers():
     assert told("unset_constant") and told("absent_lane") and not told("beside_atomic")
 
 
+def test_further_failures_are_told_with_their_causes():
+    def failed(name: str, cause: str, message: str) -> dict[str, Any]:
+        return samples.check(
+            name, verdict="failed", failure={"cause": cause, "message": message, "hint": f"Try {cause}.", "place": None}
+        )
+
+    checks = [failed("one", "tail_lost", "It is 1."), failed("two", "tail_lost", "It is 2.")]
+    checks += [failed("huge", "overflow", "x" * 100_000), failed("vast", "overflow", "It is 4.")]
+    stage = samples.stage("01_first", "First", verdict="failed", checks=checks)
+    told = tell_report(make_report(samples.report(stages=[stage])))
+    assert "\nNot passed either: two (tail_lost); huge, vast (overflow)\nhuge: xxx" in told
+    assert told.count("Try tail_lost.") == told.count("\nHint: Try overflow.") == 1 and len(told) < 1000
+    told = tell_report(make_report(samples.report(stages=[stage | {"checks": [checks[0], checks[2]]}])))
+    assert "Not passed either: huge (overflow)" in told
+
+
 def test_times_are_told():
     assert "bench_2_24: 0.08830\u00a0s for 1000 iterations, 1.03× the reference's time" in tell_report(
         make_report(samples.report())
