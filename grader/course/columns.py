@@ -22,6 +22,27 @@ COMPUTED += ("Override Score", "Override Grade", "Override Status")
 # What may say who a row of a gradebook is about.
 IDENTITIES = ("id", "sis user id", "sis login id", "student", "username", "id number", "idnumber", "email address")
 IDENTITIES += ("email", "identifier", "full name")
+CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
+MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM.lower())
+
+
+def require_canvas(header: Sequence[str]) -> None:
+    """Raises UserError where that is no gradebook of Canvas's."""
+    if set(CANVAS) <= set(header):
+        return
+    named = [name for name in header if name.strip().lower() in MOODLE]
+    found = ", ".join(named or header[:8])
+    guess = " It seems to be Moodle's: give --format moodle, or the file that Canvas exports." if named else ""
+    raise UserError(f"No gradebook of Canvas's, which has columns {' and '.join(CANVAS)}: {found}.{guess}")
+
+
+def require_not_canvas(header: Sequence[str]) -> None:
+    """Raises UserError where that is a gradebook of Canvas's, which Moodle would not take."""
+    if set(CANVAS) <= set(header):
+        raise UserError(
+            f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Give --format canvas, or "
+            "Moodle's grading worksheet."
+        )
 
 
 def require_assignment(title: str) -> None:

@@ -29,6 +29,8 @@ from grader.course.columns import (
     maximum_of,
     name_columns,
     require_assignment,
+    require_canvas,
+    require_not_canvas,
 )
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
 from grader.journal.console import UserError
@@ -280,8 +282,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
 def read_canvas(gradebook: str) -> Rows:
     """Raises UserError where that is no gradebook of Canvas's."""
     rows = read_csv(gradebook)
-    if not {"Student", "ID"} <= set(rows[0]):
-        raise UserError(f"No gradebook of Canvas's, which has columns Student and ID: {', '.join(rows[0][:8])}.")
+    require_canvas(rows[0])
     return rows
 
 
@@ -336,7 +337,9 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
         "Grade": lambda student: grades[student],
         "Feedback comments": lambda student: feedback[student],
     }
-    filled, unknown = fill(read_csv(gradebook), students_by_name(entries), columns)
+    rows = read_csv(gradebook)
+    require_not_canvas(rows[0])
+    filled, unknown = fill(rows, students_by_name(entries), columns)
     return mark_of(gradebook) + filled, unknown
 
 

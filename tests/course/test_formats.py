@@ -457,6 +457,24 @@ def test_moodle_grades_and_feedback():
     assert check_csv(text)[2][3] == "33.32" and unknown == []
 
 
+def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
+    (report := tmp_path / "al1.json").write_text(json.dumps(samples.report()))
+    worksheet = "Identifier,Full name,Email address,Grade,Maximum grade\nParticipant 7,Ada,al1,-,50.00\n"
+    for wanted, text, says in (
+        ("moodle", CANVAS, "seems to be Canvas's: it has columns Student and ID. Give --format canvas"),
+        (
+            "canvas",
+            worksheet,
+            "Identifier, Full name, Email address, Maximum grade. It seems to be Moodle's: give --fo",
+        ),
+        ("canvas", "Username\nal1\n", "It seems to be Moodle's: give --format moodle"),
+    ):
+        (book := tmp_path / "book.csv").write_text(text)
+        words = ("--format", wanted, "--gradebook", book, "--title", "Dot (7)", "--output", tmp_path / "out.csv")
+        said = run_module("grader.course.export", report, *words)
+        assert said.returncode == 2 and says in said.stderr and not (tmp_path / "out.csv").exists()
+
+
 def test_gradebooks_refuse_what_is_ambiguous():
     with pytest.raises(UserError, match="More than one report: al1"):
         canvas(entries("al1", "al1"))
