@@ -259,6 +259,7 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
         row("copied", stage("a", source_hash="y")),
         row("fast", stage("e", verdict="error", cause="implausible_timing")),
         row("open", stage("f"), sandbox="none"),
+        row("broken", status="archive_refused"),
         row("ours", status="judge_error"),
     ]
     alike = [Alike("a", "copied", "copy", 1.0)]  # nothing new: it is the same file
@@ -266,6 +267,7 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
     assert "much alike" in [remark.what for remark in find_remarks(rows, [Alike("a", "fine", "copy", 0.9)])]
     assert found == [
         ("ours", "our fault"),
+        ("broken", "not opened"),
         ("fast", "implausible timing"),
         ("open", "graded without a sandbox"),
         ("slow", "slow"),

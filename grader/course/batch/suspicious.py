@@ -34,7 +34,7 @@ def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
         one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
         if not one or one != other:  # the same file was remarked already
             share = f"{pair.share:.0%} of it is in {pair.other}'s"
-            remarks.append(Remark(5, pair.one, pair.stage, "much alike", share))
+            remarks.append(Remark(6, pair.one, pair.stage, "much alike", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
 
@@ -43,8 +43,10 @@ def look_at(row: Row) -> list[Remark]:
     remarks = []
     if row.status == "judge_error":
         remarks.append(Remark(0, row.key, "", "our fault", row.detail))
+    if row.status == "archive_refused":
+        remarks.append(Remark(1, row.key, "", "not opened", row.detail))
     if row.sandbox == "none":
-        remarks.append(Remark(2, row.key, "", "graded without a sandbox"))
+        remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:
         remarks += look_at_stage(row.key, stage)
     by_hash: dict[str, list[str]] = defaultdict(list)
@@ -53,26 +55,26 @@ def look_at(row: Row) -> list[Remark]:
             by_hash[stage.source_hash].append(stage.stage)
     for stages in by_hash.values():
         if len(stages) > 1:
-            remarks.append(Remark(4, row.key, stages[0], "the same file as another stage", ", ".join(stages[1:])))
+            remarks.append(Remark(5, row.key, stages[0], "the same file as another stage", ", ".join(stages[1:])))
     return remarks
 
 
 def look_at_stage(key: str, stage: Stage) -> list[Remark]:
     """One stage's timing."""
     if stage.cause == "implausible_timing":
-        return [Remark(1, key, stage.stage, "implausible timing", "faster than its data can be moved")]
+        return [Remark(2, key, stage.stage, "implausible timing", "faster than its data can be moved")]
     remarks = []
     ratio, low, high = stage.ratio, stage.ratio_low, stage.ratio_high
     if stage.cause in ("protocol", "timed_output_wrong", "kept_state"):
-        remarks.append(Remark(2, key, stage.stage, stage.cause.replace("_", " ")))
+        remarks.append(Remark(3, key, stage.stage, stage.cause.replace("_", " ")))
     if ratio is None or low is None or high is None:
         return remarks
     if ratio >= SLOW:
-        remarks.append(Remark(3, key, stage.stage, "slow", f"{ratio:.3g} times the reference's time"))
+        remarks.append(Remark(4, key, stage.stage, "slow", f"{ratio:.3g} times the reference's time"))
     if stage.ambiguous:
-        remarks.append(Remark(6, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} of the reference's"))
+        remarks.append(Remark(7, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} of the reference's"))
     if low <= FULL_MARK <= high or abs(ratio / FULL_MARK - 1) < NEAR:
-        remarks.append(Remark(7, key, stage.stage, "near the mark", f"{ratio:.4g}; up to {FULL_MARK} is full points"))
+        remarks.append(Remark(8, key, stage.stage, "near the mark", f"{ratio:.4g}; up to {FULL_MARK} is full points"))
     return remarks
 
 
@@ -84,7 +86,7 @@ def same_files(rows: Sequence[Row]) -> list[Remark]:
             if stage.source_hash and stage.cause not in ("missing_file", "empty_file"):
                 owners[stage.stage, stage.source_hash].append(row.key)
     return [
-        Remark(4, keys[0], stage, "the same file as others", f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}")
+        Remark(5, keys[0], stage, "the same file as others", f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}")
         for (stage, _), keys in owners.items()
         if len(keys) > 1
     ]
