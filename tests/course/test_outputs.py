@@ -194,6 +194,17 @@ def make_rows(count: int) -> list[Row]:
     return rows
 
 
+def test_the_distribution_is_of_those_who_handed_something_in() -> None:
+    rows = make_rows(3)
+    for row, points in zip(rows, (30, 30, 60), strict=True):
+        row.points = points
+    absent = [Row(key, "", [key], "", "", [], "not_submitted", "", 0) for key in ("x1", "x2", "x3", "x4")]
+    assert "3 students; the median is 50% of the points." in page_of(rows)
+    page = page_of(rows + absent)
+    assert "3 students; the median is 50% of the points; without 4 students who handed nothing in." in page
+    assert "<title>0 to 5%: 0 students" in page
+
+
 def page_of(rows: list[Row]) -> str:
     everyone = [final for row in rows for final in finals(row, Policy(), 60)]
     stages = [f"{n:02}_stage" for n in range(1, 13)]

@@ -128,8 +128,9 @@ def link(key: str) -> Html:
 
 
 def make_distribution(finals: Sequence[Final]) -> Html | None:
-    """How many students have how many points."""
-    shares = [final.points / final.most for final in finals if final.points is not None and final.most > 0]
+    """How many students have how many points, of those who handed something in."""
+    present = [final for final in finals if final.row.status != "not_submitted"]
+    shares = [final.points / final.most for final in present if final.points is not None and final.most > 0]
     if not shares:
         return None
     bins = Counter(min(max(int(share * BINS), 0), BINS - 1) for share in shares)
@@ -148,6 +149,8 @@ def make_distribution(finals: Sequence[Final]) -> Html | None:
     ]  # fmt: skip
     middle = statistics.median(shares)
     label = f"{plural(len(shares), 'student')}; the median is {middle:.0%} of the points"
+    if absent := len(finals) - len(present):
+        label += f"; without {plural(absent, 'student')} who handed nothing in"
     line = tag("line", x1="0", x2="100%", y1=130.5, y2=130.5, class_="axis")
     picture = tag("svg", *bars, line, *ticks, width="100%", height=154, role="img", aria_label=label)
     return tag("section", tag("h2", "Points"), tag("figure", picture, tag("figcaption", label, ".")))
