@@ -124,3 +124,24 @@ def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
         said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)
         assert said.returncode == 2 and says in said.stderr
     assert "--item 01_first: " in mark(graded, "id,points\nal1,7\n", "--item", "01_first")[1]
+
+
+def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
+    who = ("--student", "al1", "--reason", "x")
+    (marks := graded.root / "marks.csv").write_text("id,points\nal1,7\n")
+    for words in (
+        ("due", "--at", "2020-01-01T00:00Z"),
+        ("extend", *who, "--until", "2020-01-02T00:00Z"),
+        ("points", *who, "--points", "7", "--of", "10"),
+        ("points", "--from", marks, "--of", "10"),
+        ("override", *who, "--points", "7"),
+        ("without", "--kind", "speed"),
+        ("without", "--undo"),
+        ("override", *who, "--undo"),
+    ):
+        assert "do not have all decisions" not in graded.verb("status").stdout
+        said = graded.verb(*words).stdout
+        assert f"Gradebook, feedback and page have it after  warplab-course report {graded.out}" in said
+        said = graded.verb("status").stdout
+        assert f"page do not have all decisions yet: warplab-course report {graded.out}\n" in said, words
+        graded.verb("report")

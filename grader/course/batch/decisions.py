@@ -6,7 +6,6 @@ import argparse
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from grader.course.batch.database import Database
@@ -47,7 +46,7 @@ def due(options: argparse.Namespace) -> int:
     print(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if policy.due and not policy.trust_dates):
         print(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
-    say_report(options.folder)
+    say_report(database)
     return 0
 
 
@@ -87,7 +86,7 @@ def without(options: argparse.Namespace) -> int:
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
         print(f"Set by hand, and above that: {', '.join(above)}.")
-    say_report(options.folder)
+    say_report(database)
     return 0
 
 
@@ -144,7 +143,7 @@ def points_from_file(options: argparse.Namespace) -> int:
     )
     others = {member for row in database.rows() for member in row.members} - set(students)
     print(f"{options.item}: {plural(len(marks), 'student')} marked, {len(others)} not.")
-    say_report(options.folder)
+    say_report(database)
     return 0
 
 
@@ -218,7 +217,7 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
             late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
             hides = ", set by hand: nothing else counts" if final.override else ""
             print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
-    say_report(options.folder)
+    say_report(database)
     return 0
 
 
@@ -240,6 +239,7 @@ def require_between(name: str, value: float, least: float, most: float = math.in
         raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
 
 
-def say_report(folder: Path) -> None:
-    """What shows the instructor's decision to others."""
-    print(f"Gradebook, feedback and page have it after  warplab-course report {folder}")
+def say_report(database: Database) -> None:
+    """What shows the instructor's decision to others, who see the one of before until then."""
+    database.set_facts(decided=(database.fact("decided") or 0) + 1)
+    print(f"Gradebook, feedback and page have it after  warplab-course report {database.file.parent}")

@@ -28,7 +28,7 @@ from grader.journal.console import read_json, write_atomically
 
 def write_outputs(database: Database, settings: Settings) -> Path:
     """Writes all of it; returns the page's path."""
-    policy = read_policy(database)
+    decided, policy = database.fact("decided"), read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
     everyone = choose_latest(final for row in rows for final in by_key[row.key])
@@ -47,6 +47,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     journals = {row.key for row in rows if (settings.folder / "feedback" / safe_name(row.key) / JOURNAL).is_file()}
     page = make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals)
     write_atomically(file, page)
+    database.set_facts(shown=decided)
     return file
 
 
