@@ -129,7 +129,7 @@ def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
 def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
     who = ("--student", "al1", "--reason", "x")
     (marks := graded.root / "marks.csv").write_text("id,points\nal1,7\n")
-    for words in (
+    decisions = (
         ("due", "--at", "2020-01-01T00:00Z"),
         ("extend", *who, "--until", "2020-01-02T00:00Z"),
         ("points", *who, "--points", "7", "--of", "10"),
@@ -138,10 +138,12 @@ def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
         ("without", "--kind", "speed"),
         ("without", "--undo"),
         ("override", *who, "--undo"),
-    ):
-        assert "do not have all decisions" not in graded.verb("status").stdout
+    )
+    for number, words in enumerate(decisions, 1):
         said = graded.verb(*words).stdout
         assert f"Gradebook, feedback and page have it after  warplab-course report {graded.out}" in said
-        said = graded.verb("status").stdout
-        assert f"page do not have all decisions yet: warplab-course report {graded.out}\n" in said, words
-        graded.verb("report")
+        assert graded.database().fact("decided") == number
+    todo = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
+    assert todo in graded.verb("status").stdout
+    graded.verb("report")
+    assert todo not in graded.verb("status").stdout

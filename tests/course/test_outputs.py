@@ -71,6 +71,7 @@ def test_partners_do_not_read_what_was_decided_for_one_alone(course: Course) -> 
     course.verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
     course.verb("report")
     said = (course.out / "feedback/al1+at2/feedback.txt").read_text()
+    assert said == (course.out / "feedback/al1/feedback.txt").read_text()
     assert "talk: 2 of 5 points." in said and "Together 14 of 25 points for al1 and at2" in said
 
 

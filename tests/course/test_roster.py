@@ -73,6 +73,27 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     assert "Its name says al1, too, who handed in something else." not in book["al1"]["remarks"]
 
 
+def test_a_partner_has_the_same_feedback_until_the_partnership_ends(course: Course) -> None:
+    def read(student: str) -> dict[str, str]:
+        folder = course.out / "feedback" / student
+        return {file.name: file.read_text() for file in folder.iterdir()} if folder.is_dir() else {}
+
+    name = f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz"
+    pack(course, name)
+    course.grade("--roster", write_roster(course, ROSTER))
+    assert read("al1") == read("at200") and "report.json" in read("al1") and not read("zo8")
+    (course.handed_in / "al1.zip").write_bytes(b"PK")  # her own, which has no report
+    course.grade()
+    assert set(read("al1")) == {"feedback.txt", "index.html"} and "truncated" in read("al1")["feedback.txt"]
+    (course.handed_in / "al1.zip").unlink()
+    shutil.rmtree(course.out)
+    course.grade("--roster", write_roster(course, ROSTER))
+    assert read("al1") == read("at200")
+    (course.handed_in / name).rename(course.handed_in / name.replace("-al1", ""))
+    course.grade()
+    assert read("at200") and not read("al1")
+
+
 def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None:
     course.hand_in("packed", "fine")  # one stage alone
     shutil.make_archive(str(course.root / "packed"), "gztar", course.handed_in / "packed")

@@ -13,7 +13,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from grader.course.batch.database import STATUSES, Database, Row
-from grader.course.batch.grading import safe_name
 from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final, leave_out
 from grader.course.batch.submissions import is_for_instructor
@@ -78,13 +77,13 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
         failure["message"] = hide_names(failure["message"], new_names)
 
 
-def write_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> None:
-    """index.html, feedback.txt and report.json in feedback/<name of the submission>/."""
-    target = folder / "feedback" / safe_name(row.key)
+def write_feedback(target: Path, database: Database, row: Row, finals: list[Final]) -> None:
+    """index.html, feedback.txt and report.json of a submission in the folder `target`."""
     remarks, sums = describe_submission(row, finals), sum_up(finals)
     said = [*remarks, *sums]
     below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
     if row.grade is None:
+        (target / "report.json").unlink(missing_ok=True)  # of what was handed in before
         write_atomically(target / "feedback.txt", "\n".join([*said, ""]))
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.course.batch.alike import Alike, find_alike
@@ -34,7 +35,8 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     everyone = choose_latest(final for row in rows for final in by_key[row.key])
     for row in rows:
         if row.status not in ("", "not_submitted"):
-            write_feedback(settings.folder, database, row, by_key[row.key])
+            write_feedback(settings.folder / "feedback" / safe_name(row.key), database, row, by_key[row.key])
+    share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
     write_atomically(settings.folder / "gradebook.csv", gradebook)
     alike, notes = compare(rows, settings)
@@ -49,6 +51,26 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     write_atomically(file, page)
     database.set_facts(shown=decided)
     return file
+
+
+def share_feedback(
+    folder: Path,
+    database: Database,
+    rows: Sequence[Row],
+    everyone: Sequence[Final],
+    by_key: Mapping[str, list[Final]],
+) -> None:
+    """Gives partners after whom no submission is called the same feedback, as long as they are partners; the journal
+    stays with the submission."""
+    own = {safe_name(row.key) for row in rows if row.status != "not_submitted"}
+    present = [final for final in everyone if final.row.status != "not_submitted"]
+    shared = {name: final.row for final in present if (name := safe_name(final.student)) not in own}
+    for name in set(database.fact("shared") or []) - shared.keys() - own:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    database.set_facts(shared=sorted(shared))
+    for name, row in shared.items():
+        if row.status:
+            write_feedback(folder / name, database, row, by_key[row.key])
 
 
 def all_finals(database: Database, settings: Settings) -> list[Final]:
