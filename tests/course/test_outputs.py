@@ -19,7 +19,7 @@ import pytest
 from grader.course.batch.alike import Alike, find_alike
 from grader.course.batch.dashboard import count_all, make_dashboard, pseudonym
 from grader.course.batch.database import Database, Row, Stage
-from grader.course.batch.feedback import redact
+from grader.course.batch.feedback import describe_submission, redact
 from grader.course.batch.policy import Policy, finals
 from grader.course.batch.suspicious import find_remarks
 from tests.course.batches import STAGES, Course
@@ -136,6 +136,18 @@ def test_lateness_is_counted_in_days_begun() -> None:
 def test_nobody_is_late_within_the_grace_and_then_from_the_date_on() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), grace_minutes=15, percent_per_day=10)
     assert [late(hours, policy) for hours in (0.25, 0.26, 24, 24.1)] == [10, 9, 9, 8]
+
+
+def test_who_is_late_reads_when_it_was_due_and_handed_in() -> None:
+    row = Row("k", "", ["s"], "2026-11-22T23:30:00Z", "the archive's name", [], "graded", "", 0, 1, 10, 20)
+    policy = Policy(datetime.fromisoformat("2026-11-21T23:59+01:00"), percent_per_day=10)
+    assert describe_submission(row, finals(row, policy, 20)) == [
+        "Handed in 2 days late, where each day begun counts: at 2026-11-23 00:30:00, as the archive's name says, and "
+        "due at 2026-11-21 23:59:00 (UTC+01:00). 2 points less."
+    ]
+    policy.extensions["s"] = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    (said,) = describe_submission(row, finals(row, policy, 20))
+    assert "1 day late" in said and "at 2026-11-22 23:30:00, as" in said and "due at 2026-11-22 12:00:00 (UTC)" in said
 
 
 def test_our_fault_has_no_points_rather_than_none() -> None:

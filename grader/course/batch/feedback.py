@@ -15,7 +15,7 @@ from typing import Any
 from grader.course.batch.database import STATUSES, Database, Row
 from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final, leave_out
-from grader.course.batch.submissions import is_for_instructor
+from grader.course.batch.submissions import is_for_instructor, parse_time
 from grader.course.feedback import hide_names, tell_report
 from grader.journal import page
 from grader.journal.console import write_atomically
@@ -135,12 +135,23 @@ def tell_use(final: Final) -> list[str]:
 def decisions(final: Final) -> list[str]:
     """Lateness, points given by hand and overrides, for one student."""
     words = [f"Not counted, for anybody: {' and '.join(final.without)} points."] if final.without else []
-    if final.days_late:
-        words.append(f"Handed in {plural(final.days_late, 'day')} late: {show_points(final.penalty)} points less.")
+    words += tell_late(final)
     words += [tell_item(item, most, final.given.get(item)) for item, most in sorted(final.items.items())]
     if final.override:
         words.append("Points were set by hand.")  # why is in gradebook.csv
     return [said for said in words if said]
+
+
+def tell_late(final: Final) -> list[str]:
+    """When it was handed in and due, both in the time zone of the date that was given, and what lateness costs."""
+    if not final.days_late or not final.due:
+        return []
+    handed_in = parse_time(final.row.handed_in).astimezone(final.due.tzinfo)
+    at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
+    return [
+        f"Handed in {plural(final.days_late, 'day')} late, where each day begun counts: at {at}, as "
+        f"{final.row.known_by} says, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
+    ]
 
 
 def tell_item(item: str, most: float, given: float | None) -> str:

@@ -53,6 +53,7 @@ class Final:
 
     student: str
     row: Row
+    due: datetime | None = None  # the date, or the student's extension
     days_late: int = 0
     penalty: float = 0
     given: dict[str, float] = field(default_factory=dict)
@@ -112,7 +113,8 @@ def choose_latest(everyone: Iterable[Final]) -> list[Final]:
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
     """The points of one of them."""
-    final = Final(student, row, days_late(student, row, policy))
+    due = policy.extensions.get(student, policy.due)
+    final = Final(student, row, due, days_late(row, due, policy))
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
     final.items = policy.most_of_items()
@@ -135,9 +137,8 @@ def waits_again(row: Row) -> bool:
     return row.status == "" and row.grade is not None
 
 
-def days_late(student: str, row: Row, policy: Policy) -> int:
+def days_late(row: Row, due: datetime | None, policy: Policy) -> int:
     """Days begun after the due date or the student's extension."""
-    due = policy.extensions.get(student, policy.due)
     if not due or not row.handed_in or (row.known_by == FILE_DATE and not policy.trust_dates):
         return 0
     late_s = (parse_time(row.handed_in) - due).total_seconds()
