@@ -51,10 +51,39 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     assert course.log("begin").count("cs4") == 2  # our side gets a second chance
 
 
-def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> None:
+def add_other_lab(course: Course) -> None:
     other = course.root / "labs" / "other"
     other.mkdir()
     (other / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
+
+
+def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Course) -> None:
+    add_other_lab(course)
+    for student in ("al1", "at2", "gh3"):
+        course.hand_in(student, "fine", "fine")
+    course.grade()
+    before = snapshot(course)
+    course.handed_in = course.handed_in.with_name("other.zip")
+    another = make_zip(("work/other/01_another.cu", b""))
+    hand_ins = [("al1.zip", another), ("at2/01_another.cu", b""), ("gh3.zip", b"PK")]
+    by_name = [(f"adalovelace_{number}_9_other-al1-2026-11-21-040506.tar.gz", b"") for number in range(2)]
+    for members, says in (
+        (hand_ins, "2 of 2 hand-ins are of the lab other, not lab. Nothing was graded."),
+        ([*hand_ins, ("cs4/01_first.cu", b"fine")], "2 of 3 hand-ins are of the lab other"),
+        (by_name, "2 of 2 hand-ins are of the lab other"),
+    ):
+        course.handed_in.write_bytes(make_zip(*members))
+        said = course.grade()
+        assert said.returncode == 2 and f"other.zip: {says}" in said.stderr, said.stderr
+        assert "say LAB=other (--lab other) and another OUT" in said.stderr
+        assert snapshot(course) == before
+    own = make_zip(("work/other/01_another.cu", b""), (f"work/{LAB}/{STAGES[0]}.cu", b"fine"))  # a whole kit
+    course.handed_in.write_bytes(make_zip(("al1.zip", own), ("at2/01_another.cu", b"")))
+    assert course.grade().returncode == 0
+
+
+def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> None:
+    add_other_lab(course)
     for student, name in (("al1", "01_another.cu"), ("at2", "report.docx"), ("gh3", "kernel.cu")):
         (course.hand_in(student) / name).write_text("")
     course.grade()

@@ -22,6 +22,7 @@ from grader.course.batch.decisions import KINDS, due, extend, override, points, 
 from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, safe_name, try_judge
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
+from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.policy import Final, leave_out, read_policy, tell_policy
 from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
@@ -55,6 +56,7 @@ def grade(options: argparse.Namespace) -> int:
         folder, strangers = open_submissions(options.submissions, settings)
         found, more = find_submissions(folder, lab, roster, options.out)
         strangers += more
+        require_own_lab(options.submissions, folder, found, settings)
         say_found(options.submissions, found, strangers, roster)
         database = Database(options.out / DATABASE)
         note_settings(database, settings, options)

@@ -17,7 +17,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -78,6 +78,14 @@ def read_files(entry: Path) -> dict[str, bytes]:
     if is_archive(entry.name):
         return open_inner(read_archive(read_bounded(entry, MOST_ARCHIVE_BYTES)))
     return {entry.name: read_bounded(entry, MOST_FILE_BYTES)}
+
+
+def read_entries(entries: Iterable[Path]) -> dict[str, bytes]:
+    """All files of a submission, which may be several. Raises RefusedError, OSError."""
+    files: dict[str, bytes] = {}
+    for entry in entries:
+        files |= read_files(entry)
+    return files
 
 
 def open_inner(files: dict[str, bytes]) -> dict[str, bytes]:

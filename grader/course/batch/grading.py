@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from grader.course.batch.archive import RefusedError, is_archive, read_files
+from grader.course.batch.archive import RefusedError, is_archive, read_entries
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.course.batch.submissions import Submission, file_name, pick_stages
@@ -140,9 +140,7 @@ def grade_submission(
     begin = time.monotonic()
     graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
     try:
-        files: dict[str, bytes] = {}
-        for entry in submission.entries:
-            files |= read_files(entry)
+        files = read_entries(submission.entries)
         picked, graded.notes = pick_stages(files, settings.lab, settings.wanted())
         graded.notes += add_journal(files, submission.key, settings, running or Running())
         if picked:

@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.course.batch.archive import RefusedError, read_files
+from grader.course.batch.archive import RefusedError, read_entries
 from grader.course.batch.database import Database, Graded
 from grader.course.batch.grading import (
     Running,
@@ -166,10 +166,8 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
 
 def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> None:
     """Fills the judge's cache with a submission's programs."""
-    files: dict[str, bytes] = {}
     try:
-        for entry in submission.entries:
-            files |= read_files(entry)
+        files = read_entries(submission.entries)
     except RefusedError:
         return
     picked, _ = pick_stages(files, settings.lab, settings.wanted())

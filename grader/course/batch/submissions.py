@@ -142,6 +142,15 @@ def understand(path: Path, lab: str) -> Entry | str:
     return entry
 
 
+def lab_in_name(path: Path) -> str:
+    """The lab that `make submit` wrote into an archive's name; empty where none is there."""
+    name = show_name(path)
+    if match := MOODLE.fullmatch(name) or CANVAS.fullmatch(name):
+        name = match["file"]
+    match = SUBMITTED.fullmatch(name)
+    return match["lab"] if match else ""
+
+
 def newest_archive(folder: Path, lab: str) -> str:
     """The name of the last of `make submit`'s archives of the lab that lies in a folder; empty where there is none."""
     matches = [match for path in folder.iterdir() if (match := SUBMITTED.fullmatch(show_name(path)))]

@@ -1,0 +1,49 @@
+"""Refuses another lab's hand-ins, given by mistake, before anything is graded: all would get 0 points for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.course.batch.archive import RefusedError, read_entries
+from grader.course.batch.grading import Settings, find_other_lab
+from grader.course.batch.submissions import Submission, lab_in_name, pick_stages
+from grader.journal.console import UserError
+
+MOST_SAMPLED = 20  # all of hundreds take seconds to read
+
+
+def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission], settings: Settings) -> None:
+    """Raises UserError where most hand-ins that can be read are of one other lab. `folder`: where they lie;
+    `submissions`: what was given, for the message."""
+    named = [lab for path in folder.iterdir() if (lab := lab_in_name(path)) not in ("", settings.lab)]
+    sample = labs_of(found[:: len(found) // MOST_SAMPLED + 1], settings) or named
+    if not found_most(sample):
+        return
+    labs = labs_of(found, settings)  # all of them: the sample may err
+    if other := found_most(labs or named):
+        labs += named
+        raise UserError(
+            f"{submissions}: {labs.count(other)} of {len(labs)} hand-ins are of the lab {other}, not {settings.lab}. "
+            f"Nothing was graded. To grade them, say LAB={other} (--lab {other}) and another OUT; or give the "
+            f"hand-ins of {settings.lab}."
+        )
+
+
+def found_most(labs: Sequence[str]) -> str:
+    """The lab of more than half; empty where there is none."""
+    return next((lab for lab, count in Counter(labs).items() if 2 * count > len(labs)), "")
+
+
+def labs_of(found: Sequence[Submission], settings: Settings) -> list[str]:
+    """The other lab of each hand-in that can be read; empty for one that has a stage of this lab, or of none."""
+    labs = []
+    for submission in found:
+        try:
+            files = read_entries(submission.entries)
+        except (RefusedError, OSError):
+            continue
+        own, _ = pick_stages(files, settings.lab, settings.stages)
+        labs.append("" if own else find_other_lab([name for name in files if name.endswith(".cu")], settings))
+    return labs
