@@ -144,6 +144,24 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     assert "Nobody here is called nobody" in said.stderr
 
 
+def test_regrading_tells_whose_points_changed(course: Course) -> None:
+    for number in range(22):
+        course.hand_in(f"s{number:02}", "fine", "fine")
+    course.hand_in("al1", "compile_error", "compile_error")
+    course.hand_in("at2", "break the judge", "fine")
+    course.grade()
+    assert "The points are the same for 23 students." in course.verb("regrade", "--all").stdout
+    (course.build / "mended").touch()
+    said = course.verb("regrade", "--errors").stdout
+    assert "at2: no points yet before, 12 points and 8 pending now\n" in said and "the same" not in said
+    report = (course.build / "report.json").read_text()
+    (course.build / "report.json").write_text(report.replace('"total": 6', '"total": 7.5'))
+    said = course.verb("regrade", "--all").stdout
+    assert "at2: 12 points and 8 pending before, 15 points and 8 pending now\n" in said
+    assert "s18: 12 points" in said and "s19: 12 points" not in said
+    assert said.endswith("and 3 more\nThe points are the same for 1 student.\n")
+
+
 def test_a_batch_of_before_knows_the_graders_version_alone(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()

@@ -17,6 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from grader.course.batch.changes import tell_changes
 from grader.course.batch.database import PENDING, STATUSES, Database
 from grader.course.batch.decisions import KINDS, due, extend, override, points, without
 from grader.course.batch.feedback import describe_submission, sum_up
@@ -239,11 +240,15 @@ def regrade(options: argparse.Namespace) -> int:
             settings = replace(settings, check_mode=True)
         keys, reason = choose_regraded(database, settings, options)
         trial = try_judging(settings, options) if keys else None
+        before = all_finals(database, settings)
         count = database.grade_again(keys, f"{reason}: {options.reason}" if options.reason else reason)
         print(f"{count} to grade again ({reason})")
         if absent := len(set(keys)) - count:
             print(f"{absent} asked for handed nothing in.")
-        return grade_waiting(database, settings, options, trial)
+        exit_status = grade_waiting(database, settings, options, trial)
+        for line in tell_changes(before, all_finals(database, settings), set(keys)):
+            print(line)
+        return exit_status
 
 
 def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:

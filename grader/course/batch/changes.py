@@ -1,0 +1,37 @@
+"""What grading again did to whose points."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from grader.course.batch.policy import Final
+from grader.journal.units import plural, show_points
+
+MOST_LINES = 20
+
+
+def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection[str]) -> list[str]:
+    """A line for each student whose points differ, and how many have the same. `keys`: of what was asked for; who is
+    still to be graded is left out."""
+    earlier = {final.student: tell_points(final) for final in before}
+    graded = [final for final in now if final.row.key in keys and final.row.status not in ("", "not_submitted")]
+    lines = [
+        f"{final.student}: {earlier[final.student]} before, {tell_points(final)} now"
+        for final in graded
+        if earlier[final.student] != tell_points(final)
+    ]
+    more = len(lines) - MOST_LINES
+    same = sum(final.points is not None and earlier[final.student] == tell_points(final) for final in graded)
+    return [
+        *lines[:MOST_LINES],
+        *([f"and {more} more"] if more > 0 else []),
+        *([f"The points are the same for {plural(same, 'student')}."] if same else []),
+    ]
+
+
+def tell_points(final: Final) -> str:
+    """12 points, and 8 pending; what is not known where our side broke."""
+    if final.points is None:
+        return "no points yet"
+    pending = f" and {show_points(final.pending)} pending" if final.pending else ""
+    return f"{show_points(final.points)} points{pending}"
