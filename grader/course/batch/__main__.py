@@ -26,7 +26,7 @@ from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_
 from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.policy import Final, leave_out, read_policy, tell_policy
-from grader.course.batch.run import Results, cores, grade_here, only_one, run_batch
+from grader.course.batch.run import Results, cores, grade_here, judges_at_once, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
     NOT_ON_ROSTER,
@@ -154,7 +154,8 @@ def grade_waiting(
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
             results = choose_executor(database, settings, trial.backend, options)
-            run_batch(database, settings, hash_judging(settings.root, settings.lab), results, options.jobs)
+            at_once = 0 if options.executor == "slurm" else judges_at_once(trial.backend, options.jobs)
+            run_batch(database, settings, hash_judging(settings.root, settings.lab), results, at_once)
         except KeyboardInterrupt:
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
+from collections import deque
+from statistics import fmean
 
 from grader.course.batch.database import OURS, Graded
 
 FINE = ("graded", "missing_stages")
+LATELY = 20  # whose durations tell how long the others take
 
 
 def show_duration(seconds: float) -> str:
@@ -19,12 +21,12 @@ def show_duration(seconds: float) -> str:
 
 
 class Progress:
-    """Counts, and says so. Use it in a with statement."""
+    """Counts, and says so. Use it in a with statement. `at_once`: how many are graded side by side; 0: not known."""
 
-    def __init__(self, total: int, before: int, workers: int):
-        self.total, self.before, self.workers = total, before, workers
+    def __init__(self, total: int, before: int, at_once: int):
+        self.total, self.before, self.at_once = total, before, at_once
         self.done = self.failed = self.ours = 0
-        self.begin = time.monotonic()
+        self.lately_s: deque[float] = deque(maxlen=LATELY)
 
     def __enter__(self) -> Progress:
         return self
@@ -37,16 +39,18 @@ class Progress:
         self.done += 1
         self.ours += graded.status in OURS
         self.failed += graded.status not in (*FINE, *OURS)
+        if graded.status in FINE:  # what is refused takes no time, and says nothing about the others
+            self.lately_s.append(graded.wall_s)
         self.say(graded)
 
     def left(self) -> str:
-        """How many wait, and for about how long."""
+        """How many are left, and for about how long where that is known."""
         queue = self.total - self.done
-        if not queue or not self.done:
+        running = min(self.at_once, queue)
+        if not running or not self.lately_s:
             return f"{queue} left"
-        at_once = min(self.workers, self.total)
-        begun = min(self.done + at_once / 2, self.total)  # the others at work are half done, on average
-        return f"{queue} left, about {show_duration((time.monotonic() - self.begin) / begun * (self.total - begun))}"
+        whole = queue - running / 2  # those at work are half done, on average
+        return f"{queue} left, about {show_duration(fmean(self.lately_s) * whole / running)}"
 
     def counts(self) -> str:
         """Done, failed, queue, time left."""
@@ -85,10 +89,10 @@ class LiveProgress(Progress):
             self.bar.console.print(escape(f"{key}: {graded.status} {graded.detail.partition(chr(10))[0][:120]}"))
 
 
-def make_progress(total: int, before: int, workers: int) -> Progress:
+def make_progress(total: int, before: int, at_once: int) -> Progress:
     """Live on a terminal, where rich is installed."""
     try:
         import rich  # noqa: F401
     except ImportError:
-        return Progress(total, before, workers)
-    return (LiveProgress if sys.stdout.isatty() else Progress)(total, before, workers)
+        return Progress(total, before, at_once)
+    return (LiveProgress if sys.stdout.isatty() else Progress)(total, before, at_once)

@@ -72,13 +72,18 @@ def list_gpus() -> list[str]:
     return listed.stdout.split() if listed.returncode == 0 else []
 
 
-def run_batch(database: Database, settings: Settings, lab_hash: str, results: Results, workers: int) -> None:
+def judges_at_once(backend: str, jobs: int) -> int:
+    """How many submissions grade_here() grades side by side."""
+    return (len(list_gpus()) if backend == "cuda" else 0) or jobs
+
+
+def run_batch(database: Database, settings: Settings, lab_hash: str, results: Results, at_once: int) -> None:
     """Grades all that waits, and writes each result as it comes. Raises KeyboardInterrupt and DiskFullError when every
-    judge has ended."""
+    judge has ended. `at_once`: how many are graded side by side; 0: not known."""
     waiting = database.waiting()
     counts = database.counts()
     before = sum(counts.values()) - counts.get("not_submitted", 0) - len(waiting)
-    with make_progress(len(waiting), before, workers) as progress, closing(results(waiting)) as graded_ones:
+    with make_progress(len(waiting), before, at_once) as progress, closing(results(waiting)) as graded_ones:
         for graded in graded_ones:
             keep(database, graded, lab_hash)
             progress.add(graded)
