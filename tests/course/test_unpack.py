@@ -258,7 +258,14 @@ def test_what_is_no_courses_archive_is_said(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError) as refused:
         unpack_bytes(tmp_path, make())
     assert f"{tmp_path / 'submissions.zip'}: " in str(refused.value) and says in str(refused.value)
-    assert not list((tmp_path / "out" / "handed-in").iterdir())
+    assert not list((tmp_path / "out").glob("handed-in/*"))
+
+
+@pytest.mark.parametrize("start", [b"Rar!\x1a\x07\x01\0", b"id,name\n", b""])
+def test_what_is_no_archive_is_not_unpacked(tmp_path: Path, start: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UserError):
+        unpack_bytes(tmp_path, start)
+    assert "Unpacking" not in capsys.readouterr().out
 
 
 def test_folders_without_end_are_bounded(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ MOST_HAND_IN_BYTES = 200_000_000  # ten times the largest archive that is read
 MOST_READ_BYTES = 64_000_000  # at once: what an archive's own headers may take
 MOST_STREAM_BYTES = 10**11
 MOST_PART_BYTES = 255  # of a name, on Linux's file systems
+START_BYTES = 300  # which tell an archive's kind
 CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
@@ -111,6 +112,8 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
     """The folder of submissions that an archive becomes in the batch's folder, and a sentence about each hand-in of
     which something was left out. What was unpacked before is not unpacked again. Raises UserError, OSError."""
     with file.open("rb") as stream:
+        require_archive(file, stream.read(START_BYTES))
+        stream.seek(0)
         place = out / FOLDER / hashlib.file_digest(stream, "sha256").hexdigest()[:16]
     if not place.is_dir():
         print(f"Unpacking {file} to {place} …", flush=True)
@@ -120,13 +123,26 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
             unpack_whole(file, part, lab)
             part.rename(place)  # last: what was interrupted is done anew
         except RefusedError as refused:
-            raise UserError(f"{file}: {refused} {ADVICE.get(refused.reason, AGAIN)}") from None
+            raise advise(file, refused) from None
         except OSError as error:
             raise_if_full(out, error)
             raise
         finally:
             shutil.rmtree(part, ignore_errors=True)
     return find_hand_ins(place / "files", lab), read_json(place / "left_out.json")
+
+
+def require_archive(file: Path, start: bytes) -> None:
+    """Raises UserError where a file's first bytes are no archive's."""
+    if not start:
+        raise advise(file, RefusedError("empty"))
+    if not start.startswith((b"PK", *COMPRESSED)) and start[257:262] != b"ustar":
+        raise advise(file, RefusedError("unknown_format"))
+
+
+def advise(file: Path, refused: RefusedError) -> UserError:
+    """Why everybody's archive is not unpacked, and what to try."""
+    return UserError(f"{file}: {refused} {ADVICE.get(refused.reason, AGAIN)}")
 
 
 def unpack_whole(file: Path, part: Path, lab: str) -> None:
@@ -152,9 +168,7 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
 
 def read_members(stream: IO[bytes]) -> Iterator[Member]:
     """All that is in an archive of everybody's. Raises RefusedError where that cannot be read."""
-    start = stream.read(300)
-    if not start:
-        raise RefusedError("empty")
+    start = stream.read(START_BYTES)
     with refusing_damage():
         yield from read_zip(stream) if start.startswith(b"PK") else read_tar(stream, start)
 
@@ -175,8 +189,6 @@ def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
     """Of a tar archive, in its order. `start`: its first bytes."""
     stream.seek(0)
     openers = [opener for magic, opener in COMPRESSED.items() if start.startswith(magic)]
-    if not openers and start[257:262] != b"ustar":
-        raise RefusedError("unknown_format")
     bounded = cast(IO[bytes], Bounded(openers[0](stream) if openers else stream))
     with tarfile.open(fileobj=bounded, mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
         end = 0
