@@ -38,7 +38,7 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
     """The result for the course system. Raises UserError for what is our fault."""
     graded = grade_submission(Submission("submission", entries=list(submission)), settings)
     if graded.status in STUDENTS_FAULT:
-        opened = "What was handed in is not opened: " if graded.status == "archive_refused" else ""
+        opened = "What was handed in is not opened. " if graded.status == "archive_refused" else ""
         return refuse(wanted, settings.stages, opened + graded.detail)
     if not graded.report:
         raise UserError(f"Not graded, and no fault of the submission's: {graded.detail}")

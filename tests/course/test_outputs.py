@@ -331,7 +331,7 @@ def test_every_submission_gets_feedback(course: Course) -> None:
     for student, says in (
         ("al1", "12 of 20 points so far; 8 are pending"),
         ("at2", "compile_error"),
-        ("gh3", "truncated"),
+        ("gh3", "Its end is missing."),
     ):
         folder = course.out / "feedback" / student
         assert says in (folder / "feedback.txt").read_text()

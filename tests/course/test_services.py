@@ -219,7 +219,7 @@ def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
     told = {
         "nothing": no_stage,
         "another name": f"{no_stage} It holds solution.cu.",
-        "a damaged archive": "is not opened: damaged",
+        "a damaged archive": "is not opened. It is damaged.",
         "two archives": "It holds new.zip and old.zip. Which one is meant? Hand in one of them",
     }
     assert told[what] in result["output"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.batch.changes import tell_changes
-from grader.course.batch.database import PENDING, STATUSES, Database
+from grader.course.batch.database import PENDING, STATUSES, Database, in_words
 from grader.course.batch.decisions import KINDS, due, extend, override, points, without
 from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, safe_name, try_judge
@@ -189,7 +189,7 @@ def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
 def describe(database: Database) -> str:
     """How many submissions are in which state."""
     counts = database.counts()
-    return ", ".join(f"{count} {status or 'waiting'}" for status, count in counts.items()) or "No submissions"
+    return ", ".join(f"{count} {in_words(status)}" for status, count in counts.items()) or "No submissions"
 
 
 def make_settings(options: argparse.Namespace, lab: str) -> Settings:
@@ -276,10 +276,10 @@ def status(options: argparse.Namespace) -> int:
     """How it stands; our own faults and what was refused, one by one."""
     database = open_batch(options.folder)
     for name, count in database.counts().items():
-        print(f"{count:6} {name or 'waiting'}: {STATUSES.get(name, 'to be graded')}")
+        print(f"{count:6} {in_words(name)}: {STATUSES.get(name, 'to be graded')}")
     for row in database.rows():
         if row.detail:
-            print(f"{row.key}: {row.status}: {row.detail}")
+            print(f"{row.key}: {in_words(row.status)}: {row.detail}")
     for sentence in database.fact("left_out") or []:
         print(f"Left out: {sentence}")
     for sentence in tell_policy(read_policy(database)):

@@ -54,10 +54,10 @@ MEANINGS = {
 
 
 class RefusedError(Exception):
-    """Why a submission is not opened. `reason` is a key of MEANINGS."""
+    """Why a submission is not opened, as the end of a sentence. `reason` is a key of MEANINGS."""
 
     def __init__(self, reason: str, detail: str = ""):
-        super().__init__(f"{reason}: {MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
+        super().__init__(f"{MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
         self.reason = reason
 
 
@@ -113,8 +113,8 @@ def refusing_damage() -> Iterator[None]:
         raise RefusedError("truncated" if is_truncation(error) else "damaged") from None
     except NotImplementedError:
         raise RefusedError("damaged", "or packed in a way that is not read here; use zip with deflate") from None
-    except DAMAGE as error:
-        raise RefusedError("damaged", type(error).__name__) from None
+    except DAMAGE:
+        raise RefusedError("damaged") from None
 
 
 def is_truncation(error: Exception) -> bool:

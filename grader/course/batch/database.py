@@ -129,6 +129,11 @@ class Graded:
     fingerprint: str = ""
 
 
+def in_words(status: str) -> str:
+    """A status as people read it; nothing is waiting."""
+    return status.replace("_", " ") or "waiting"
+
+
 def summarise(stage: StageReport) -> Stage:
     """One stage of a report."""
     measured = stage.main_measurement

@@ -149,7 +149,8 @@ def grade_submission(
             graded.status = "nothing_to_grade"
             graded.detail = why_nothing(files, settings)
     except RefusedError as refused:
-        graded.status, graded.detail = "archive_refused", str(refused)
+        why = str(refused)
+        graded.status, graded.detail = "archive_refused", why[0].upper() + why[1:]
         add_journal({}, submission.key, settings, running or Running())  # an earlier one is not this one's
     except (DiskFullError, StoppedError):
         raise
