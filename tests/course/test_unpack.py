@@ -227,6 +227,22 @@ def test_files_keep_their_dates(tmp_path: Path) -> None:
     assert found.handed_in == "2017-07-14T02:40:00Z"
 
 
+def test_another_download_makes_nobody_late(course: Course) -> None:
+    dates = {}
+    for day, texts in ((10, ("fine", "fine")), (20, ("fine", "better")), (15, ("fine", "better"))):
+        for student, text in zip(("al1", "at2"), texts, strict=True):
+            folder = course.hand_in(student, text)
+            for path in (*folder.iterdir(), folder):
+                os.utime(path, (day * 86400, day * 86400))
+        course.grade()
+        dates[day] = [row.handed_in[8:10] for row in course.database().rows()]
+    assert dates == {10: ["11", "11"], 20: ["11", "21"], 15: ["11", "16"]}
+    roster = course.root / "roster.csv"
+    roster.write_text("id,submitted\nal1,1970-01-25T12:00Z\nat2,\n")
+    course.grade("--roster", roster)
+    assert [row.handed_in[8:10] for row in course.database().rows()] == ["25", "16"]  # which says it for sure
+
+
 def huge_header() -> bytes:
     """A tar that says that a name in it is 1 TB long."""
     data = bytearray(make_tar(("a" * 200, b"")))

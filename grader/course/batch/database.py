@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.course.batch.submissions import Submission
+from grader.course.batch.submissions import FILE_DATE, Submission
 from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
@@ -274,7 +274,8 @@ class Database:
 
     def enter(self, submissions: Iterable[Submission]) -> None:
         """Adds what is new; what was handed in again with other contents waits to be graded again. What names and
-        roster say is renewed for all: others' hand-ins may have changed it."""
+        roster say is renewed for all: others' hand-ins may have changed it. Of files' dates, the earlier one stays
+        while the contents are the same: a newer one is another download's."""
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
         with self.transaction() as connection:
             for one in submissions:
@@ -283,9 +284,11 @@ class Database:
                 connection.execute(
                     "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
-                    " members = excluded.members, entries = excluded.entries, handed_in = excluded.handed_in,"
+                    " members = excluded.members, entries = excluded.entries, handed_in ="
+                    " iif(fingerprint = excluded.fingerprint AND known_by = ? AND excluded.known_by = ?,"
+                    " min(handed_in, excluded.handed_in), excluded.handed_in),"
                     " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes",
-                    values,
+                    [*values, FILE_DATE, FILE_DATE],
                 )
                 if old.get(one.key, one.fingerprint) != one.fingerprint:
                     connection.execute(
