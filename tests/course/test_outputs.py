@@ -16,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.batch import outputs
 from grader.course.batch.alike import Alike, find_alike
 from grader.course.batch.dashboard import count_all, make_dashboard, pseudonym
 from grader.course.batch.database import Database, Row, Stage
 from grader.course.batch.feedback import describe_submission, redact
+from grader.course.batch.grading import Settings
 from grader.course.batch.policy import Policy, finals
 from grader.course.batch.suspicious import find_remarks
 from tests.course.batches import STAGES, Course
@@ -315,6 +317,30 @@ def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> N
         files.append((key, tmp_path / f"{key}.cu"))
     pairs = {(pair.one, pair.other) for pair in find_alike("12", starter, files)}
     assert pairs == {("one", "renamed")}
+
+
+def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[list[str]] = []
+
+    def look(stage: str, starter: Path, files: list[tuple[str, Path]]) -> list[Alike]:
+        looked.append([key for key, _ in files])
+        return [Alike(stage, "ann", "bob", 0.95)]
+
+    monkeypatch.setattr(outputs, "find_alike", look)
+    settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
+    database = Database(tmp_path / "batch.sqlite")
+    rows = [Row(key, "", [key], "", "", [], "graded", "", 0) for key in ("ann", "bob")]
+    files = [tmp_path / f"submissions/{row.key}/dot/a.cu" for row in rows]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(f"// {file}")
+    for _ in range(2):
+        assert outputs.compare(database, rows, settings) == ([Alike("a", "ann", "bob", 0.95)], [])
+    assert looked == [["ann", "bob"]]
+    files[0].write_text("another")
+    outputs.compare(database, rows, settings)
+    outputs.compare(database, rows[:1], settings)
+    assert looked[1:] == [["ann", "bob"], ["ann"]]
 
 
 def test_pseudonyms_stay_and_tell_nothing() -> None:

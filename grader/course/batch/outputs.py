@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 from grader.course.batch.alike import Alike, find_alike
@@ -39,7 +41,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
     write_atomically(settings.folder / "gradebook.csv", gradebook)
-    alike, notes = compare(rows, settings)
+    alike, notes = compare(database, rows, settings)
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
@@ -103,16 +105,31 @@ def describe(database: Database, policy: Policy) -> list[str]:
     return known + tell_policy(policy)
 
 
-def compare(rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:
-    """Pairs that are much alike; or why nobody looked."""
-    alike: list[Alike] = []
+def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:
+    """Pairs that are much alike; or why nobody looked. What was found is kept while a stage's files stay the same, as
+    looking takes most of the time that the outputs take."""
+    kept = database.fact("alike") or {}
     for stage in settings.wanted():
         starter = settings.root / "starter" / settings.lab / f"{stage}.cu"
+        files = list(files_of(rows, settings, stage))
+        compared = hash_files([("", starter), *files])
+        if kept.get(stage, {}).get("of") == compared:
+            continue
         try:
-            alike += find_alike(stage, starter, files_of(rows, settings, stage))
+            kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in find_alike(stage, starter, files)]}
         except ImportError:
             return [], ["Nobody looked who is much alike: copydetect is not installed (make batch installs it)."]
-    return alike, []
+    database.set_facts(alike=kept)
+    return [Alike(*pair) for stage in settings.wanted() for pair in kept[stage]["pairs"]], []
+
+
+def hash_files(files: Iterable[tuple[str, Path]]) -> str:
+    """Of names and contents."""
+    whole = hashlib.sha256()
+    for name, file in files:
+        contents = file.read_bytes() if file.is_file() else b""
+        whole.update(f"{name}\0{hashlib.sha256(contents).hexdigest()}\n".encode("utf-8", "backslashreplace"))
+    return whole.hexdigest()
 
 
 def files_of(rows: list[Row], settings: Settings, stage: str) -> Iterator[tuple[str, Path]]:
