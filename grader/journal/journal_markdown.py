@@ -23,6 +23,7 @@ from grader.journal.journal_words import (
     tell_cpu,
     tell_cpu_drift,
     tell_facts,
+    tell_later,
     tell_measured,
     tell_noise,
     tell_others,
@@ -114,6 +115,8 @@ def one_optimisation(
         others = tell_others(journal, among, row)
         if others:
             yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
+        if later := tell_later(optimisation, chosen):
+            yield later
     else:
         yield tell_state(journal, optimisation, chosen)
     counts = choose_counts(before.inspection(place) if before else None, optimisation.inspection(place))

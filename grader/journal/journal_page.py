@@ -30,6 +30,7 @@ from grader.journal.journal_words import (
     tell_cpu_drift,
     tell_facts,
     tell_figures,
+    tell_later,
     tell_measured,
     tell_noise,
     tell_others,
@@ -188,10 +189,9 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
     chosen = optimisation.chosen(place)
     verdict = badge(chosen.verdict) if chosen and chosen.verdict else None
     heading = tag("h2", tag("span", str(number), class_="ordinal"), tag("span", optimisation.name), verdict)
-    figures = (
-        make_figures(journal, *measured)
-        if measured
-        else tag("p", tell_state(journal, optimisation, chosen), class_="note")
+    said = tell_later(optimisation, chosen) if measured else tell_state(journal, optimisation, chosen)
+    figures = join(
+        make_figures(journal, *measured) if measured else None, tag("p", said, class_="note") if said else None
     )
     last = before.inspection(place) if before else None
     columns = "two words" if optimisation.note else "figures"

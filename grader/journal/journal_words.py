@@ -294,12 +294,26 @@ def tell_others(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
 
 def tell_state(journal: Journal, optimisation: Optimisation, version: Version | None) -> str:
     """How far it came, where it was not measured."""
-    verb = "bench" if version and version.verdict == "passed" else "check"
+    later = tell_later(optimisation, version)
+    verb = "bench" if version and version.verdict == "passed" and not later else "check"
     again = f"make {verb} LAB={journal.lab} STAGE={optimisation.stage[:2]}"
     if version is None:
         return f"{NOT_MEASURED} Nothing is recorded of it. Next: {again}"
-    cause = f" ({version.cause})" if version.cause and version.verdict != "passed" else ""
-    return f"{NOT_MEASURED} The last verdict: {version.verdict or 'none on all datasets'}{cause}. Next: {again}"
+    last = f"The last verdict: {version.verdict or 'none on all datasets'}{tell_cause(version)}."
+    return f"{NOT_MEASURED} {later or last} Next: {again}"
+
+
+def tell_later(optimisation: Optimisation, version: Version | None) -> str:
+    """That the last version failed, where another stands for it; else ''."""
+    last = optimisation.versions[-1] if optimisation.versions else None
+    if version is None or last is None or last is version or last.verdict != "failed":
+        return ""
+    return f"Shown is a version that passed; the last one failed{tell_cause(last)}."
+
+
+def tell_cause(version: Version) -> str:
+    """In brackets; '' where it passed."""
+    return f" ({version.cause})" if version.cause and version.verdict != "passed" else ""
 
 
 def tell_way(optimisation: Optimisation) -> str:

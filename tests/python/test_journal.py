@@ -123,6 +123,18 @@ def test_checks_alone_give_no_figure(tmp_path: Path) -> None:
     assert not re.search(r"\d s\b|×", text)
 
 
+def test_what_failed_after_it_passed_is_said(tmp_path: Path) -> None:
+    failed = report(2, "01_serial", "b", verdict="failed")
+    said = "Shown is a version that passed; the last one failed (tail_lost)."
+    write_course(tmp_path / "checked", [report(1, "01_serial", "a"), failed])
+    assert f"Not measured yet. {said} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
+    folder = write_course(tmp_path / "timed", [report(1, "01_serial", "a", 0.1), failed])
+    assert said in text_of(tmp_path / "timed")
+    assert said in render(tmp_path / "timed", LAB, folder).markdown
+    write_course(tmp_path / "mended", [report(1, "01_serial", "a", 0.1), failed, report(3, "01_serial", "a", 0.1)])
+    assert said not in text_of(tmp_path / "mended")
+
+
 def test_an_optimisation_is_its_last_version_that_passed_and_was_timed(tmp_path: Path) -> None:
     records = [
         report(1, "01_serial", "a", 0.10),
