@@ -29,6 +29,7 @@ from grader.course.cut import CutSources, cut_datasets, cut_handout, cut_labs, s
 from grader.course.tables import renew
 from grader.journal.console import UserError, choose_labs, explain_os_error, read_json, read_text, run_command
 from grader.journal.console import write_atomically as write
+from grader.journal.units import plural
 
 GRADER = ["grader/*", "labs/precompiled.h"]
 NOT_FOR_STUDENTS = ["grader/course/*", "grader/cpu/bench/*", "datasets/*/*.py"]
@@ -353,7 +354,7 @@ def main(arguments: Sequence[str]) -> int:
     stages = {lab: len(stage_ids(sources.manifest(lab))) for lab in sources.labs()}
     print(
         f"{output}: {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
-        f"{sum(stages.values())} stages, {len(files)} files, {len(packed) / 1e6:.1f} MB"
+        f"{plural(sum(stages.values()), 'stage')}, {len(files)} files, {len(packed) / 1e6:.1f} MB"
     )
     return 0
 

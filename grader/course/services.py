@@ -38,6 +38,7 @@ from grader.course.kit import (
     revision,
 )
 from grader.journal.console import UserError, choose_labs, read_text, run_command, write_atomically
+from grader.journal.units import show_points
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
 NOT_NEEDED = ["grader/course/new_lab*", "grader/course/services*", "grader/cpu/bench/*", "starter/*", "*.md"]
@@ -73,6 +74,7 @@ def read_secret(root: Path) -> str:
         raise UserError(f"Cannot write {file}: {error.strerror}.") from None
     with os.fdopen(descriptor, "w") as stream:
         stream.write(f"{secrets.token_hex(32)}\n")
+    print(f"Made {file}, of which hidden datasets' numbers come: keep it, and use the same one wherever you grade.")
     return read_text(file)
 
 
@@ -119,6 +121,17 @@ def make_autolab(root: Path, lab: str, unsafe: bool, upto: str, build: Path) -> 
     )
 
 
+def tell_points(root: Path, lab: str, upto: str) -> str:
+    """What can be had without a GPU. Raises UserError."""
+    points = [stage["points"] for stage in cut_labs(root, {lab: upto}).manifest(lab)["stages"]]
+    most = sum(sum(kinds.values()) for kinds in points)
+    without_speed = most - sum(kinds["speed"] for kinds in points)
+    return (
+        f"Without a GPU {show_points(without_speed)} of {show_points(most)} points can be had, as speed stays pending: "
+        f"set the assignment's points to {show_points(without_speed)}, or merge a GPU's report later."
+    )
+
+
 def main(arguments: Sequence[str]) -> int:
     """Exit status 2 when it cannot be packed."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.services", description=__doc__.partition("\n")[0])
@@ -143,6 +156,7 @@ def main(arguments: Sequence[str]) -> int:
     write_atomically(output, packed)
     hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it to yourself"
     print(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")
+    print(tell_points(root, lab, options.upto.strip()))
     return 0
 
 

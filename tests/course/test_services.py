@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from grader.course.kit import find_answers, squeeze
+from grader.course.services import read_secret
 from tests.course.test_formats import check_autolab, check_gradescope
 from tests.python.support import ROOT, run_module
 
@@ -146,6 +147,22 @@ def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
             assert "04_" not in archive.read(f"datasets/dot_product/{recipes}.json").decode()
     said = run_module("grader.course.services", "gradescope", "dot_product", "--upto", "9")
     assert said.returncode == 2 and "dot_product has no stage 9" in said.stderr
+
+
+def test_what_can_be_had_without_a_gpu_is_told(tmp_path):
+    pack_it = ("grader.course.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
+    points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
+    without_speed = points["correctness"] + points["hygiene"]
+    said = run_module(*pack_it).stdout
+    assert f"Without a GPU {without_speed} of {sum(points.values())} points can be had" in said
+
+
+def test_the_secret_is_made_once_and_told(tmp_path, capsys):
+    (tmp_path / "datasets").mkdir()
+    first = read_secret(tmp_path)
+    assert "keep it, and use the same one wherever you grade" in capsys.readouterr().out
+    assert read_secret(tmp_path) == first
+    assert not capsys.readouterr().out
 
 
 def test_a_lab_that_git_does_not_track_is_refused(tmp_path):
