@@ -15,7 +15,7 @@ from grader.journal.console import UserError
 from grader.journal.units import show_points
 
 POSSIBLE = "Points Possible"  # begins Canvas's line of points
-MAXIMUM = "Maximum grade"  # Moodle's column
+MAXIMUM = "maximum grade"  # Moodle's column, in small letters
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
 COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
 COMPUTED += ("Override Score", "Override Grade", "Override Status")
@@ -23,7 +23,7 @@ COMPUTED += ("Override Score", "Override Grade", "Override Status")
 IDENTITIES = ("id", "sis user id", "sis login id", "student", "username", "id number", "idnumber", "email address")
 IDENTITIES += ("email", "identifier", "full name")
 CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
-MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM.lower())
+MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 
 
 def require_canvas(header: Sequence[str]) -> None:
@@ -99,10 +99,15 @@ def read_number(cell: str) -> float | None:
     return float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else None
 
 
+def maximum_column(header: Sequence[str]) -> str:
+    """What the file calls Moodle's column of the maximum: its worksheets differ in capitals. Empty without one."""
+    return next((name for name in header if name.strip().casefold() == MAXIMUM), "")
+
+
 def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
     """The most that Canvas or Moodle has for a column; None where the file does not say."""
-    if MAXIMUM in rows[0]:
-        at = rows[0].index(MAXIMUM)
+    if maximum := maximum_column(rows[0]):
+        at = rows[0].index(maximum)
         return min((most for row in rows[1:] if (most := read_number(row[at])) is not None), default=None)
     return read_number(points_cell(rows, column)) if column in rows[0] else None
 
@@ -118,12 +123,12 @@ def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
     ]
 
 
-def compare_with_moodle(theirs: float, ours: float, above: Sequence[str]) -> list[str]:
-    """What to do where Moodle's maximum is another than ours. `above`: whose grades are above it."""
+def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence[str]) -> list[str]:
+    """What to do where Moodle's maximum, in that column, is another than ours. `above`: whose grades are above it."""
     said = []
     if abs(theirs - ours) >= 0.005:
         said.append(
-            f"The column '{MAXIMUM}' says {show_points(theirs)}, and these points are of {show_points(ours)}. Set the "
+            f"The column '{column}' says {show_points(theirs)}, and these points are of {show_points(ours)}. Set the "
             f"assignment's maximum grade to {show_points(ours)} in Moodle before the import."
         )
     if above:

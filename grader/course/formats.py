@@ -26,6 +26,7 @@ from grader.course.columns import (
     compare_with_canvas,
     compare_with_moodle,
     list_assignments,
+    maximum_column,
     maximum_of,
     name_columns,
     require_assignment,
@@ -318,7 +319,7 @@ def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title:
     above = [
         entry.student for entry in entries if points(entry.report.total.points) > theirs and grade_of(entry.report)
     ]
-    return compare_with_moodle(theirs, ours, above)
+    return compare_with_moodle(maximum_column(rows[0]), theirs, ours, above)
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:

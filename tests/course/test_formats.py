@@ -418,9 +418,13 @@ def test_another_maximum_stays_and_is_said():
     assert "The column 'Dot (7)' is of 20 points in Canvas, and these are of 50." in said
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Twice (1)") == []
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Next lab") == []
-    worksheet = "Identifier,Email address,Grade,Maximum grade\nParticipant 7,al1,-,{0}\nParticipant 8,at2,-,{0}\n"
+
+
+@pytest.mark.parametrize("maximum", ["Maximum grade", "Maximum Grade"])
+def test_moodles_maximum_is_compared_in_any_spelling(maximum):
+    worksheet = f"Identifier,Email address,Grade,{maximum}\nParticipant 7,al1,-,{{0}}\nParticipant 8,at2,-,{{0}}\n"
     other, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
-    assert "'Maximum grade' says 20, and these points are of 50. Set" in other
+    assert f"'{maximum}' says 20, and these points are of 50. Set" in other
     assert above == "Moodle leaves out grades above its maximum, 20, though not their feedback: al1, at2."
     assert len(compare_maxima(entries("al1"), "moodle", worksheet.format('"100,00"'))) == 1
     assert compare_maxima(entries("al1"), "moodle", worksheet.format("50.00")) == []
