@@ -26,6 +26,11 @@ CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 
 
+def separator_of(text: str) -> str:
+    """What is between the columns of a CSV file, by its first line: a German Excel saves semicolons."""
+    return max(",;\t", key=text.partition("\n")[0].count)
+
+
 def require_canvas(header: Sequence[str]) -> None:
     """Raises UserError where that is no gradebook of Canvas's."""
     if set(CANVAS) <= set(header):

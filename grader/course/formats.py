@@ -32,6 +32,7 @@ from grader.course.columns import (
     require_assignment,
     require_canvas,
     require_not_canvas,
+    separator_of,
 )
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
 from grader.journal.console import UserError
@@ -233,7 +234,7 @@ def defuse(cell: str) -> str:
 
 
 def write_csv(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as CSV."""
+    """Rows as CSV with commas, which Canvas and Moodle take."""
     text = io.StringIO()
     csv.writer(text).writerows([[defuse(cell) for cell in row] for row in rows])
     return text.getvalue()
@@ -242,7 +243,8 @@ def write_csv(rows: Sequence[Sequence[str]]) -> str:
 def read_csv(text: str) -> Rows:
     """A gradebook that was exported before. Raises UserError."""
     try:
-        rows = [row for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"))) if row]
+        lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=separator_of(text))
+        rows = [row for row in lines if row]
     except csv.Error as error:
         raise UserError(f"The gradebook cannot be read as CSV: {error}.") from None
     if not rows:

@@ -431,6 +431,16 @@ def test_moodles_maximum_is_compared_in_any_spelling(maximum):
     assert compare_maxima(entries("al1"), "moodle", "username\nal1\n") == []
 
 
+def test_gradebooks_with_semicolons_are_read_and_written_with_commas():
+    text, unknown = canvas(entries("al1"), CANVAS.replace(",", ";").replace("20.00", "20,00"), "dot")
+    assert text == canvas(entries("al1"), CANVAS.replace("20.00", '"20,00"'), "dot")[0] and unknown == []
+    worksheet = "Identifier;Full name;Grade;Maximum grade\nParticipant 7;Lovelace, Ada;-;20,00\n"
+    text, unknown = moodle(entries("7"), f"\ufeff{worksheet}")
+    assert text.startswith("\ufeffIdentifier,Full name,Grade,Maximum grade,Feedback comments\r\n") and unknown == []
+    assert check_csv(text)[1][:4] == ["Participant 7", "Lovelace, Ada", "33.32", "20,00"]
+    assert len(compare_maxima(entries("7"), "moodle", worksheet)) == 2
+
+
 def test_a_term_in_one_table():
     """What one lab's export wrote is the next one's gradebook, as BATCH.md says."""
     one, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
