@@ -38,7 +38,7 @@ def test_marks_of_a_file(graded: Course) -> None:
     code, said = mark(
         graded, "\ufeffE-mail;Points;Comment\nada@example.org;7,5;good plots\nAlan@example.org;10;\nk@x.y;;\n"
     )
-    assert code == 0 and "journal: 2 students marked, 1 not" in said
+    assert code == 0 and "journal: 2 students marked by marks.csv; 2 of 3 have points for it now." in said
     lines = gradebook(graded)
     assert [(lines[one]["points"], lines[one]["of"]) for one in ("al1", "at2", "kj3")] == [
         ("19.5", "30"),
@@ -47,6 +47,15 @@ def test_marks_of_a_file(graded: Course) -> None:
     ]
     listed = graded.verb("status").stdout
     assert "journal 7.5 of 10 (good plots)" in listed and "journal 10 of 10 (marks.csv)" in listed
+
+
+def test_a_further_file_says_how_many_have_points_now(graded: Course) -> None:
+    mark(graded, "id,points\nal1,7\nat2,0\n")
+    assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,8\n")[1]
+    assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
+    graded.verb("points", "--student", "al1", "--undo", "--reason", "an error")
+    assert "journal: 1 student marked by marks.csv; 2 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
+    assert "plots: 1 student marked by marks.csv; 1 of 3" in mark(graded, "id,points\nkj3,9\n", "--item", "plots")[1]
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,10 @@ def points_from_file(options: argparse.Namespace) -> int:
             for student, mark, reason in zip(students, marks, reasons, strict=True)
         ],
     )
-    others = {member for row in database.rows() for member in row.members} - set(students)
-    print(f"{options.item}: {plural(len(marks), 'student')} marked, {len(others)} not.")
+    everyone = all_finals(database, kept_settings(database))
+    have = sum(options.item in final.given for final in everyone)
+    marked = f"{options.item}: {plural(len(marks), 'student')} marked by {options.file.name}"
+    print(f"{marked}; {have} of {len(everyone)} have points for it now.")
     say_report(database)
     return 0
 
