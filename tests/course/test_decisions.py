@@ -128,6 +128,37 @@ def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
     assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
 
 
+def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
+    al1, at2 = ("--student", "al1", "--reason", "x"), ("--student", "at2", "--reason", "x")
+    for words in (
+        ("override", *al1, "--points", "5"),
+        ("override", *al1, "--points", "15"),
+        ("override", *at2, "--points", "3"),
+        ("extend", *at2, "--until", "2020-01-02T00:00Z"),
+        ("override", *at2, "--undo"),
+        ("points", *al1, "--points", "7", "--of", "10"),
+        ("points", *al1, "--points", "1", "--of", "2", "--item", "plots"),
+        ("points", *al1, "--points", "8", "--of", "10"),
+    ):
+        assert graded.verb(*words).returncode == 0
+    said = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
+    held = {what for when, what in said if "before" not in when}
+    past = {what for when, what in said if when.startswith("By hand before, 20")}
+    assert held == {
+        "al1, set to 15 points (x)",
+        "at2, until 2020-01-02T00:00:00+00:00 (x)",
+        "al1, journal 8 of 10 (x)",
+        "al1, plots 1 of 2 (x)",
+    }
+    assert past == {
+        "al1, set to 5 points, replaced (x)",
+        "at2, set to 3 points, undone (x)",
+        "at2, override taken back (x)",
+        "al1, journal 7 of 10, replaced (x)",
+    }
+    assert {what for _, what in said[: len(held)]} == held
+
+
 def test_an_item_has_a_column_of_its_own(graded: Course) -> None:
     for item, says in (("status", "--item status: gradebook.csv has"), ("ID", "--item ID: "), (" ", "--item: it is")):
         said = graded.verb("points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item)

@@ -284,8 +284,8 @@ def status(options: argparse.Namespace) -> int:
         print(f"Left out: {sentence}")
     for sentence in tell_policy(read_policy(database)):
         print(sentence)
-    for time, student, what, why in database.decisions():
-        print(f"By hand, {time}: {student}, {what} ({why})")
+    for holds, time, student, what, why in database.decisions():
+        print(f"By hand{'' if holds else ' before'}, {time}: {student}, {what} ({why})")
     if database.fact("decided") != database.fact("shown"):
         print(f"Gradebook, feedback and page do not have all decisions yet: warplab-course report {options.folder}")
     return 0

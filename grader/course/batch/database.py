@@ -69,6 +69,13 @@ CREATE TABLE IF NOT EXISTS overrides (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
 """
 
+# Of each table: what a newer decision replaces, when it only takes one back, what it is called, what it says.
+DECISIONS = (
+    ("extensions", "student", "until = ''", "'extension'", "'until ' || until"),
+    ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
+    ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
+)
+
 
 class DiskFullError(UserError):
     """There is no room left: the batch stops, and what was written stands."""
@@ -426,13 +433,16 @@ class Database:
                 places = ", ".join("?" * len(line))
                 connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
 
-    def decisions(self) -> list[tuple[str, str, str, str]]:
-        """All that was decided by hand, oldest first: time, student, what, why."""
+    def decisions(self) -> list[tuple[bool, str, str, str, str]]:
+        """All that was decided by hand, what is in force first, oldest first: whether it is, time, student, what,
+        why."""
+        tables = [
+            f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
+            f" iif({undo}, {name} || ' taken back', {what}) AS what, reason FROM {table}"
+            for table, of, undo, name, what in DECISIONS
+        ]
         return self.query(
-            "SELECT time, student, iif(until = '', 'extension taken back', 'until ' || until), reason FROM extensions"
-            " UNION ALL SELECT time, student,"
-            " item || iif(points < 0, ' taken back', printf(' %g of %g', points, most)), reason FROM points"
-            " UNION ALL SELECT time, student,"
-            " iif(points < 0, 'override taken back', printf('set to %g points', points)), reason FROM overrides"
-            " ORDER BY time"
+            "SELECT NOT undo AND undone IS NULL AS holds, time, student,"
+            " what || iif(undo OR undone IS NULL, '', iif(undone, ', undone', ', replaced')), reason"
+            f" FROM ({' UNION ALL '.join(tables)}) ORDER BY holds DESC, time"
         )
