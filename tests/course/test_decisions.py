@@ -128,6 +128,24 @@ def test_what_was_not_decided_cannot_be_taken_back(graded: Course) -> None:
     assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
 
 
+def test_partners_without_points_are_named(course: Course) -> None:
+    for team in ("al1-at2-kj3", "gh4"):
+        course.hand_in(team, "fine", "fine")
+    (course.root / "roster.csv").write_text("id\nal1\nat2\nkj3\ngh4\n")
+    course.grade("--roster", course.root / "roster.csv")
+
+    def said(student: str, *more: str) -> str:
+        return course.verb("points", "--student", student, "--reason", "x", *more).stdout
+
+    given = ("--points", "7", "--of", "10")
+    assert "Partners" not in said("gh4", *given)
+    words = "Partners of the same hand-in without points for journal: at2, kj3."
+    assert words in said("al1", *given)
+    assert "Partners" not in said("al1", "--undo")
+    assert "without points for journal: al1, kj3." in mark(course, "id,points\nat2,7\n")[1]
+    assert "Partners" not in said("al1", "--student", "kj3", *given)
+
+
 def test_status_marks_what_is_no_longer_in_force(graded: Course) -> None:
     al1, at2 = ("--student", "al1", "--reason", "x"), ("--student", "at2", "--reason", "x")
     for words in (

@@ -145,6 +145,7 @@ def points_from_file(options: argparse.Namespace) -> int:
     have = sum(options.item in final.given for final in everyone)
     marked = f"{options.item}: {plural(len(marks), 'student')} marked by {options.file.name}"
     print(f"{marked}; {have} of {len(everyone)} have points for it now.")
+    say_partners(everyone, students, options.item)
     say_report(database)
     return 0
 
@@ -214,13 +215,24 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
     if options.undo:
         require_decided(database, table, students, values.get("item", ""))
     database.insert(table, [{"student": student, "time": now()} | values for student in students])
-    for final in all_finals(database, kept_settings(database)):
+    everyone = all_finals(database, kept_settings(database))
+    for final in everyone:
         if final.student in students:
             late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
             hides = ", set by hand: nothing else counts" if final.override else ""
             print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
+    if table == "points" and not options.undo:
+        say_partners(everyone, students, options.item)
     say_report(database)
     return 0
+
+
+def say_partners(everyone: Sequence[Final], students: Collection[str], item: str) -> None:
+    """Who has none of the points that students of the same hand-in were given."""
+    keys = {final.row.key for final in everyone if final.student in students}
+    without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
+    if without:
+        print(f"Partners of the same hand-in without points for {item}: {', '.join(without)}. Is it for them, too?")
 
 
 def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
