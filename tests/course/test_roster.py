@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import shutil
 import unicodedata
@@ -177,6 +178,11 @@ def test_nobody_is_credited_by_who_is_not_in_the_team(course: Course) -> None:
     pack(course, f"turingalan_1002_77_{LAB}-zo8-al1-2026-11-20-101010.tar.gz")
     course.grade("--roster", write_roster(course, ROSTER))
     assert [name for name, status in course.statuses().items() if status == "graded"] == ["at200"]
+    remark = "The archive's name says zo8 and al1, and not at200, who handed it in."
+    assert remark in gradebook(course)["at200"]["remarks"]
+    first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
+    assert f"<td>names others</td><td>{html.escape(remark)}</td>" in first
+    assert "name says" not in (course.out / "feedback/at200/feedback.txt").read_text()
 
 
 def test_a_better_roster_gives_ids_to_what_was_graded_before(course: Course) -> None:

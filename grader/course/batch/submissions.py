@@ -35,6 +35,7 @@ TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 NOT_ON_ROSTER = "Not on the roster."
 FOUND_BY_NAME = "The roster has no"
+NAMES_OTHERS = "The archive's name says"
 
 
 @dataclass
@@ -291,7 +292,9 @@ def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -
         team = [known[part.casefold()] for part in split_team(submission.team, set(known))]
         if known and submission.team and not team:
             submission.notes.append(f"Its name says {submission.team}, and not all of these are on the roster.")
-        if not {student.id for student in team} & set(submission.members):
+        if team and not {student.id for student in team} & set(submission.members):
+            said = " and ".join(student.id for student in team)
+            submission.notes.append(f"{NAMES_OTHERS} {said}, and not {submission.key}, who handed it in.")
             continue
         for student in team:
             if student.id in submission.members:
@@ -306,7 +309,7 @@ def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -
 
 def is_for_instructor(note: str) -> bool:
     """Whether a remark is no student's business."""
-    return note == NOT_ON_ROSTER or note.startswith(FOUND_BY_NAME)
+    return note == NOT_ON_ROSTER or note.startswith((FOUND_BY_NAME, NAMES_OTHERS))
 
 
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grader.course.batch.alike import Alike
 from grader.course.batch.database import Row, Stage
+from grader.course.batch.submissions import NAMES_OTHERS
 
 FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
 NEAR = 0.01
@@ -45,6 +46,7 @@ def look_at(row: Row) -> list[Remark]:
         remarks.append(Remark(0, row.key, "", "our fault", row.detail))
     if row.status == "archive_refused":
         remarks.append(Remark(1, row.key, "", "not opened", row.detail))
+    remarks += [Remark(1, row.key, "", "names others", note) for note in row.notes if note.startswith(NAMES_OTHERS)]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:
