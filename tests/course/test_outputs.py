@@ -152,6 +152,12 @@ def test_who_is_late_reads_when_it_was_due_and_handed_in() -> None:
     assert "1 day late" in said and "at 2026-11-22 23:30:00, as" in said and "due at 2026-11-22 12:00:00 (UTC)" in said
 
 
+def test_what_had_nothing_to_grade_is_looked_at_first() -> None:
+    slip = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
+    (remark,) = find_remarks([slip], [])
+    assert (remark.key, remark.what, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
+
+
 def test_our_fault_has_no_points_rather_than_none() -> None:
     row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
     assert finals(row, Policy(), 20)[0].points is None

@@ -46,6 +46,8 @@ def look_at(row: Row) -> list[Remark]:
         remarks.append(Remark(0, row.key, "", "our fault", row.detail))
     if row.status == "archive_refused":
         remarks.append(Remark(1, row.key, "", "not opened", row.detail))
+    if row.status == "nothing_to_grade":
+        remarks.append(Remark(1, row.key, "", "nothing to grade", row.detail))
     remarks += [Remark(1, row.key, "", "names others", note) for note in row.notes if note.startswith(NAMES_OTHERS)]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
