@@ -10,6 +10,7 @@ import random
 import signal
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,38 @@ def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> 
         "at2": no_stage,
         "gh3": f"{no_stage} It holds kernel.cu.",
     }
+
+
+def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> None:
+    member = zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, 10, 0, 0))
+    files = {name: make_zip((member, name.encode())) for name in ("first.zip", "second.zip")}
+    name = "Ada_5_assignsubmission_file_"
+    course.handed_in.rmdir()
+    course.handed_in = course.handed_in.with_name("all.zip")
+    course.handed_in.write_bytes(make_zip(*((f"{name}/{file}", content) for file, content in files.items())))
+    course.grade()
+    (folder,) = course.out.glob(f"handed-in/*/files/{name}")
+    how = f"To have one of them graded, delete the others from {folder}, and give the same command."
+    (row,) = course.database().rows()
+    assert row.notes == [how] and "first.zip and second.zip. Which one is meant? Hand in one" in row.detail
+    assert how in (course.out / "report.html").read_text()
+    assert "To have" not in (course.out / "feedback/5/feedback.txt").read_text()
+    (folder / "first.zip").unlink()
+    course.grade()
+    (row,) = course.database().rows()
+    assert row.status == "missing_stages" and how not in row.notes
+
+
+def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) -> None:
+    folder = course.hand_in("al1")
+    for name, hour in (("first.zip", 10), ("second.zip", 9)):
+        with zipfile.ZipFile(folder / name, "w") as archive:
+            archive.writestr(zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, hour, 0, 0)), name)
+    course.grade()
+    assert (course.out / "submissions/al1" / LAB / f"{STAGES[0]}.cu").read_text() == "first.zip"
+    note = "first.zip counts: the newest file is in it. Not used: second.zip"
+    assert note in (course.out / "feedback/al1/feedback.txt").read_text()
+    assert note in (course.out / "gradebook.csv").read_text()
 
 
 def test_again_grades_only_what_is_new_or_changed(course: Course) -> None:

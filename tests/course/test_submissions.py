@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import calendar
+import io
 import os
+import tarfile
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +85,66 @@ def test_moodle_names(folder: Path) -> None:
     (folder / "Alan_Turing_34_assignsubmission_file_lab.zip").write_text("")
     found, _ = find(folder)
     assert {key: one.name for key, one in found.items()} == {"12": "Ada M. Lovelace", "34": "Alan_Turing"}
+
+
+OLD, NEW = (2026, 11, 20, 10, 0, 0), (2026, 11, 20, 12, 0, 0)
+UNKNOWN = (1980, 1, 1, 0, 0, 0)
+
+
+def write_archive(file: Path, *times: tuple[int, ...]) -> None:
+    """A zip or tar of one file a time."""
+    if file.suffix == ".zip":
+        with zipfile.ZipFile(file, "w") as archive:
+            for number, time in enumerate(times):
+                archive.writestr(zipfile.ZipInfo(f"0{number}_first.cu", time), file.name)
+        return
+    with tarfile.open(file, "w:gz") as archive:
+        for number, time in enumerate(times):
+            member = tarfile.TarInfo(f"0{number}_first.cu")
+            member.mtime = calendar.timegm(time)
+            archive.addfile(member, io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("archives", "note"),
+    [
+        ({"a.zip": [OLD, NEW], "b.zip": [OLD]}, "a.zip counts: the newest file is in it. Not used: b.zip"),
+        ({"a.tgz": [OLD], "b.tgz": [NEW]}, "b.tgz counts: the newest file is in it. Not used: a.tgz"),
+        (
+            {"lab-al1-2026-11-20-120000.tar.gz": [NEW], "lab-al1-2026-11-20-130000.tar.gz": [OLD]},
+            "lab-al1-2026-11-20-130000.tar.gz counts: the time in its name is the latest. Not used: "
+            "lab-al1-2026-11-20-120000.tar.gz",
+        ),
+        (
+            {"a.zip": [OLD], "other-al1-2026-11-20-130000.tar.gz": [NEW]},
+            "a.zip counts: the others' names say another lab. Not used: other-al1-2026-11-20-130000.tar.gz",
+        ),
+        ({"a.zip": [NEW], "b.zip": [NEW]}, ""),
+        ({"a.zip": [NEW], "b.zip": [UNKNOWN]}, ""),
+        ({"a.zip": [NEW], "b.zip": []}, ""),
+        ({"a.zip": [OLD], "b.tgz": [NEW]}, ""),  # a zip's times are of no zone
+        ({"a.zip": [OLD, NEW]}, ""),
+    ],
+)
+def test_of_archives_in_one_folder_the_latest_counts(folder: Path, archives: dict[str, Any], note: str) -> None:
+    own = folder / "Ada_5_assignsubmission_file_"
+    own.mkdir()
+    for name, times in archives.items():
+        write_archive(own / name, *times)
+    found, _ = find(folder)
+    used = note.partition(" counts")[0]
+    assert (found["5"].entries, found["5"].notes) == ([own / used], [note] if note else [])
+    assert (found["5"].known_by == "the archive's name") == used.startswith("lab-")
+    (own / "01_first.cu.txt").write_text("")  # code beside them counts
+    assert find(folder)[0]["5"].entries == [own]
+
+
+def test_a_damaged_archive_beside_another_leaves_the_choice(folder: Path) -> None:
+    own = folder / "Ada_5_assignsubmission_file_"
+    own.mkdir()
+    write_archive(own / "a.zip", OLD)
+    (own / "b.zip").write_bytes(b"PK")
+    assert find(folder)[0]["5"].entries == [own]
 
 
 def test_names_of_make_submit_and_the_latest_counts(folder: Path) -> None:

@@ -29,6 +29,7 @@ MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000
 MOST_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
+NO_TIMES = ((1980, 1, 1, 0, 0, 0), (0,))  # of files in an archive that keeps none
 ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -115,6 +116,28 @@ def refusing_damage() -> Iterator[None]:
         raise RefusedError("damaged", "or packed in a way that is not read here; use zip with deflate") from None
     except DAMAGE:
         raise RefusedError("damaged") from None
+
+
+def newest_times(archives: Iterable[Path]) -> list[tuple[int, ...]]:
+    """When the newest file in each archive was changed, to compare. Nothing where that tells nothing: one cannot be
+    read or has no times, or some are zips, whose times are of no zone, and others are not."""
+    try:
+        times = [newest_time(read_bounded(archive, MOST_ARCHIVE_BYTES)) for archive in archives]
+    except (RefusedError, OSError):
+        return []
+    return times if len({len(time) for time in times}) == 1 and not {(), *NO_TIMES} & set(times) else []
+
+
+def newest_time(data: bytes) -> tuple[int, ...]:
+    """The date and time of a zip's newest file, or a tar's in seconds; () where there is no file. Raises
+    RefusedError."""
+    read_archive(data)  # within bounds, or not at all
+    with refusing_damage():
+        if data.startswith(b"PK"):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                return max((entry.date_time for entry in archive.infolist() if not entry.is_dir()), default=())
+        with tarfile.open(fileobj=io.BytesIO(inflate(data)), mode="r:") as archive:
+            return max(((int(member.mtime),) for member in archive if member.isreg()), default=())
 
 
 def is_truncation(error: Exception) -> bool:

@@ -23,7 +23,7 @@ from typing import Any
 from grader.course.batch.archive import RefusedError, is_archive, read_entries
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
-from grader.course.batch.submissions import Submission, file_name, pick_stages
+from grader.course.batch.submissions import TO_CHOOSE, Submission, file_name, pick_stages
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
 from grader.journal.report import Failure, Report
@@ -31,6 +31,7 @@ from grader.journal.report import Failure, Report
 LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # of what failed by our fault
 MOST_WORDS = 500
+WHICH = "Which one is meant?"
 MOST_NAMED = 3  # files in a sentence
 LINKED = ("grader/core", "grader/io", "grader/judge")  # what the judge is made of
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
@@ -109,11 +110,17 @@ def why_nothing(files: dict[str, bytes], settings: Settings) -> str:
     sources = sorted(name for name in files if name.endswith((".cu", ".cpp")))
     stage = f"{settings.wanted()[0]}.cu"
     if len(archives) > 1 and not sources:
-        return f"It holds {name_some(archives)}. Which one is meant? Hand in one of them, or files such as {stage}."
+        return f"It holds {name_some(archives)}. {WHICH} Hand in one of them, or files such as {stage}."
     why = f"No file is called as a stage of {settings.lab}, such as {stage}."
     if other := find_other_lab(sources, settings):
         why = f"This is of the lab {other}, not {settings.lab}."
     return why + (f" It holds {name_some(sources + archives)}." if sources else "")
+
+
+def tell_how_to_choose(entry: Path) -> list[str]:
+    """To the instructor, of several archives."""
+    how = "delete the others from" if entry.is_dir() else "put it in the place of"
+    return [f"{TO_CHOOSE} {how} {entry}, and give the same command."]
 
 
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:
@@ -148,6 +155,7 @@ def grade_submission(
         else:
             graded.status = "nothing_to_grade"
             graded.detail = why_nothing(files, settings)
+            graded.notes += tell_how_to_choose(submission.entries[0]) if WHICH in graded.detail else []
     except RefusedError as refused:
         why = str(refused)
         graded.status, graded.detail = "archive_refused", why[0].upper() + why[1:]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from grader.course.batch.archive import is_archive, is_useful
+from grader.course.batch.archive import is_archive, is_useful, newest_times
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
@@ -35,6 +35,7 @@ TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 NOT_ON_ROSTER = "Not on the roster."
 FOUND_BY_NAME = "The roster has no"
+TO_CHOOSE = "To have one of them graded,"
 NAMES_OTHERS = "The archive's name says"
 
 
@@ -75,6 +76,7 @@ class Entry:
     time: datetime | None = None
     late: bool = False
     team: str = ""  # ids in the name of `make submit`'s archive
+    note: str = ""
 
     def when(self) -> tuple[datetime, int]:
         """The later one counts."""
@@ -120,7 +122,8 @@ def find_submissions(
 def understand(path: Path, lab: str) -> Entry | str:
     """What an entry's name says, or why it is no submission of this lab."""
     name = show_name(path)
-    entry = Entry(path, name)
+    used, note = choose_archive(path, lab) if path.is_dir() else (path, "")
+    entry = Entry(used, name, note=note)
     whole_name = name
     if match := MOODLE.fullmatch(name) or CANVAS.fullmatch(name):
         groups = match.groupdict()
@@ -129,7 +132,7 @@ def understand(path: Path, lab: str) -> Entry | str:
         if match.re is CANVAS:
             entry.attempt = int(groups["attempt"])
         elif path.is_dir():
-            name = newest_archive(path, lab)
+            name = show_name(used) if note else newest_archive(path, lab)
     if match := SUBMITTED.fullmatch(name):
         if match["lab"] != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
@@ -150,6 +153,32 @@ def lab_in_name(path: Path) -> str:
         name = match["file"]
     match = SUBMITTED.fullmatch(name)
     return match["lab"] if match else ""
+
+
+def choose_archive(folder: Path, lab: str) -> tuple[Path, str]:
+    """The latest of several archives in a folder, with no code beside them, and a remark; the folder itself where
+    there is one at most, or where times do not tell."""
+    archives = sorted(path for path in folder.iterdir() if is_archive(path.name))
+    of_lab = [path for path in archives if lab_in_name(path) in ("", lab)]
+    has_code = any(path.name.lower().endswith((".cu", ".cu.txt")) for path in folder.rglob("*"))
+    latest, why = find_latest(of_lab) if len(archives) > 1 and not has_code else (None, "")
+    if not latest:
+        return folder, ""
+    others = ", ".join(show_name(path) for path in archives if path != latest)
+    return latest, f"{show_name(latest)} counts: {why}. Not used: {others}"
+
+
+def find_latest(archives: Sequence[Path]) -> tuple[Path | None, str]:
+    """The latest of some archives, and why it is; None where times do not tell."""
+    if len(archives) == 1:
+        return archives[0], "the others' names say another lab"
+    named = [match["time"] for path in archives if (match := SUBMITTED.fullmatch(show_name(path)))]
+    by_name = len(named) == len(archives)
+    times = named if by_name else newest_times(archives)
+    if not times or times.count(max(times)) > 1:
+        return None, ""
+    why = "the time in its name is the latest" if by_name else "the newest file is in it"
+    return archives[times.index(max(times))], why
 
 
 def newest_archive(folder: Path, lab: str) -> str:
@@ -194,6 +223,7 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     earlier = [show_name(entry.path) for entry in entries if entry.is_readable() and entry not in used]
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
+    submission.notes += [entry.note for entry in used if entry.note]
     if any(entry.late for entry in used):
         submission.notes.append("Canvas calls it late.")
     time = used[-1].time
@@ -309,7 +339,7 @@ def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -
 
 def is_for_instructor(note: str) -> bool:
     """Whether a remark is no student's business."""
-    return note == NOT_ON_ROSTER or note.startswith((FOUND_BY_NAME, NAMES_OTHERS))
+    return note == NOT_ON_ROSTER or note.startswith((FOUND_BY_NAME, NAMES_OTHERS, TO_CHOOSE))
 
 
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:

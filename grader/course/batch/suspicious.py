@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.course.batch.alike import Alike
 from grader.course.batch.database import Row, Stage
-from grader.course.batch.submissions import NAMES_OTHERS
+from grader.course.batch.submissions import NAMES_OTHERS, TO_CHOOSE
 
 FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
 NEAR = 0.01
@@ -47,7 +47,8 @@ def look_at(row: Row) -> list[Remark]:
     if row.status == "archive_refused":
         remarks.append(Remark(1, row.key, "", "not opened", row.detail))
     if row.status == "nothing_to_grade":
-        remarks.append(Remark(1, row.key, "", "nothing to grade", row.detail))
+        choices = [note for note in row.notes if note.startswith(TO_CHOOSE)]
+        remarks.append(Remark(1, row.key, "", "nothing to grade", " ".join([row.detail, *choices])))
     remarks += [Remark(1, row.key, "", "names others", note) for note in row.notes if note.startswith(NAMES_OTHERS)]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
