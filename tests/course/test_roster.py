@@ -74,6 +74,20 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     assert "Its name says al1, too, who handed in something else." not in book["al1"]["remarks"]
 
 
+def test_partners_have_lines_of_their_own_names(course: Course) -> None:
+    pack(course, f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz")
+    course.hand_in("zo8-gh3", "fine")
+    course.grade("--roster", write_roster(course, f'{ROSTER}gh3,"Hopper, Grace",,\n'))
+    book = gradebook(course)
+    names = {"at200": "Alan Turing", "al1": "Ada Lovelace", "zo8": "Zoë Ångström", "gh3": "Hopper, Grace"}
+    assert {student: line["name"] for student, line in book.items()} == names
+    assert f"</th><td>{names['gh3']}</td>" in (course.out / "report.html").read_text()
+    assert book["al1"]["remarks"] == "For at200 and al1, as its name says."
+    assert book["gh3"]["remarks"].startswith("For zo8 and gh3, as its name says.")
+    feedback = (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "For at200 and al1, as its name says." in feedback
+
+
 def test_a_partner_has_the_same_feedback_until_the_partnership_ends(course: Course) -> None:
     def read(student: str) -> dict[str, str]:
         folder = course.out / "feedback" / student
@@ -101,7 +115,8 @@ def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None
     shutil.rmtree(course.handed_in / "packed")
     name = f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz"
     (course.root / "packed.tar.gz").rename(course.handed_in / name)
-    credited, not_credited = "For al1, too, as its name says.", "Its name says al1, too, who handed in something else."
+    credited = "For at200 and al1, as its name says."
+    not_credited = "Its name says al1, too, who handed in something else."
     missing = f"Not handed in: {STAGES[1]}"
 
     def remarks() -> str:

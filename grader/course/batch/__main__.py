@@ -69,6 +69,7 @@ def grade(options: argparse.Namespace) -> int:
             forget(settings.folder, [folder, *database.entries()])
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
+            database.set_facts(names={student.id: student.name for student in roster if student.name})
         return grade_waiting(database, settings, options)
 
 

@@ -228,7 +228,7 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
     return tag(
         "tr",
         tag("th", student, scope="row"),
-        tag("td", row.name),
+        tag("td", final.name),
         tag("td", row.status or "waiting", class_=row.status or None),
         value_cell(points, -1 if final.points is None else final.points),
         value_cell(show_points(final.pending) if final.pending else NONE, final.pending),

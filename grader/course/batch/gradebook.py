@@ -23,7 +23,7 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
         numbers += [number(by_stage.get(stage)) for stage in stages]
         unused = [f"Not used, because a later one is there: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
-        words = [final.student, row.name, row.status or "waiting"]
+        words = [final.student, final.name, row.status or "waiting"]
         rows.append([*words, *numbers, final.override, row.handed_in, remarks])
     return write_csv(rows)
 

@@ -35,6 +35,9 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
     everyone = choose_latest(final for row in rows for final in by_key[row.key])
+    names = database.fact("names") or {}
+    for final in everyone:
+        final.name = names.get(final.student, final.name)
     for row in rows:
         if row.status not in ("", "not_submitted"):
             write_feedback(settings.folder / "feedback" / safe_name(row.key), database, row, by_key[row.key])

@@ -53,6 +53,7 @@ class Final:
 
     student: str
     row: Row
+    name: str = ""  # the student's own where the roster has it, else all of the submission
     due: datetime | None = None  # the date, or the student's extension
     days_late: int = 0
     penalty: float = 0
@@ -114,7 +115,7 @@ def choose_latest(everyone: Iterable[Final]) -> list[Final]:
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
     """The points of one of them."""
     due = policy.extensions.get(student, policy.due)
-    final = Final(student, row, due, days_late(row, due, policy))
+    final = Final(student, row, row.name, due, days_late(row, due, policy))
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
     final.items = policy.most_of_items()

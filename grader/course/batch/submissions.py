@@ -334,7 +334,8 @@ def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -
             else:
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"
-                submission.notes.append(f"For {student.id}, too, as its name says.")
+        if len(submission.members) > 1:
+            submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
 
 
 def is_for_instructor(note: str) -> bool:
