@@ -100,6 +100,19 @@ def test_what_was_handed_in_in_the_place_of_a_stage_is_named(course: Course) -> 
     }
 
 
+def test_what_is_empty_is_said_to_be(course: Course) -> None:
+    course.hand_in("al1")
+    (course.hand_in("at2") / "empty.zip").write_bytes(make_zip())
+    (course.handed_in / "gh3.zip").write_bytes(make_zip(("folder/", b"")))
+    (course.handed_in / "zo8.zip").write_bytes(make_zip(("report.pdf", b"")))
+    course.grade()
+    details = {row.key: row.detail for row in course.database().rows()}
+    empty = f"It is empty: there is no file in it. Hand in files such as {STAGES[0]}.cu."
+    assert {student for student, detail in details.items() if detail == empty} == {"al1", "at2", "gh3"}
+    assert details["zo8"] == f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
+    assert '<td class="nothing_to_grade">nothing to grade</td>' in (course.out / "report.html").read_text()
+
+
 def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> None:
     member = zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, 10, 0, 0))
     files = {name: make_zip((member, name.encode())) for name in ("first.zip", "second.zip")}

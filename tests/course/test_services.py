@@ -234,7 +234,7 @@ def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
     assert result["score"] == 0
     no_stage = f"No file is called as a stage of {LAB}, such as {STAGES[0]}.cu."
     told = {
-        "nothing": no_stage,
+        "nothing": "It is empty: there is no file in it.",
         "another name": f"{no_stage} It holds solution.cu.",
         "a damaged archive": "is not opened. It is damaged.",
         "two archives": "It holds new.zip and old.zip. Which one is meant? Hand in one of them",

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from grader.course.batch.database import OURS, STATUSES, Row, Stage
+from grader.course.batch.database import OURS, STATUSES, Row, Stage, in_words
 from grader.course.batch.grading import safe_name
 from grader.course.batch.journals import JOURNAL
 from grader.course.batch.policy import Final
@@ -73,7 +73,7 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
     counts = Counter(row.status for row in rows)
     items = []
     for status in ["", *STATUSES]:
-        words = join(tag("strong", counts[status]), f" {status.replace('_', ' ') or 'waiting'}")
+        words = join(tag("strong", counts[status]), f" {in_words(status)}")
         kind = "ours" if status in OURS else None
         if counts[status]:
             items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
@@ -229,7 +229,7 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
         "tr",
         tag("th", student, scope="row"),
         tag("td", final.name),
-        tag("td", row.status or "waiting", class_=row.status or None),
+        tag("td", in_words(row.status), class_=row.status or None),
         value_cell(points, -1 if final.points is None else final.points),
         value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
         value_cell(plural(final.days_late, "day") if final.days_late else NONE, final.days_late),

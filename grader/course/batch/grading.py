@@ -104,13 +104,21 @@ def safe_name(key: str) -> str:
     return f"{plain or 'x'}-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 
 
-def why_nothing(files: dict[str, bytes], settings: Settings) -> str:
+def is_empty(files: dict[str, bytes], entries: Sequence[Path]) -> bool:
+    """Whether nothing was handed in but empty folders and archives; of a folder, `files` has only what is read."""
+    inside = (file for entry in entries if entry.is_dir() for file in entry.rglob("*"))
+    return not files and all(file.is_dir() or is_archive(file.name) for file in inside)
+
+
+def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str:
     """Why none of these files is graded."""
     archives = sorted(filter(is_archive, files))
     sources = sorted(name for name in files if name.endswith((".cu", ".cpp")))
     stage = f"{settings.wanted()[0]}.cu"
     if len(archives) > 1 and not sources:
         return f"It holds {name_some(archives)}. {WHICH} Hand in one of them, or files such as {stage}."
+    if empty:
+        return f"It is empty: there is no file in it. Hand in files such as {stage}."
     why = f"No file is called as a stage of {settings.lab}, such as {stage}."
     if other := find_other_lab(sources, settings):
         why = f"This is of the lab {other}, not {settings.lab}."
@@ -154,7 +162,7 @@ def grade_submission(
             judge(picked, submission, settings, running or Running(), graded, environment or {})
         else:
             graded.status = "nothing_to_grade"
-            graded.detail = why_nothing(files, settings)
+            graded.detail = why_nothing(files, settings, is_empty(files, submission.entries))
             graded.notes += tell_how_to_choose(submission.entries[0]) if WHICH in graded.detail else []
     except RefusedError as refused:
         why = str(refused)
