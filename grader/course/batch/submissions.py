@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from grader.course.batch.archive import is_archive, is_useful, newest_times
+from grader.course.columns import separator_of
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
@@ -440,9 +441,7 @@ def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     if file.is_file() and is_spreadsheet(file):
         raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
     text = compose(read_text(file).removeprefix("\ufeff"))
-    first = text.partition("\n")[0]
-    separator = max(",;\t", key=first.count)
-    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text)))
     columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in lines[0]] if lines else []
     return columns, list(enumerate(lines[1:], 2))
 
