@@ -1,22 +1,31 @@
 #pragma once
-// Sends and receives protocol packets with their file descriptors. Header-only: the runner is built without our
-// libraries.
+// Carries protocol packets. Requests and their descriptors go to the runner over a socket on which the runner cannot
+// send; answers and findings come back over a pipe, which cannot carry descriptors: whatever the runner does, reading
+// from it and closing it never makes the judge wait. Header-only: the runner is built without our libraries.
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+
+#include "grader/io/protocol.h"
+#include "grader/io/status_page.h"
 
 namespace warplab::protocol {
 
 inline constexpr int max_descriptors = 24;
 
-/// Sends one packet; false when the other end is gone or its queue stays full.
-template <class Packet>
-bool send_packet(int channel, const Packet& packet, const int* descriptors = nullptr, int count = 0) {
-    iovec part{const_cast<Packet*>(&packet), sizeof packet};
+enum class Sent { whole, refused, closed };  // refused: the queue is full, so the runner no longer reads
+
+/// Sends one request without waiting.
+inline Sent send_request(int socket, const Request& request, const int* descriptors = nullptr, int count = 0) {
+    iovec part{const_cast<Request*>(&request), sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * max_descriptors)] = {};
     msghdr message{};
     message.msg_iov = &part;
@@ -31,18 +40,16 @@ bool send_packet(int channel, const Packet& packet, const int* descriptors = nul
         std::memcpy(CMSG_DATA(header), descriptors, sizeof(int) * static_cast<std::size_t>(count));
     }
     ssize_t sent;
-    do sent = sendmsg(channel, &message, MSG_NOSIGNAL);
+    do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
-    return sent == static_cast<ssize_t>(sizeof packet);
+    if (sent == static_cast<ssize_t>(sizeof request)) return Sent::whole;
+    return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) ? Sent::refused : Sent::closed;
 }
 
-enum class Received { packet, closed, malformed, nothing };
-
-/// Receives one packet and up to `room` descriptors. A packet of another size is `malformed` and none of it is used;
-/// descriptors nobody asked for are closed.
-template <class Packet>
-Received receive_packet(int channel, Packet& packet, int* descriptors, int room, int& count, int flags = 0) {
-    iovec part{&packet, sizeof packet};
+/// Waits for a request and up to max_descriptors descriptors, which the caller closes. False when the judge is gone or
+/// sent something else.
+inline bool receive_request(int socket, Request& request, int* descriptors, int& count) {
+    iovec part{&request, sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * max_descriptors)];
     msghdr message{};
     message.msg_iov = &part;
@@ -51,25 +58,59 @@ Received receive_packet(int channel, Packet& packet, int* descriptors, int room,
     message.msg_controllen = sizeof control;
     count = 0;
     ssize_t got;
-    do got = recvmsg(channel, &message, flags | MSG_CMSG_CLOEXEC);
+    do got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
-    if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Received::nothing : Received::closed;
-    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    for (cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr; header;
+         header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        const std::size_t total = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < total; ++i) {
-            int descriptor;
-            std::memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof descriptor);
-            if (count < room)
-                descriptors[count++] = descriptor;
-            else
-                close(descriptor);
-        }
+        const auto bytes = header->cmsg_len - CMSG_LEN(0);
+        std::memcpy(descriptors + count, CMSG_DATA(header), bytes);
+        count += static_cast<int>(bytes / sizeof(int));
     }
-    if (got == 0) return Received::closed;
-    if (got != static_cast<ssize_t>(sizeof packet) || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
-        return Received::malformed;
-    return Received::packet;
+    return got == static_cast<ssize_t>(sizeof request) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+}
+
+/// What the runner writes: this, then the Answer or Finding itself, in one write.
+enum class PacketKind : std::uint32_t { answer = 0x57414e53, finding = 0x5746494e };
+
+template <class Content>
+struct Packet {
+    PacketKind kind;
+    std::uint32_t reserved = 0;  // keeps the content aligned to 8 bytes
+    Content content;
+};
+static_assert(sizeof(Packet<Answer>) <= PIPE_BUF && sizeof(Packet<Finding>) <= PIPE_BUF, "a write is whole or nothing");
+
+/// The write system call itself: a submission can define a function called write.
+inline long write_directly(int file, const void* bytes, std::size_t count) {
+#if defined(__x86_64__)
+    long result;
+    asm volatile("syscall"
+                 : "=a"(result)
+                 : "0"(static_cast<long>(SYS_write)), "D"(static_cast<long>(file)), "S"(bytes), "d"(count)
+                 : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long number asm("x8") = SYS_write;
+    register long result asm("x0") = file;
+    register const void* from asm("x1") = bytes;
+    register std::size_t length asm("x2") = count;
+    asm volatile("svc 0" : "+r"(result) : "r"(number), "r"(from), "r"(length) : "memory");
+    return result;
+#else
+    return write(file, bytes, count);
+#endif
+}
+
+/// Writes one packet; waits while the pipe is full. False when the judge is gone or the descriptor is no longer the
+/// pipe.
+template <class Content>
+bool send_packet(int pipe, PacketKind kind, const Content& content) {
+    const Packet<Content> packet{kind, 0, content};
+    long written;
+    do written = write_directly(pipe, &packet, sizeof packet);
+    while (written == -EINTR);
+    return written == static_cast<long>(sizeof packet);
 }
 
 }  // namespace warplab::protocol

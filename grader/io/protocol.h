@@ -1,16 +1,17 @@
 #pragma once
-// The language between judge and runner: fixed-size packets on a SOCK_SEQPACKET pair, file descriptors as ancillary
-// data. The judge asks, the runner answers once. Nothing the runner answers is believed; every field is bounded. Before
-// its answer it sends what check mode finds (status_page.h), a packet each, at once.
+// The language between judge and runner: fixed-size packets (channel.h). The judge asks, the runner answers once. The
+// judge checks and bounds every field of an answer and trusts none. Before its answer the runner sends each finding of
+// check mode (status_page.h) as it happens.
 
 #include <cstdint>
 
 namespace warplab::protocol {
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
-inline constexpr int channel_fd = 3;                // the runner's end
-inline constexpr int status_fd = 4;                 // the runner's StatusPage
+inline constexpr int request_fd = 3;                // in the runner: requests come from here
+inline constexpr int status_fd = 4;                 // its StatusPage
+inline constexpr int answer_fd = 5;                 // answers and findings go there
 inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = 16;
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };

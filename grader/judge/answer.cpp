@@ -1,15 +1,19 @@
 #include "grader/judge/answer.h"
 
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <optional>
 
 #include "grader/io/channel.h"
 
 namespace warplab {
 namespace {
+
+constexpr std::size_t chunk_bytes = 4096;
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
@@ -18,16 +22,14 @@ bool is_well_formed(const protocol::Answer& answer, protocol::Ask asked) {
            is_time(answer.event_s) && is_time(answer.wall_s);
 }
 
-/// Bytes of the packet that comes next, which stays; less than 0 when there is none.
-ssize_t next_size(int channel) {
-    char byte;
-    return recv(channel, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT | MSG_TRUNC);
-}
-
-template <class Packet>
-protocol::Received take_packet(int channel, Packet& packet) {
-    int extra = 0;
-    return protocol::receive_packet(channel, packet, nullptr, 0, extra, MSG_DONTWAIT);
+/// Moves a packet's content from the front of `bytes`; nothing while it is not whole.
+template <class Content>
+std::optional<Content> take_content(std::string& bytes) {
+    protocol::Packet<Content> packet;
+    if (bytes.size() < sizeof packet) return std::nullopt;
+    std::memcpy(static_cast<void*>(&packet), bytes.data(), sizeof packet);
+    bytes.erase(0, sizeof packet);
+    return packet.content;
 }
 
 /// Of the same kind at the same places.
@@ -38,44 +40,52 @@ bool is_same(const Finding& a, const Finding& b) {
 
 }  // namespace
 
-bool take_findings(int channel, std::vector<Finding>& findings) {
-    static_assert(sizeof(Finding) != sizeof(protocol::Answer), "they are told apart by their size");
-    while (next_size(channel) == sizeof(Finding)) {
-        Finding finding;
-        if (findings.size() >= most_findings || take_packet(channel, finding) != protocol::Received::packet)
-            return false;
-        findings.push_back(finding);
+Inbox::Read Inbox::read(int pipe, protocol::Ask asked) {
+    for (;;) {
+        const Read parsed = parse(asked);
+        if (parsed != Read::nothing) return parsed;
+        char chunk[chunk_bytes];
+        const ssize_t got = ::read(pipe, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Read::nothing : Read::closed;
+        if (got == 0) return Read::closed;
+        bytes_.append(chunk, static_cast<std::size_t>(got));
     }
-    return true;
 }
 
-Heard take_answer(int channel, protocol::Ask asked, std::vector<Finding>& findings, protocol::Answer& answer) {
-    if (!take_findings(channel, findings)) return Heard::lie;
-    const ssize_t size = next_size(channel);
-    if (size < 0) return errno == EAGAIN || errno == EINTR ? Heard::nothing : Heard::closed;
-    if (size == sizeof(Finding)) return Heard::nothing;  // it came just now, and is no answer
-    switch (take_packet(channel, answer)) {
-        case protocol::Received::packet:
-            return is_well_formed(answer, asked) ? Heard::answer : Heard::lie;
-        case protocol::Received::malformed:
-            return Heard::lie;
-        case protocol::Received::nothing:
-            return Heard::nothing;
-        case protocol::Received::closed:
-            break;
+/// Takes whole packets as far as an answer. Never leaves more than one packet that is not whole, so that a runner that
+/// writes without end is a violation soon.
+Inbox::Read Inbox::parse(protocol::Ask asked) {
+    while (bytes_.size() >= sizeof(protocol::PacketKind)) {
+        protocol::PacketKind kind;
+        std::memcpy(&kind, bytes_.data(), sizeof kind);
+        if (kind == protocol::PacketKind::finding) {
+            const auto finding = take_content<Finding>(bytes_);
+            if (!finding) return Read::nothing;
+            if (findings_.size() >= most_findings) return Read::violation;
+            findings_.push_back(*finding);
+        } else if (kind == protocol::PacketKind::answer) {
+            const auto answer = take_content<protocol::Answer>(bytes_);
+            if (!answer) return Read::nothing;
+            if (!is_well_formed(*answer, asked)) return Read::violation;
+            answer_ = *answer;
+            return Read::answer;
+        } else {
+            return Read::violation;
+        }
     }
-    return Heard::closed;
+    return Read::nothing;
 }
 
-std::vector<Finding> merge_findings(std::vector<Finding> told, const StatusPage& page) {
+std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage& page) {
     for (std::uint32_t i = 0; i < std::min(page.finding_count, most_findings); ++i) {
         const Finding& now = page.findings[i];
-        if (i >= told.size())
-            told.push_back(now);
-        else if (is_same(told[i], now))
-            told[i].count = std::max(told[i].count, now.count);
+        if (i >= sent.size())
+            sent.push_back(now);
+        else if (is_same(sent[i], now))
+            sent[i].count = std::max(sent[i].count, now.count);
     }
-    return told;
+    return sent;
 }
 
 }  // namespace warplab

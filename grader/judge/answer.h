@@ -1,6 +1,7 @@
 #pragma once
 // What a runner sends, packet by packet. Any bytes may come.
 
+#include <string>
 #include <vector>
 
 #include "grader/io/protocol.h"
@@ -8,15 +9,26 @@
 
 namespace warplab {
 
-/// Takes the findings that lie in the channel, without waiting; false when there are more than check mode makes.
-bool take_findings(int channel, std::vector<Finding>& findings);
+/// The judge's end of the pipe that a runner answers on.
+class Inbox {
+  public:
+    enum class Read { nothing, answer, closed, violation };  // violation: bytes that no runner sends
 
-enum class Heard { nothing, answer, closed, lie };
+    /// Takes what lies in `pipe`, which does not block, as far as one answer.
+    Read read(int pipe, protocol::Ask asked);
 
-/// Takes findings and, if it lies behind them, the answer to `asked`, without waiting. lie: what no runner sends.
-Heard take_answer(int channel, protocol::Ask asked, std::vector<Finding>& findings, protocol::Answer& answer);
+    const protocol::Answer& answer() const { return answer_; }
+    const std::vector<Finding>& findings() const { return findings_; }
 
-/// The findings as they were told, with what the page adds: further ones, and how often each happened.
-std::vector<Finding> merge_findings(std::vector<Finding> told, const StatusPage& page);
+  private:
+    Read parse(protocol::Ask asked);
+
+    std::string bytes_;  // of a packet that has not come whole
+    std::vector<Finding> findings_;
+    protocol::Answer answer_{};
+};
+
+/// The findings as they came, with what the page adds: further ones, and how often each happened.
+std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage& page);
 
 }  // namespace warplab

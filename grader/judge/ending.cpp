@@ -12,7 +12,7 @@ namespace {
 
 constexpr int cuda_check_failed = 90, channel_closed = 91;  // exit statuses, set in grader/runner
 constexpr std::uint64_t much_memory_bytes = 512 << 20;      // beside the buffers, of a program that does not end
-constexpr auto leave_alone = "Leave file descriptors 3 and 4 alone.";
+constexpr auto leave_alone = "Leave file descriptors 3, 4 and 5 alone.";
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
@@ -187,7 +187,7 @@ Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page) 
             {}};
 }
 
-Failure explain_lie(const std::string& what) { return {cause::protocol, what, leave_alone, {}}; }
+Failure explain_violation(const std::string& what) { return {cause::protocol, what, leave_alone, {}}; }
 
 Failure explain_end(const Ending& ending) {
     const Ended& ended = ending.ended;

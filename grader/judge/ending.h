@@ -26,7 +26,7 @@ Failure explain_end(const Ending& ending);
 /// An answer that is well-formed and not ok.
 Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page);
 
-/// Something else than an answer; `what` is a sentence.
-Failure explain_lie(const std::string& what);
+/// A protocol violation; `what` is a sentence.
+Failure explain_violation(const std::string& what);
 
 }  // namespace warplab

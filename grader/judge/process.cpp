@@ -78,15 +78,11 @@ Clock::time_point after(Clock::time_point from, double seconds) {
 
 enum class Pending { nothing, packet, closed };
 
-/// Whether reading would give something, the end, or would wait.
-Pending pending(int descriptor) {
-    pollfd entry{descriptor, POLLIN, 0};
+/// Whether reading from a pipe would give something, the end, or would wait.
+Pending pending(int pipe) {
+    pollfd entry{pipe, POLLIN, 0};
     if (poll(&entry, 1, 0) <= 0) return Pending::nothing;
-    char byte;
-    const ssize_t got = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got > 0 || (got < 0 && errno == ENOTSOCK && (entry.revents & POLLIN))) return Pending::packet;
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Pending::nothing;
-    return Pending::closed;
+    return entry.revents & POLLIN ? Pending::packet : Pending::closed;
 }
 
 bool says_out_of_memory(const std::string& output) {

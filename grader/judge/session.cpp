@@ -13,23 +13,34 @@
 
 #include "grader/core/cause.h"
 #include "grader/io/channel.h"
-#include "grader/judge/answer.h"
 #include "grader/judge/ending.h"
 #include "grader/judge/source_lines.h"
 
 namespace warplab {
 namespace {
 
-struct Pipes {
-    Descriptor judge_end, runner_end;
+struct Ends {
+    Descriptor judge, runner;
 };
 
-Pipes make_channel() {
+/// The runner cannot send on its end: nothing it could queue there, descriptors above all, ever reaches the judge.
+Ends make_request_socket() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         throw std::runtime_error(fmt::format("cannot make a socket pair: {}", std::strerror(errno)));
+    Ends made{Descriptor(ends[0]), Descriptor(ends[1])};
     const int room = 256 << 10;
-    for (int end : ends) setsockopt(end, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    setsockopt(made.judge.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    if (shutdown(made.judge.get(), SHUT_RD) != 0)
+        throw std::runtime_error(fmt::format("cannot close a socket for reading: {}", std::strerror(errno)));
+    return made;
+}
+
+Ends make_answer_pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        throw std::runtime_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
     return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -42,10 +53,10 @@ Descriptor make_page_file() {
 }
 
 Process start_runner(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix,
-                     const std::vector<std::string>& environment, int channel, int page_file) {
+                     const std::vector<std::string>& environment, const std::vector<int>& descriptors) {
     std::vector<std::string> command = prefix;
     command.push_back(runner.string());
-    return Process::start(command, policy, {channel, page_file}, environment);
+    return Process::start(command, policy, descriptors, environment);
 }
 
 }  // namespace
@@ -76,9 +87,11 @@ protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t
 Session::Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix,
                  const std::vector<std::string>& environment)
     : runner_(runner), policy_(policy), page_file_(make_page_file()), process_([&] {
-          Pipes channel = make_channel();
-          channel_ = std::move(channel.judge_end);
-          return start_runner(runner, policy, prefix, environment, channel.runner_end.get(), page_file_.get());
+          Ends requests = make_request_socket(), answers = make_answer_pipe();
+          requests_ = std::move(requests.judge);
+          answers_ = std::move(answers.judge);
+          return start_runner(runner, policy, prefix, environment,
+                              {requests.runner.get(), page_file_.get(), answers.runner.get()});
       }()) {
     page_ = static_cast<StatusPage*>(
         mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_file_.get(), 0));
@@ -105,19 +118,26 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
         buffer_bytes_ = 0;
         for (std::uint32_t i = 0; i < request.buffer_count; ++i) buffer_bytes_ += request.buffers[i].mapped_bytes;
     }
-    if (!take_findings(channel_.get(), findings_) || has_unasked_answer())
-        return lied("The program answered before it was asked.");
-    if (!protocol::send_packet(channel_.get(), request, descriptors.data(), static_cast<int>(descriptors.size())))
-        return died(limit_s);
+    const Inbox::Read before = inbox_.read(answers_.get(), request.ask);
+    if (before == Inbox::Read::answer || before == Inbox::Read::violation)
+        return violated("The program answered before it was asked.");
+    switch (
+        protocol::send_request(requests_.get(), request, descriptors.data(), static_cast<int>(descriptors.size()))) {
+        case protocol::Sent::whole:
+            break;
+        case protocol::Sent::refused:
+            return violated("The program no longer reads the grader's requests.");
+        case protocol::Sent::closed:
+            return died(limit_s);
+    }
     for (;;) {
-        const Process::Event event = process_.wait_for(limit_s - elapsed(), channel_.get());
+        const Process::Event event = process_.wait_for(limit_s - elapsed(), answers_.get());
         if (event == Process::Event::readable) {
-            Reply reply;
-            const Heard heard = take_answer(channel_.get(), request.ask, findings_, reply.answer);
-            reply.wall_s = elapsed();
-            if (heard == Heard::nothing) continue;
-            if (heard == Heard::closed) return died(limit_s - elapsed());
-            if (heard == Heard::lie) return lied("The program wrote to the grader's own channel.");
+            const Inbox::Read read = inbox_.read(answers_.get(), request.ask);
+            Reply reply{inbox_.answer(), std::nullopt, false, elapsed()};
+            if (read == Inbox::Read::nothing) continue;
+            if (read == Inbox::Read::closed) return died(limit_s - elapsed());
+            if (read == Inbox::Read::violation) return violated("The program wrote to the grader's own channel.");
             if (!reply.answer.ok) reply.failure = explain_refusal(reply.answer, status());
             return reply;
         }
@@ -126,19 +146,14 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
 }
 
 std::vector<Finding> Session::findings() {
-    take_findings(channel_.get(), findings_);
-    return merge_findings(findings_, status());
+    inbox_.read(answers_.get(), protocol::Ask::quit);
+    return merge_findings(inbox_.findings(), status());
 }
 
-bool Session::has_unasked_answer() const {
-    char byte;
-    return recv(channel_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
-Session::Reply Session::lied(const std::string& what) {
+Session::Reply Session::violated(const std::string& what) {
     kill();
     Reply reply;
-    reply.failure = explain_lie(what);
+    reply.failure = explain_violation(what);
     return reply;
 }
 
@@ -163,8 +178,8 @@ Session::Reply Session::died(double limit_s) {
 
 Ended Session::finish() {
     if (alive_) {
-        protocol::send_packet(channel_.get(), make_request(protocol::Ask::quit));
-        channel_.reset();
+        protocol::send_request(requests_.get(), make_request(protocol::Ask::quit));
+        requests_.reset();
         alive_ = false;
     }
     return process_.finish();

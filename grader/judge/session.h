@@ -10,6 +10,7 @@
 #include "grader/core/report.h"
 #include "grader/io/protocol.h"
 #include "grader/io/status_page.h"
+#include "grader/judge/answer.h"
 #include "grader/judge/process.h"
 
 namespace warplab {
@@ -50,7 +51,8 @@ class Session {
 
     bool alive() const { return alive_; }
     StatusPage status() const;
-    /// What check mode found so far: each as it was told when it happened, whatever became of the status page since.
+    /// What check mode found so far. Each finding was sent when it happened, so later writes to the status page cannot
+    /// retract it.
     std::vector<Finding> findings();
     std::string output() const { return process_.output(); }
     /// Ends the runner at once: it may have work queued that nobody wants any more.
@@ -59,16 +61,15 @@ class Session {
     Ended finish();
 
   private:
-    bool has_unasked_answer() const;
-    Reply lied(const std::string& what);
+    Reply violated(const std::string& what);
     Reply died(double limit_s);
     std::string source_line(std::uint64_t program_counter) const;
 
     std::filesystem::path runner_;
     Policy policy_;
-    Descriptor channel_, page_file_;
+    Descriptor requests_, answers_, page_file_;
     StatusPage* page_ = nullptr;
-    std::vector<Finding> findings_ = {};
+    Inbox inbox_;
     std::uint64_t buffer_bytes_ = 0;  // of the judge's, as opened last
     Process process_;
     bool alive_ = true;

@@ -11,7 +11,9 @@ namespace warplab::runner {
 
 void start(StatusPage* page) {
     cpu::use_status_page(page);
-    cpu::tell_findings([](const Finding& finding) { protocol::send_packet(protocol::channel_fd, finding); });
+    cpu::tell_findings([](const Finding& finding) {
+        protocol::send_packet(protocol::answer_fd, protocol::PacketKind::finding, finding);
+    });
     cpu::hide_device_memory(true);  // host code that uses a device pointer fails here as on a GPU
 }
 

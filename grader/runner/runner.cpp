@@ -208,13 +208,11 @@ int main() {
     for (;;) {
         static Request request;
         int descriptors[protocol::max_descriptors], count;
-        if (protocol::receive_packet(protocol::channel_fd, request, descriptors, protocol::max_descriptors, count) !=
-            protocol::Received::packet)
-            _exit(2);
+        if (!protocol::receive_request(protocol::request_fd, request, descriptors, count)) _exit(channel_closed);
         Answer answer = answer_to(request);
         obey(request, descriptors, count, answer);
         std::fflush(stdout);
-        if (!protocol::send_packet(protocol::channel_fd, answer)) _exit(channel_closed);
+        if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::answer, answer)) _exit(channel_closed);
         if (request.ask == Ask::quit) _exit(0);
     }
 }

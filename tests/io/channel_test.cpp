@@ -1,42 +1,34 @@
 #include "grader/io/channel.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "grader/io/protocol.h"
 
 namespace warplab::protocol {
 namespace {
 
-struct Channel {
+/// As the judge makes it: the runner's end cannot send.
+struct Socket {
     int judge = -1, runner = -1;
-    Channel() {
+    Socket() {
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) judge = ends[0], runner = ends[1];
+        shutdown(judge, SHUT_RD);
     }
-    ~Channel() {
+    ~Socket() {
         close(judge);
         close(runner);
     }
 };
 
-Received receive_answer(int channel, Answer& answer) {
-    int count = 0;
-    return receive_packet(channel, answer, nullptr, 0, count, MSG_DONTWAIT);
-}
-
 TEST(Channel, CarriesARequestWithItsDescriptors) {
-    const Channel channel;
+    const Socket socket;
     Request sent{};
     sent.ask = Ask::open;
     sent.sizes[0] = 1000003;
     const int file = open("/dev/null", O_RDONLY);
-    ASSERT_TRUE(send_packet(channel.judge, sent, &file, 1));
+    ASSERT_EQ(send_request(socket.judge, sent, &file, 1), Sent::whole);
     Request got{};
     int descriptors[max_descriptors], count = 0;
-    ASSERT_EQ(receive_packet(channel.runner, got, descriptors, max_descriptors, count), Received::packet);
+    ASSERT_TRUE(receive_request(socket.runner, got, descriptors, count));
     EXPECT_EQ(got.sizes[0], 1000003);
     ASSERT_EQ(count, 1);
     EXPECT_NE(descriptors[0], file);
@@ -45,36 +37,48 @@ TEST(Channel, CarriesARequestWithItsDescriptors) {
     close(file);
 }
 
-TEST(Channel, RefusesPacketsOfAnotherSize) {
-    const Channel channel;
-    Answer answer{};
-    send(channel.runner, "done", 4, 0);
-    EXPECT_EQ(receive_answer(channel.judge, answer), Received::malformed);
-    const std::string much(sizeof answer + 1, 'x');
-    send(channel.runner, much.data(), much.size(), 0);
-    EXPECT_EQ(receive_answer(channel.judge, answer), Received::malformed);
+TEST(Channel, NeverWaitsForARunnerThatDoesNotRead) {
+    const Socket socket;
+    Sent sent = Sent::whole;
+    for (int i = 0; i < 10000 && sent == Sent::whole; ++i) sent = send_request(socket.judge, Request{});
+    EXPECT_EQ(sent, Sent::refused);
 }
 
-TEST(Channel, ClosesDescriptorsNobodyAskedFor) {
-    const Channel channel;
-    const int file = open("/dev/null", O_RDONLY);
-    ASSERT_TRUE(send_packet(channel.runner, Answer{}, &file, 1));
-    const int next = dup(file);  // the number that a received descriptor would have got
-    close(next);
-    Answer answer{};
-    EXPECT_EQ(receive_answer(channel.judge, answer), Received::packet);
-    EXPECT_EQ(fcntl(next, F_GETFD), -1);
-    close(file);
+TEST(Channel, NoticesThatTheRunnerIsGone) {
+    Socket socket;
+    close(socket.runner);
+    socket.runner = -1;
+    EXPECT_EQ(send_request(socket.judge, Request{}), Sent::closed);
 }
 
-TEST(Channel, TellsSilenceFromAClosedEnd) {
-    Channel channel;
+TEST(Channel, TakesNothingFromTheRunner) {
+    const Socket socket;
+    char control[CMSG_SPACE(sizeof(int))] = {};
+    iovec part{control, 1};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    *CMSG_FIRSTHDR(&message) = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    std::memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &socket.runner, sizeof socket.runner);
+    EXPECT_EQ(sendmsg(socket.runner, &message, MSG_NOSIGNAL), -1);
+    EXPECT_EQ(errno, EPIPE);
+}
+
+TEST(Channel, WritesAPacketInOnePiece) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
     Answer answer{};
-    EXPECT_EQ(receive_answer(channel.judge, answer), Received::nothing);
-    close(channel.runner);
-    channel.runner = -1;
-    EXPECT_EQ(receive_answer(channel.judge, answer), Received::closed);
-    EXPECT_FALSE(send_packet(channel.judge, Request{}));
+    answer.launches = 7;
+    ASSERT_TRUE(send_packet(ends[1], PacketKind::answer, answer));
+    Packet<Answer> got;
+    ASSERT_EQ(read(ends[0], static_cast<void*>(&got), sizeof got), static_cast<ssize_t>(sizeof got));
+    EXPECT_EQ(got.kind, PacketKind::answer);
+    EXPECT_EQ(got.content.launches, 7u);
+    close(ends[0]);
+    EXPECT_FALSE(send_packet(-1, PacketKind::answer, answer));
+    close(ends[1]);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "grader/judge/answer.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <limits>
 
@@ -11,12 +12,17 @@
 namespace warplab {
 namespace {
 
-struct Channel {
+using protocol::PacketKind;
+using Read = Inbox::Read;
+
+struct Pipe {
     Descriptor judge, runner;
-    Channel() {
+    Pipe() {
         int ends[2];
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0)
-            judge = Descriptor(ends[0]), runner = Descriptor(ends[1]);
+        if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) judge = Descriptor(ends[0]), runner = Descriptor(ends[1]);
+    }
+    void send(const std::string& bytes) const {
+        EXPECT_EQ(write(runner.get(), bytes.data(), bytes.size()), bytes.size());
     }
 };
 
@@ -28,34 +34,61 @@ protocol::Answer good_answer() {
     return answer;
 }
 
-TEST(Answer, ComesAfterFindings) {
-    const Channel channel;
-    std::vector<Finding> findings;
-    protocol::Answer answer{};
-    EXPECT_EQ(take_answer(channel.judge.get(), protocol::Ask::run, findings, answer), Heard::nothing);
-    protocol::send_packet(channel.runner.get(), Finding{});
-    EXPECT_EQ(take_answer(channel.judge.get(), protocol::Ask::run, findings, answer), Heard::nothing);
-    protocol::send_packet(channel.runner.get(), Finding{});
-    protocol::send_packet(channel.runner.get(), good_answer());
-    EXPECT_EQ(take_answer(channel.judge.get(), protocol::Ask::run, findings, answer), Heard::answer);
-    EXPECT_EQ(findings.size(), 2u);
+TEST(Inbox, TakesFindingsBeforeTheAnswer) {
+    const Pipe pipe;
+    Inbox inbox;
+    EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);
+    protocol::send_packet(pipe.runner.get(), PacketKind::finding, Finding{});
+    EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);
+    protocol::send_packet(pipe.runner.get(), PacketKind::finding, Finding{});
+    protocol::send_packet(pipe.runner.get(), PacketKind::answer, good_answer());
+    EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::answer);
+    EXPECT_EQ(inbox.findings().size(), 2u);
 }
 
-TEST(Answer, IsALieWhenAnyFieldIsNone) {
-    const auto heard = [](auto&& change) {
-        const Channel channel;
+TEST(Inbox, PutsPiecesOfAPacketTogether) {
+    const Pipe pipe;
+    Inbox inbox;
+    const protocol::Packet<protocol::Answer> packet{PacketKind::answer, 0, good_answer()};
+    const std::string bytes(reinterpret_cast<const char*>(&packet), sizeof packet);
+    for (const std::size_t cut : {1ul, 5ul, 100ul}) {
+        pipe.send(bytes.substr(0, cut));
+        EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);
+        pipe.send(bytes.substr(cut));
+        EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::answer);
+    }
+}
+
+TEST(Inbox, RefusesOtherBytes) {
+    for (const std::string& bytes : {std::string("done"), std::string(60000, 'x')}) {
+        const Pipe pipe;
+        pipe.send(bytes);
+        EXPECT_EQ(Inbox().read(pipe.judge.get(), protocol::Ask::run), Read::violation);
+    }
+}
+
+TEST(Inbox, TellsSilenceFromAClosedEnd) {
+    Pipe pipe;
+    Inbox inbox;
+    EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);
+    pipe.runner.reset();
+    EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::closed);
+}
+
+TEST(Inbox, RefusesAnAnswerWithAnInvalidField) {
+    const auto read = [](auto&& change) {
+        const Pipe pipe;
         protocol::Answer answer = good_answer();
         change(answer);
-        protocol::send_packet(channel.runner.get(), answer);
-        std::vector<Finding> findings;
-        return take_answer(channel.judge.get(), protocol::Ask::run, findings, answer);
+        protocol::send_packet(pipe.runner.get(), PacketKind::answer, answer);
+        return Inbox().read(pipe.judge.get(), protocol::Ask::run);
     };
-    EXPECT_EQ(heard([](auto&) {}), Heard::answer);
-    EXPECT_EQ(heard([](auto& answer) { answer.magic = 1; }), Heard::lie);
-    EXPECT_EQ(heard([](auto& answer) { answer.version = 2; }), Heard::lie);
-    EXPECT_EQ(heard([](auto& answer) { answer.ask = protocol::Ask::hello; }), Heard::lie);
-    EXPECT_EQ(heard([](auto& answer) { answer.event_s = -1; }), Heard::lie);
-    EXPECT_EQ(heard([](auto& answer) { answer.wall_s = std::numeric_limits<double>::quiet_NaN(); }), Heard::lie);
+    EXPECT_EQ(read([](auto&) {}), Read::answer);
+    EXPECT_EQ(read([](auto& answer) { answer.magic = 1; }), Read::violation);
+    EXPECT_EQ(read([](auto& answer) { answer.version = 9; }), Read::violation);
+    EXPECT_EQ(read([](auto& answer) { answer.ask = protocol::Ask::hello; }), Read::violation);
+    EXPECT_EQ(read([](auto& answer) { answer.event_s = -1; }), Read::violation);
+    EXPECT_EQ(read([](auto& answer) { answer.wall_s = std::numeric_limits<double>::quiet_NaN(); }), Read::violation);
 }
 
 }  // namespace

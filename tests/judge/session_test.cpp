@@ -11,7 +11,8 @@
 namespace warplab {
 namespace {
 
-/// A child that runs a Python program instead of the runner: descriptor 3 is the channel, 4 the status page.
+/// A child that runs a Python program instead of the runner: requests come on descriptor 3, answers go to 5, 4 is the
+/// status page.
 Session child(const std::string& program) {
     Policy policy;
     policy.limits.wall_s = 5;
@@ -21,8 +22,10 @@ Session child(const std::string& program) {
 // magic, version, ask, ok, cuda_error, has_host, scratch, event_s, wall_s, host_bytes, launches, leaked, message
 constexpr auto answer = R"(
 channel = socket.socket(fileno=3)
-def answer(ask=4, magic=0x57415250, version=1, ok=1, event_s=0.5, message=b''):
-    return struct.pack('<IIIIiIQddQQq512s', magic, version, ask, ok, 0, 0, 0, event_s, 0.0, 0, 1, 0, message)
+def send(kind, content):
+    os.write(5, struct.pack('<4sI', kind, 0) + content)
+def answer(ask=4, magic=0x57415250, version=2, ok=1, event_s=0.5, message=b''):
+    return b'SNAW', struct.pack('<IIIIiIQddQQq512s', magic, version, ask, ok, 0, 0, 0, event_s, 0.0, 0, 1, 0, message)
 )";
 
 Session::Reply ask_run(Session& session, double limit_s = 5) {
@@ -30,7 +33,7 @@ Session::Reply ask_run(Session& session, double limit_s = 5) {
 }
 
 TEST(Session, TakesAWellFormedAnswer) {
-    Session session = child(std::string(answer) + "channel.recv(99999); channel.send(answer()); time.sleep(5)");
+    Session session = child(std::string(answer) + "channel.recv(99999); send(*answer()); time.sleep(5)");
     const Session::Reply reply = ask_run(session);
     ASSERT_FALSE(reply.failure) << reply.failure->message;
     EXPECT_EQ(reply.answer.event_s, 0.5);
@@ -40,7 +43,7 @@ TEST(Session, TakesAWellFormedAnswer) {
 TEST(Session, ReportsTheRunnersCudaError) {
     Session session =
         child(std::string(answer) +
-              "channel.recv(99999); channel.send(answer(ok=0, message=b'in the call: bad\\x1b[31m'))\ntime.sleep(5)");
+              "channel.recv(99999); send(*answer(ok=0, message=b'in the call: bad\\x1b[31m'))\ntime.sleep(5)");
     const Session::Reply reply = ask_run(session);
     ASSERT_TRUE(reply.failure);
     EXPECT_EQ(reply.failure->cause, cause::cuda_error);
@@ -53,7 +56,7 @@ def finding(kind=1, line=7):
     words = bytearray(SIZE)
     words[0:4] = struct.pack('<I', kind)
     words[LINE:LINE + 4] = struct.pack('<i', line)
-    return bytes(words)
+    return b'NIFW', bytes(words)
 )";
 
 std::string telling_findings(const std::string& program) {
@@ -61,9 +64,9 @@ std::string telling_findings(const std::string& program) {
 }
 
 TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
-    Session session = child(telling_findings(
-        "channel.recv(99999); channel.send(finding()); channel.send(finding(line=9)); channel.send(answer())\n"
-        "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
+    Session session =
+        child(telling_findings("channel.recv(99999); send(*finding()); send(*finding(line=9)); send(*answer())\n"
+                               "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
     ASSERT_FALSE(ask_run(session).failure);
     const std::vector<Finding> found = session.findings();
     ASSERT_EQ(found.size(), 2u);
@@ -72,25 +75,25 @@ TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
 }
 
 TEST(Session, KeepsWhatCheckModeToldBeforeACrash) {
-    Session session = child(telling_findings("channel.recv(99999); channel.send(finding()); os.abort()"));
+    Session session = child(telling_findings("channel.recv(99999); send(*finding()); os.abort()"));
     EXPECT_TRUE(ask_run(session).failure);
     EXPECT_EQ(session.findings().size(), 1u);
 }
 
-TEST(Session, MoreFindingsThanCheckModeMakesAreALie) {
-    Session session = child(telling_findings(
-        fmt::format("channel.recv(99999)\nfor _ in range({}): channel.send(finding())\nchannel.send(answer()); "
-                    "time.sleep(5)",
-                    most_findings + 1)));
+TEST(Session, RefusesMoreFindingsThanCheckModeMakes) {
+    Session session = child(
+        telling_findings(fmt::format("channel.recv(99999)\nfor _ in range({}): send(*finding())\nsend(*answer()); "
+                                     "time.sleep(5)",
+                                     most_findings + 1)));
     const Session::Reply reply = ask_run(session);
     ASSERT_TRUE(reply.failure);
     EXPECT_EQ(reply.failure->cause, cause::protocol);
     EXPECT_FALSE(session.alive());
 }
 
-class Liar : public testing::TestWithParam<const char*> {};
+class Violation : public testing::TestWithParam<const char*> {};
 
-TEST_P(Liar, IsCaught) {
+TEST_P(Violation, EndsTheRunner) {
     Session session = child(std::string(answer) + "channel.recv(99999); " + GetParam() + "; time.sleep(5)");
     const Session::Reply reply = ask_run(session);
     ASSERT_TRUE(reply.failure);
@@ -98,18 +101,40 @@ TEST_P(Liar, IsCaught) {
     EXPECT_FALSE(session.alive());
 }
 
-INSTANTIATE_TEST_SUITE_P(Session, Liar,
-                         testing::Values("channel.send(b'done')", "channel.send(b'x' * 100000)",
-                                         "channel.send(answer(magic=1))", "channel.send(answer(version=2))",
-                                         "channel.send(answer(ask=1))", "channel.send(answer(event_s=float('nan')))",
-                                         "channel.send(answer(event_s=-1.0))"));
+INSTANTIATE_TEST_SUITE_P(Session, Violation,
+                         testing::Values("os.write(5, b'done')", "os.write(5, b'x' * 100000)", "send(*answer(magic=1))",
+                                         "send(*answer(version=9))", "send(*answer(ask=1))",
+                                         "send(*answer(event_s=float('nan')))", "send(*answer(event_s=-1.0))"));
 
 TEST(Session, CatchesAnAnswerToNoQuestion) {
-    Session session = child(std::string(answer) +
-                            "channel.recv(99999); channel.send(answer()); channel.send(answer()); time.sleep(5)");
+    Session session =
+        child(std::string(answer) + "channel.recv(99999); send(*answer()); send(*answer()); time.sleep(5)");
     EXPECT_FALSE(ask_run(session).failure);
     usleep(200000);
     const Session::Reply reply = ask_run(session);
+    ASSERT_TRUE(reply.failure);
+    EXPECT_EQ(reply.failure->cause, cause::protocol);
+    EXPECT_FALSE(session.alive());
+}
+
+TEST(Session, CannotBeSentAnythingOnTheRequestSocket) {
+    Session session = child(
+        std::string(answer) +
+        "channel.recv(99999)\ntry: socket.send_fds(channel, [b'x'], [0])\nexcept BrokenPipeError: send(*answer())\n"
+        "time.sleep(5)");
+    EXPECT_FALSE(ask_run(session).failure);
+}
+
+TEST(Session, DoesNotWaitForARunnerThatOnlyPeeks) {
+    Session session = child(std::string(answer) + R"(
+channel.setsockopt(socket.SOL_SOCKET, 42, 0)  # SO_PEEK_OFF
+while True:
+    channel.recv(99999, socket.MSG_PEEK)
+    send(*answer())
+    time.sleep(0.001)
+)");
+    Session::Reply reply;
+    for (int i = 0; i < 1000 && !reply.failure; ++i) reply = ask_run(session);
     ASSERT_TRUE(reply.failure);
     EXPECT_EQ(reply.failure->cause, cause::protocol);
     EXPECT_FALSE(session.alive());
@@ -155,9 +180,8 @@ TEST(Session, DoesNotBelieveTheStatusPage) {
 }
 
 TEST(Session, KeepsOutputWithinItsCap) {
-    Session session =
-        child(std::string(answer) +
-              "channel.recv(99999); print('x' * 30000000, flush=True); channel.send(answer()); time.sleep(5)");
+    Session session = child(std::string(answer) +
+                            "channel.recv(99999); print('x' * 30000000, flush=True); send(*answer()); time.sleep(5)");
     const Session::Reply reply = ask_run(session);
     EXPECT_FALSE(reply.failure);
     EXPECT_LE(session.output().size(), Limits{}.output_bytes + 200);
