@@ -16,7 +16,7 @@ CXXFLAGS := -std=c++20 -O1 -Wall -Wextra -Wno-array-bounds -fPIC -pthread -I. -M
 MARCH := native
 ORACLE_FLAGS := -std=c++20 -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -fPIC -Wall -Wextra -Wno-stringop-overflow -I. -MMD -MP
 TEST_FLAGS := -O0
-LIBRARIES := -lfmt -lcrypto -lgomp -ldl -pthread
+LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))

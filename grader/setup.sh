@@ -47,6 +47,7 @@ find_missing() { # build|demo|test
     need libcli11-dev "the judge's command line" has_header CLI/CLI.hpp
     need libfmt-dev "the judge's messages" has_header fmt/format.h
     need libssl-dev "hashes of sources and seeds" has_header openssl/evp.h
+    need libseccomp-dev "the sandbox's filter of system calls" has_header seccomp.h
     need libstb-dev "reading and writing pictures" has_header stb/stb_image.h
     [ "$1" = build ] && return
     need bubblewrap "the sandbox that graded code runs in" has bwrap
@@ -106,7 +107,7 @@ install_missing() {
     say "Not on this machine yet:$reasons"
     by_hand="apt-get install --no-install-recommends$missing"
     is_debian || fail "This is not Debian or Ubuntu, so install these by hand (Debian's names above; other systems'" \
-        "names are alike, e.g. json-devel, cli11-devel, fmt-devel, openssl-devel on Fedora), then try again."
+        "names are alike, e.g. json-devel, cli11-devel, fmt-devel, openssl-devel, libseccomp-devel on Fedora), then try again."
     find_root || {
         [ -z "$(required_missing)" ] && return
         fail "Installing needs root, and there is no sudo that works here. Ask whoever runs the machine to type:" \

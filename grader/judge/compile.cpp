@@ -286,6 +286,11 @@ class Compiler {
                                  fmt::format("Compiling took longer than {} s and was ended.", job_.limit_s),
                                  "Is there a template, a macro or a constexpr function that expands without end?",
                                  {}});
+            case End::budget_spent:
+                return not_kept({cause::compile_timeout,
+                                 "The stage has used up the time that a submission gets for everything together.",
+                                 "Is there a template, a macro or a constexpr function that expands without end?",
+                                 {}});
             case End::out_of_memory:
                 return too_much_memory();
             case End::signaled:

@@ -220,6 +220,14 @@ Failure explain_end(const Ending& ending) {
                                 where_it_was(page)),
                     "Remove the printing, or let one thread print: if (i == 0) printf(...).",
                     {}};
+        case End::budget_spent:
+            return {cause::timeout,
+                    fmt::format("Compiling, preparing and all calls of this stage took too long together; the program "
+                                "was stopped {}.",
+                                where_it_was(page)),
+                    "Which step takes long although it computes little? Look for waiting or repeated work in prepare "
+                    "and in the calls.",
+                    {}};
         case End::timed_out:
             if (ended.peak_rss_bytes > 2 * ending.buffer_bytes + much_memory_bytes)
                 return {cause::out_of_memory,

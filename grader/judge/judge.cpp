@@ -178,13 +178,14 @@ Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::fi
 std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const Compiled& compiled) {
     const bool on_gpu = request.backend == Backend::cuda;
     Policy policy;
+    policy.activity = Activity::run;
     policy.level = request.level;
     policy.readable = {compiled.runner.parent_path()};
     policy.gpu = on_gpu;
     if (on_gpu) policy.gpu_node = CudaDevice::get().node();  // on the others somebody else may be timed
     policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_without_gpu();
     policy.limits.flood_bytes = 32 << 20;
-    policy.limits.processes = 256;
+    policy.limits.processes = 64;
     if (!host_memory_) host_memory_ = make_file_memory(protocol::Transport::shared);
     auto run =
         std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,

@@ -19,11 +19,11 @@
 
 #include "grader/judge/sandbox/bubblewrap.h"
 #include "grader/judge/sandbox/cgroup.h"
-#include "grader/judge/sandbox/family.h"
 #include "grader/judge/sandbox/landlock.h"
 #include "grader/judge/sandbox/launch.h"
 #include "grader/judge/sandbox/limits.h"
 #include "grader/judge/sandbox/places.h"
+#include "grader/judge/sandbox/process_tree.h"
 #include "grader/judge/sandbox/seccomp.h"
 #include "grader/judge/sandbox/support.h"
 #include "grader/judge/sandbox/users.h"
@@ -33,6 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
+
+constexpr double starvation_window_s = 0.25;  // over which the judge looks whether a process was starved
+constexpr double most_extension = 10;         // times a limit
 
 class File {
   public:
@@ -65,6 +68,14 @@ Pipe make_pipe() {
     fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
     fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
     return {File(ends[0]), File(ends[1])};
+}
+
+/// A memory file with these bytes, to be read from its beginning.
+File make_file(const void* bytes, std::size_t count) {
+    File file(memfd_create("sandbox", MFD_CLOEXEC));
+    if (!file || write(file.get(), bytes, count) != static_cast<ssize_t>(count) || lseek(file.get(), 0, SEEK_SET) != 0)
+        throw std::runtime_error(fmt::format("cannot make a memory file: {}", strerror(errno)));
+    return file;
 }
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
@@ -110,23 +121,30 @@ struct Process::State {
     SandboxLevel level = SandboxLevel::none;
     Limits limits;
     std::optional<sandbox::UnusedUser> user;
-    std::optional<sandbox::MemoryGroup> memory;
+    std::optional<sandbox::ControlGroup> group;
+    std::shared_ptr<Budget> budget;
     std::string mark;
 
     pid_t child = -1;
     File ended_file;  // pidfd; absent before Linux 5.3, then we look every 5 ms
     File output_end, status_end;
-    Clock::time_point started = Clock::now(), deadline = started;
+    File own_entry;  // of /proc; while it is open, the kernel keeps what the Landlock rule names
+    Clock::time_point started = Clock::now(), deadline = started, latest = started;
+    std::optional<sandbox::ProcessorTime> at_deadline;  // when a window for starvation began
     bool collected = true;
-    bool deadline_passed = false, flooded = false;
+    bool deadline_passed = false, flooded = false, budget_spent = false;
     std::uint64_t printed_before = 0;  // the clock was started
     Ended result;
 
     void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
                const fs::path& working_directory);
-    void enter_namespaces(sandbox::Launch& launch, const Policy& policy, const std::string& working_directory,
-                          std::vector<int>& descriptors, File& status_write);
+    struct Handed {
+        File status, filter, arguments;  // to bubblewrap
+    };
+    Handed enter_namespaces(sandbox::Launch& launch, const Policy& policy, const std::string& working_directory,
+                            std::vector<int>& descriptors);
     File enter_user(sandbox::Launch& launch, const Policy& policy);
+    void set_deadline(double wall_s);
 
     bool child_ended() const;
     void read_output();
@@ -134,14 +152,17 @@ struct Process::State {
     void kill();
     void kill_rest();
     void collect();
+    void charge_cpu(const rusage& usage);
     void interpret(int status, const rusage& usage);
+    bool may_go_on();
+    Process::Event wait_unbudgeted(double seconds, int readable_fd);
     Process::Event wait_for(double seconds, int readable_fd);
     void sleep_until(Clock::time_point until, int readable_fd) const;
 };
 
-void Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& policy,
-                                      const std::string& working_directory, std::vector<int>& descriptors,
-                                      File& status_write) {
+Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& policy,
+                                                        const std::string& working_directory,
+                                                        std::vector<int>& descriptors) {
     const auto style = sandbox::support().style;
     if (geteuid() == 0) {
         user = sandbox::UnusedUser::take(policy.slot);
@@ -150,12 +171,17 @@ void Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& pol
     }
     Pipe status = make_pipe();
     status_end = std::move(status.read_end);
-    status_write = std::move(status.write_end);
-    launch.argv =
+    const auto next = static_cast<int>(descriptors.size());
+    const sandbox::BubblewrapCommand command =
         sandbox::bubblewrap_command(style, launch.argv, policy, working_directory,
-                                    user ? static_cast<int>(user->id()) : -1, static_cast<int>(descriptors.size()));
-    descriptors.push_back(status_write.get());
+                                    user ? static_cast<int>(user->id()) : -1, {next, next + 1, next + 2});
+    const sandbox::SeccompFilter& filter = sandbox::seccomp_filter(policy.activity, policy.gpu);
+    Handed handed{std::move(status.write_end), make_file(filter.data(), filter.size() * sizeof filter[0]),
+                  make_file(command.arguments.data(), command.arguments.size())};
+    for (const File* file : {&handed.status, &handed.filter, &handed.arguments}) descriptors.push_back(file->get());
+    launch.argv = command.words;
     launch.working_directory = "/";
+    return handed;
 }
 
 File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
@@ -165,21 +191,22 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     launch.uid = user->id();
     launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
     launch.no_new_privileges = true;
-    launch.filter = sandbox::seccomp_filter();
+    launch.filter = &sandbox::seccomp_filter(policy.activity, policy.gpu);
+    launch.own_proc_access = sandbox::read_access;
 
-    std::vector<fs::path> readable = {"/usr", "/proc", "/dev/urandom", "/dev/random", "/sys"};
-    for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(), policy.readable})
+    std::vector<fs::path> readable = {"/usr", "/dev/urandom", "/dev/random", "/sys"};
+    for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(),
+                             sandbox::kernel_files(), policy.readable})
         readable.insert(readable.end(), list.begin(), list.end());
     std::vector<fs::path> devices = {"/dev/null", "/dev/zero"};  // and no /tmp: what is written there has no bound
     if (policy.gpu) {
         for (const auto& node : sandbox::gpu_devices(policy.gpu_node)) devices.push_back(node);
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
-        devices.emplace_back("/proc");  // the driver names its threads there; what is not the program's own is root's
+        launch.own_proc_access |= sandbox::write_access;  // the driver names its threads there
     }
     File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
     // Never with less than the level's name says.
     if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
-    if (!launch.filter) throw std::runtime_error("there is no seccomp filter for this processor");
     launch.landlock = ruleset.get();
     return ruleset;
 }
@@ -188,12 +215,18 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
                            const Words& environment, const fs::path& working_directory) {
     level = policy.level;
     limits = policy.limits;
+    budget = policy.budget;
+    if (budget && budget->spent()) {
+        result.how = End::budget_spent;
+        return;
+    }
     sandbox::Launch launch;
     launch.argv = argv;
     const bool one_gpu = policy.gpu_node && level != SandboxLevel::none;
     launch.environment = sandbox::clean_environment(policy.gpu, one_gpu, environment);
     launch.working_directory = working_directory.string();
     launch.limits = sandbox::resource_limits(limits);
+    if (budget) launch.limits.emplace_back(RLIMIT_CPU, static_cast<rlim_t>(budget->cpu_left_s()) + 1);
 
     const fs::path program = sandbox::find_program(argv.at(0));
     if (program.empty()) {
@@ -207,30 +240,50 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     std::vector<int> descriptors = {input.get(), output.write_end.get(), output.write_end.get()};
     descriptors.insert(descriptors.end(), inherited.begin(), inherited.end());
 
-    File status_write, ruleset;
+    Handed handed;
+    File ruleset;
     sandbox::adopt_orphans();
     if (level != SandboxLevel::uid) {
         mark = sandbox::new_mark();
         launch.environment.push_back(mark);
     }
     if (level == SandboxLevel::namespaces) {
-        enter_namespaces(launch, policy, working_directory.string(), descriptors, status_write);
+        handed = enter_namespaces(launch, policy, working_directory.string(), descriptors);
     } else if (level == SandboxLevel::uid) {
         ruleset = enter_user(launch, policy);
     } else {
         launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, false));
     }
-    if (level != SandboxLevel::none) memory = sandbox::MemoryGroup::make(limits.memory_bytes);
-    if (memory) launch.cgroup_files.push_back(memory->join_file());
+    if (level != SandboxLevel::none)
+        group = sandbox::ControlGroup::make(limits.memory_bytes, sandbox::process_limit(limits, true));
+    if (group) launch.cgroup_files = group->join_files();
     launch.descriptors = descriptors;
 
     started = Clock::now();
-    deadline = after(started, limits.wall_s);
+    set_deadline(limits.wall_s);
     child = sandbox::launch(launch, result.why);
     if (child < 0) return;
     collected = false;
     output_end = std::move(output.read_end);
     ended_file = File(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    if (level == SandboxLevel::uid) own_entry = File(open(fmt::format("/proc/{}", child).c_str(), O_PATH | O_CLOEXEC));
+}
+
+void Process::State::set_deadline(double wall_s) {
+    deadline = after(Clock::now(), wall_s);
+    latest = after(Clock::now(), wall_s * most_extension);
+    at_deadline.reset();
+}
+
+/// After the deadline: whether others kept the processes from the processors, so that they get more time. Looks again
+/// after each window.
+bool Process::State::may_go_on() {
+    if (Clock::now() >= latest || (budget && budget->spent())) return false;
+    sandbox::ProcessorTime now = sandbox::processor_time(child);
+    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, starvation_window_s);
+    at_deadline = std::move(now);
+    deadline = after(Clock::now(), starvation_window_s);
+    return starved;
 }
 
 bool Process::State::child_ended() const {
@@ -264,6 +317,7 @@ void Process::State::read_rest() {
 
 void Process::State::kill() {
     if (collected) return;
+    if (budget && !group) result.cpu_s = sandbox::processor_time(child).used_s;  // wait4 counts what ended by itself
     if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
     collect();
 }
@@ -271,7 +325,7 @@ void Process::State::kill() {
 /// The child has ended; what it started may not have. (Of a pid namespace nothing is left, but bubblewrap's own second
 /// process is where bubblewrap was ended while it started.)
 void Process::State::kill_rest() {
-    if (level != SandboxLevel::uid) sandbox::kill_family(mark);
+    if (level != SandboxLevel::uid) sandbox::kill_tree(mark);
     if (level == SandboxLevel::uid) {
         user->kill_all();
         sandbox::reap_orphans(user->id());
@@ -293,17 +347,28 @@ void Process::State::collect() {
     kill_rest();
     collected = true;
     ended_file.reset();
+    own_entry.reset();
     read_rest();
+    charge_cpu(usage);
     interpret(status, usage);
-    memory.reset();
+    group.reset();
     user.reset();
+}
+
+void Process::State::charge_cpu(const rusage& usage) {
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    result.cpu_s = std::max(result.cpu_s, seconds(usage.ru_utime) + seconds(usage.ru_stime));
+    if (group) result.cpu_s = std::max(result.cpu_s, group->cpu_s().value_or(0));
+    if (budget) budget->charge_cpu(result.cpu_s);
 }
 
 void Process::State::interpret(int status, const rusage& usage) {
     result.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
     result.how = WIFSIGNALED(status) ? End::signaled : End::exited;
     result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    const bool ran_out = memory && memory->ran_out();  // whoever the kernel chose to end, bubblewrap included
+    const bool ran_out = group && group->ran_out();  // whoever the kernel chose to end, bubblewrap included
     if (level == SandboxLevel::namespaces && result.how == End::exited && !ran_out) {
         char report[4096];
         const ssize_t got = read(status_end.get(), report, sizeof report);
@@ -319,6 +384,10 @@ void Process::State::interpret(int status, const rusage& usage) {
     }
     if (deadline_passed || flooded) {
         result.how = flooded ? End::flooded : End::timed_out;
+        return;
+    }
+    if (budget_spent || (result.how == End::signaled && budget && budget->spent())) {
+        result.how = End::budget_spent;
         return;
     }
     const bool well = result.how == End::exited && result.status == 0;
@@ -337,7 +406,16 @@ void Process::State::sleep_until(Clock::time_point until, int readable_fd) const
     poll(entries, count, std::max(wait_ms, 0));
 }
 
+/// Charges the budget with the time that the judge waits.
 Process::Event Process::State::wait_for(double seconds, int readable_fd) {
+    const auto begin = Clock::now();
+    if (budget && after(begin, budget->wall_left_s()) < latest) latest = after(begin, budget->wall_left_s());
+    const Process::Event event = wait_unbudgeted(seconds, readable_fd);
+    if (budget) budget->charge_wall(seconds_between(begin, Clock::now()));
+    return event;
+}
+
+Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) {
     const auto until = after(Clock::now(), seconds);
     std::optional<Clock::time_point> closed_since;
     for (;;) {
@@ -356,14 +434,15 @@ Process::Event Process::State::wait_for(double seconds, int readable_fd) {
             if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
         }
         flooded = limits.flood_bytes && result.output_bytes - printed_before > limits.flood_bytes;
-        if (now >= deadline || flooded) {
-            deadline_passed = now >= deadline;
+        budget_spent = budget && now >= latest && latest < deadline;
+        deadline_passed = !budget_spent && now >= deadline && !may_go_on();
+        if (budget_spent || flooded || deadline_passed) {
             kill();
             return Event::ended;
         }
         if (now >= until) return Event::elapsed;
         const bool watch = readable_fd >= 0 && packet != Pending::closed;
-        sleep_until(std::min({until, deadline, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
+        sleep_until(std::min({until, deadline, latest, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
                     watch ? readable_fd : -1);
     }
 }
@@ -394,7 +473,7 @@ Process Process::start(const Words& argv, const Policy& policy, const std::vecto
 Process::Event Process::wait_for(double seconds, int readable_fd) { return state_->wait_for(seconds, readable_fd); }
 
 void Process::restart_clock(double wall_s) {
-    state_->deadline = after(Clock::now(), wall_s);
+    state_->set_deadline(wall_s);
     state_->printed_before = state_->result.output_bytes;
 }
 

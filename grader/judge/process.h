@@ -4,16 +4,20 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "grader/judge/budget.h"
+
 namespace warplab {
 
 /// namespaces: bubblewrap, no network, own pid namespace, nothing visible but what the policy lists; as root an
 ///   unused uid first.
-/// uid: namespaces are refused but we are root: own uid, no_new_privs, seccomp without sockets, Landlock.
+/// uid: namespaces are refused but we are root: own uid, no_new_privs, Landlock.
+/// Both have the same filter of system calls, and an empty session keyring.
 /// none: limits only.
 enum class SandboxLevel { none, uid, namespaces };
 std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace"
@@ -23,11 +27,12 @@ std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace
 struct SandboxSupport {
     SandboxLevel level = SandboxLevel::none;
     std::string why_not_stronger;
+    std::string weaker;  // what control groups would add here; empty when they are there
 };
 const SandboxSupport& sandbox_support();
 
 struct Limits {
-    double wall_s = 10;
+    double wall_s = 10;  // longer, at most ten times, while others keep it from the processors
     std::uint64_t memory_bytes = 4ull << 30;
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
@@ -35,7 +40,14 @@ struct Limits {
     std::uint64_t flood_bytes = 0;        // ends what prints more than this since the clock was started; 0 = nothing
 };
 
+/// Decides which system calls a sandboxed program may make.
+enum class Activity {
+    compile,  // compilers and tools: may start programs
+    run,      // the runner: one process, with threads
+};
+
 struct Policy {
+    Activity activity = Activity::compile;
     SandboxLevel level = SandboxLevel::none;
     std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/alternatives, /etc/ld.so.*
     std::vector<std::filesystem::path> writable;
@@ -43,26 +55,28 @@ struct Policy {
     std::optional<int> gpu_node;  // N of the one /dev/nvidiaN that is seen; without it all are
     int slot = 0;                 // which of the unused uids (base + slot) when root
     Limits limits;
+    std::shared_ptr<Budget> budget = nullptr;  // charged with the time it takes; nothing: unlimited
 };
 
-enum class End { exited, signaled, timed_out, out_of_memory, flooded, not_started };
+enum class End { exited, signaled, timed_out, out_of_memory, flooded, not_started, budget_spent };
 
 struct Ended {
     End how = End::not_started;
-    int status = 0;                 // exit status or signal
-    std::string output;             // capped stdout + stderr
-    std::uint64_t output_bytes = 0; // all of it, dropped bytes included
+    int status = 0;                  // exit status or signal
+    std::string output;              // capped stdout + stderr
+    std::uint64_t output_bytes = 0;  // all of it, dropped bytes included
     double wall_s = 0;
+    double cpu_s = 0;  // of all its processes
     std::uint64_t peak_rss_bytes = 0;
-    std::string why;                // not_started: what failed
+    std::string why;  // not_started: what failed
 };
 
 /// A running child. The destructor kills it and everything it started; so does the end of the thread that started it.
 class Process {
   public:
     /// `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are closed.
-    /// Environment is cleared but for PATH, HOME=/tmp, LANG and `environment`. Throws std::runtime_error only for our own mistakes;
-    /// a program that cannot start ends as not_started.
+    /// Environment is cleared but for PATH, HOME=/tmp, LANG and `environment`. Throws std::runtime_error only for our
+    /// own mistakes; a program that cannot start ends as not_started.
     static Process start(const std::vector<std::string>& argv, const Policy& policy,
                          const std::vector<int>& inherited = {}, const std::vector<std::string>& environment = {},
                          const std::filesystem::path& working_directory = "/tmp");
@@ -78,10 +92,10 @@ class Process {
     void restart_clock(double wall_s);
 
     bool running() const;
-    void kill();                  // all of it, at once
-    Ended finish();               // waits (within the limits) until it ended; safe to call twice
-    std::string output() const;   // so far
-    int pid() const;              // on the host: of the child we started (bwrap, when there is one)
+    void kill();                 // all of it, at once
+    Ended finish();              // waits (within the limits) until it ended; safe to call twice
+    std::string output() const;  // so far
+    int pid() const;             // on the host: of the child we started (bwrap, when there is one)
 
   private:
     struct State;

@@ -4,12 +4,15 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -126,7 +130,7 @@ int listen_as_the_driver(const char* name) {
     const sockaddr_un here = abstract_address(name);
     if (bind(line, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 || listen(line, 128) != 0)
         return worked(false);
-    return accept(line, nullptr, nullptr) < 0 && errno == EPERM ? 0 : 2;
+    return accept(line, nullptr, nullptr) < 0 && errno == ENOSYS ? 0 : 2;
 }
 
 int connect_to(const char* name) {
@@ -144,7 +148,7 @@ int list_descriptors() {
     return 0;
 }
 
-/// Sends what arrives on descriptor 3 back, with a descriptor if one came along, whose first byte it prints.
+/// Writes what arrives on descriptor 3 to 4, and prints the first byte of a descriptor that came along.
 int answer_packets() {
     char byte[64], space[CMSG_SPACE(sizeof(int))];
     iovec part{byte, sizeof byte};
@@ -162,10 +166,59 @@ int answer_packets() {
         if (memory == MAP_FAILED) return worked(false);
         std::printf("%c", *static_cast<char*>(memory));
     }
-    part.iov_len = static_cast<std::size_t>(got);
-    message.msg_control = nullptr;
-    message.msg_controllen = 0;
-    return worked(sendmsg(3, &message, 0) == got);
+    return worked(write(4, byte, static_cast<std::size_t>(got)) == got);
+}
+
+int store_key(const char* words) {
+    const long key = syscall(SYS_add_key, "user", "warplab-test", words, std::strlen(words), KEY_SPEC_USER_KEYRING);
+    if (key < 0) return worked(false);
+    syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f3f3f);
+    return 0;
+}
+
+/// A key of this name, which the program that started us may hold.
+int find_key(const char* name) {
+    return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
+}
+
+/// What a process may ask of prctl to escape its judge or to mislead what watches it.
+int ask_prctl(int option) { return worked(prctl(option, 0, 0, 0, 0) == 0); }
+
+int start_thread() {
+    bool ran = false;
+    std::thread([&] { ran = true; }).join();
+    return worked(ran);
+}
+
+/// Prints the refused ones of what no lab needs.
+int call_the_kernel() {
+    const struct {
+        const char* name;
+        long number;
+    } calls[] = {{"io_uring_setup", SYS_io_uring_setup},
+                 {"userfaultfd", SYS_userfaultfd},
+                 {"bpf", SYS_bpf},
+                 {"perf_event_open", SYS_perf_event_open},
+                 {"keyctl", SYS_keyctl},
+                 {"add_key", SYS_add_key},
+                 {"ptrace", SYS_ptrace},
+                 {"process_vm_readv", SYS_process_vm_readv},
+                 {"setns", SYS_setns},
+                 {"mount", SYS_mount},
+                 {"inotify_init1", SYS_inotify_init1},
+                 {"sendmsg", SYS_sendmsg},
+                 {"socketpair", SYS_socketpair},
+                 {"sched_setaffinity", SYS_sched_setaffinity},
+                 {"splice", SYS_splice},
+                 {"seccomp", SYS_seccomp},
+                 {"setsid", SYS_setsid},
+                 {"pidfd_open", SYS_pidfd_open}};
+    for (const auto& call : calls)
+        if (syscall(call.number, -1, -1, -1, -1, -1, -1) < 0 && (errno == ENOSYS || errno == EPERM))
+            std::printf("%s ", call.name);
+    if (socket(40 /* AF_VSOCK */, SOCK_STREAM, 0) < 0) std::printf("vsock ");
+    if (socket(AF_NETLINK, SOCK_RAW, 0) < 0) std::printf("netlink");
+    return 0;
 }
 
 int spin() {
@@ -204,6 +257,12 @@ int main(int count, char** words) {
     if (deed == "environment") return worked((std::puts(std::getenv(word) ? std::getenv(word) : "not set"), true));
     if (deed == "descriptors") return list_descriptors();
     if (deed == "packets") return answer_packets();
+    if (deed == "store_key") return store_key(word);
+    if (deed == "find_key") return find_key(word);
+    if (deed == "prctl") return ask_prctl(static_cast<int>(number));
+    if (deed == "thread") return start_thread();
+    if (deed == "fork_once") return worked(fork() >= 0);
+    if (deed == "kernel") return call_the_kernel();
     if (deed == "close_and_wait") return close(3), sleep_stubbornly();
     if (deed == "where") return std::puts(getcwd(nullptr, 0)), 0;
     return 99;

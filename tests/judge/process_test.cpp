@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/keyctl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -255,13 +258,16 @@ TEST_P(EveryLevel, WritableFolderIsShared) {
 }
 
 TEST_P(EveryLevel, PacketsAndDescriptorsPass) {
-    int ends[2];
+    int ends[2], answers[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    ASSERT_EQ(pipe2(answers, O_CLOEXEC), 0);
     const int page = memfd_create("page", MFD_CLOEXEC);
     ASSERT_EQ(ftruncate(page, 4096), 0);
     ASSERT_EQ(pwrite(page, "Q", 1, 0), 1);
-    Process process = begin({"packets"}, {ends[1]});
+    policy.activity = Activity::run;
+    Process process = begin({"packets"}, {ends[1], answers[1]});
     close(ends[1]);
+    close(answers[1]);
     char hello[] = "hello", space[CMSG_SPACE(sizeof(int))] = {};
     iovec part{hello, sizeof hello};
     msghdr message{};
@@ -275,13 +281,14 @@ TEST_P(EveryLevel, PacketsAndDescriptorsPass) {
     header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &page, sizeof page);
     ASSERT_EQ(sendmsg(ends[0], &message, 0), 6);
-    ASSERT_EQ(process.wait_for(10, ends[0]), Process::Event::readable);
+    ASSERT_EQ(process.wait_for(10, answers[0]), Process::Event::readable);
     char back[64] = {};
-    EXPECT_EQ(recv(ends[0], back, sizeof back, 0), 6);
+    EXPECT_EQ(read(answers[0], back, sizeof back), 6);
     EXPECT_STREQ(back, "hello");
-    EXPECT_EQ(process.wait_for(10, ends[0]), Process::Event::ended);
+    EXPECT_EQ(process.wait_for(10, answers[0]), Process::Event::ended);
     EXPECT_EQ(process.finish().output, "Q");
     close(ends[0]);
+    close(answers[0]);
     close(page);
 }
 
@@ -420,15 +427,68 @@ TEST_P(EveryLevel, RootIsGivenUpForGood) {
     EXPECT_EQ(run({"become_root"}).status, 1);
 }
 
-TEST_P(EveryLevel, UserLevelRefusesSocketsAndNamespaces) {
-    if (GetParam() != SandboxLevel::uid) GTEST_SKIP();
+TEST_P(EveryLevel, SocketsAndNamespacesAreRefused) {
+    if (!sandboxed()) GTEST_SKIP();
     EXPECT_EQ(run({"socket", "stream"}).status, 1);
     EXPECT_EQ(run({"socket", "datagram"}).status, 1);
     EXPECT_EQ(run({"new_namespace"}).status, 1);
 }
 
+TEST_P(EveryLevel, PartsOfTheKernelThatNoLabNeedsAreRefused) {
+    if (!sandboxed()) GTEST_SKIP();
+    policy.activity = Activity::run;
+    EXPECT_EQ(run({"kernel"}).output,
+              "io_uring_setup userfaultfd bpf perf_event_open keyctl add_key ptrace process_vm_readv setns mount "
+              "inotify_init1 sendmsg socketpair sched_setaffinity splice seccomp setsid pidfd_open vsock netlink");
+}
+
+TEST_P(EveryLevel, RunnerIsOneProcessWithThreads) {
+    if (!sandboxed()) GTEST_SKIP();
+    EXPECT_EQ(run({"fork_once"}).status, 0) << "a compiler starts others";
+    policy.activity = Activity::run;
+    EXPECT_EQ(run({"fork_once"}).status, 1);
+    EXPECT_EQ(run({"thread"}).status, 0);
+}
+
+TEST_P(EveryLevel, TieToTheJudgeCannotBeCut) {
+    if (!sandboxed()) GTEST_SKIP();
+    for (const int option : {PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_MM, PR_SET_PTRACER})
+        EXPECT_EQ(run({"prctl", std::to_string(option)}).output, "Function not implemented\n") << option;
+    EXPECT_EQ(run({"prctl", std::to_string(PR_GET_DUMPABLE)}).status, 1) << "gives 1, and is allowed";
+}
+
+TEST_P(EveryLevel, KeyringsAreEmptyAndKeepNothing) {
+    const std::string name = "warplab-judges-key";
+    const long ring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "warplab-test");
+    if (ring < 0) GTEST_SKIP() << "no keyrings here";
+    ASSERT_GT(syscall(SYS_add_key, "user", name.c_str(), "secret", 6, KEY_SPEC_SESSION_KEYRING), 0);
+    EXPECT_EQ(run({"find_key", name}).status, 1);
+    if (sandboxed()) {
+        EXPECT_EQ(run({"store_key", "words for the next one"}).status, 1);
+    }
+}
+
+TEST_P(EveryLevel, BudgetIsForAllProcessesTogether) {
+    policy.budget = std::make_shared<Budget>(100, 0.5);
+    Ended ended;
+    for (int i = 0; i < 20 && ended.how != End::budget_spent; ++i) {
+        policy.limits.wall_s = 0.2;
+        ended = run({"spin"});
+    }
+    EXPECT_EQ(ended.how, End::budget_spent);
+    EXPECT_TRUE(policy.budget->spent());
+}
+
+TEST_P(EveryLevel, BudgetCountsWaitingToo) {
+    policy.budget = std::make_shared<Budget>(0.5, 100);
+    EXPECT_EQ(run({"stubborn"}).how, End::budget_spent);
+    EXPECT_EQ(run({"exit", "0"}).how, End::budget_spent);
+}
+
 TEST_P(EveryLevel, SocketOfTheDriverReachesNobody) {
     if (GetParam() != SandboxLevel::uid) GTEST_SKIP();
+    policy.activity = Activity::run;
+    policy.gpu = true;
     EXPECT_EQ(run({"drivers_socket", "warplab-test"}).status, 0);
     const int server = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     sockaddr_un here{};

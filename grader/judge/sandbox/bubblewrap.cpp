@@ -7,9 +7,9 @@
 #include <fstream>
 #include <set>
 
-#include "grader/judge/sandbox/family.h"
 #include "grader/judge/sandbox/limits.h"
 #include "grader/judge/sandbox/places.h"
+#include "grader/judge/sandbox/process_tree.h"
 
 namespace warplab::sandbox {
 namespace {
@@ -78,16 +78,14 @@ std::string first_number(const std::string& file) {
     return word;
 }
 
-}  // namespace
-
-Words bubblewrap_command(BubblewrapStyle style, const Words& program, const Policy& policy,
-                         const std::string& working_directory, int user, int status) {
-    const bool root_first = style == BubblewrapStyle::root_first;
-    Words command = {
-        find_program("bwrap").string(), "--unshare-pid",     "--unshare-net", "--unshare-ipc", "--unshare-uts",
-        "--unshare-cgroup-try",         "--die-with-parent", "--new-session", "--hostname",    "warplab"};
+/// Everything before the program.
+Words bubblewrap_arguments(bool root_first, const Policy& policy, const std::string& working_directory,
+                           const BubblewrapDescriptors& descriptors) {
+    Words command = {"--unshare-pid",     "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+                     "--die-with-parent", "--new-session", "--hostname",    "warplab"};
     if (!root_first) command.push_back("--unshare-user");
-    add(command, {"--unsetenv", mark_name, "--json-status-fd", std::to_string(status)});
+    add(command, {"--unsetenv", mark_name, "--json-status-fd", std::to_string(descriptors.status), "--seccomp",
+                  std::to_string(descriptors.filter)});
     add_temporary(command, "/tmp", policy.limits.file_bytes);  // first: the tools, too, may lie in it
     add_system(command);
     add(command, {"--proc", "/proc", "--dev", "/dev"});
@@ -97,7 +95,21 @@ Words bubblewrap_command(BubblewrapStyle style, const Words& program, const Poli
     add_folders_above(command, policy.writable);
     for (const auto& path : policy.readable) add(command, {"--ro-bind", path.string(), path.string()});
     for (const auto& path : policy.writable) add(command, {"--bind", path.string(), path.string()});
-    add(command, {"--chdir", working_directory, "--"});
+    add(command, {"--chdir", working_directory});
+    return command;
+}
+
+}  // namespace
+
+BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const Words& program, const Policy& policy,
+                                     const std::string& working_directory, int user,
+                                     const BubblewrapDescriptors& descriptors) {
+    const bool root_first = style == BubblewrapStyle::root_first;
+    BubblewrapCommand made;
+    for (const std::string& word : bubblewrap_arguments(root_first, policy, working_directory, descriptors))
+        made.arguments += word + '\0';
+    Words& command = made.words;
+    command = {find_program("bwrap").string(), "--args", std::to_string(descriptors.arguments), "--"};
     if (root_first) {
         const std::string id = std::to_string(user);
         add(command, {"/usr/bin/setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs",
@@ -108,7 +120,7 @@ Words bubblewrap_command(BubblewrapStyle style, const Words& program, const Poli
                       fmt::format("--nproc={}", process_limit(policy.limits, user_namespaces_count_apart())), "--"});
     }
     add(command, program);
-    return command;
+    return made;
 }
 
 bool bubblewrap_started(const std::string& status_text) {

@@ -1,5 +1,5 @@
 #pragma once
-// Level `namespaces`: the command line of bubblewrap around a program.
+// Level `namespaces`: the arguments of bubblewrap around a program.
 
 #include <string>
 #include <vector>
@@ -14,10 +14,22 @@ enum class BubblewrapStyle {
     root_first,  // root mounts, then the program becomes the unused user: sees folders below a closed /root
 };
 
-/// `user` is the unused user (root only, else -1); `status` the number of the descriptor that bubblewrap reports on.
-std::vector<std::string> bubblewrap_command(BubblewrapStyle style, const std::vector<std::string>& program,
-                                            const Policy& policy, const std::string& working_directory, int user,
-                                            int status);
+/// Numbers of descriptors in bubblewrap.
+struct BubblewrapDescriptors {
+    int status;     // it reports on
+    int filter;     // it reads the filter of system calls from
+    int arguments;  // it reads its arguments from: its command line, which the program can read, names no paths
+};
+
+struct BubblewrapCommand {
+    std::vector<std::string> words;
+    std::string arguments;  // each ends with a zero
+};
+
+/// `user` is the unused user (root only, else -1).
+BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const std::vector<std::string>& program,
+                                     const Policy& policy, const std::string& working_directory, int user,
+                                     const BubblewrapDescriptors& descriptors);
 
 /// Whether bubblewrap got as far as starting the program, by what it reported.
 bool bubblewrap_started(const std::string& status_text);

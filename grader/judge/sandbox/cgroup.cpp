@@ -1,17 +1,26 @@
 #include "grader/judge/sandbox/cgroup.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 #include <utility>
 
 namespace warplab::sandbox {
 namespace {
 namespace fs = std::filesystem;
+
+constexpr std::array controllers = {"memory", "cpu", "cpuacct", "pids"};
+constexpr auto judges_own = "warplab-judge";
+const fs::path mounted = "/sys/fs/cgroup";
 
 bool write_value(const fs::path& file, const std::string& value) {
     const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
@@ -19,6 +28,11 @@ bool write_value(const fs::path& file, const std::string& value) {
     const bool done = write(descriptor, value.data(), value.size()) == static_cast<ssize_t>(value.size());
     close(descriptor);
     return done;
+}
+
+std::string read_text(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::uint64_t number_after(const fs::path& file, const std::string& key) {
@@ -30,65 +44,181 @@ std::uint64_t number_after(const fs::path& file, const std::string& key) {
     return 0;
 }
 
-/// Version 2 unless the memory controller belongs to version 1.
-struct Root {
-    fs::path folder;
-    bool unified;
+bool has_word(const std::string& text, const std::string& word) {
+    std::istringstream words(text);
+    return std::find(std::istream_iterator<std::string>(words), {}, word) != std::istream_iterator<std::string>();
+}
+
+/// Folders below which groups are made, by controller. In version 2 they are one.
+struct Parents {
+    std::map<std::string, fs::path> folders;
+    bool unified = false;
 };
-std::optional<Root> find_root() {
-    if (access("/sys/fs/cgroup/memory/memory.limit_in_bytes", F_OK) == 0) return Root{"/sys/fs/cgroup/memory", false};
-    std::ifstream file("/sys/fs/cgroup/cgroup.subtree_control");
-    const std::string controllers{std::istreambuf_iterator<char>(file), {}};
-    if (controllers.find("memory") != std::string::npos) return Root{"/sys/fs/cgroup", true};
-    return std::nullopt;
+
+/// A group's folder. `group` begins with a slash, and is one alone for the hierarchy's root.
+fs::path folder_of(const fs::path& hierarchy, const std::string& group) {
+    return group == "/" ? hierarchy : hierarchy / group.substr(1);
+}
+
+/// This process's group in each hierarchy, by the hierarchy's controllers; version 2's has none.
+std::map<std::string, std::string> own_groups() {
+    std::map<std::string, std::string> groups;
+    std::ifstream file("/proc/self/cgroup");
+    for (std::string line; std::getline(file, line);) {
+        const auto first = line.find(':'), second = line.find(':', first + 1);
+        if (second != std::string::npos) groups[line.substr(first + 1, second - first - 1)] = line.substr(second + 1);
+    }
+    return groups;
+}
+
+/// Version 2 allows groups with limits only where no process is beside them: the judge moves to a group of its own.
+bool enable_below(const fs::path& folder) {
+    const auto enable = [&] {
+        const std::string offered = read_text(folder / "cgroup.controllers");
+        for (const char* controller : {"memory", "cpu", "pids"})
+            if (has_word(offered, controller) && !has_word(read_text(folder / "cgroup.subtree_control"), controller))
+                if (!write_value(folder / "cgroup.subtree_control", fmt::format("+{}", controller))) return false;
+        return has_word(read_text(folder / "cgroup.subtree_control"), "memory");
+    };
+    if (enable()) return true;
+    mkdir((folder / judges_own).c_str(), 0755);
+    return write_value(folder / judges_own / "cgroup.procs", "0") && enable();
+}
+
+Parents find_parents() {
+    const auto groups = own_groups();
+    Parents found;
+    if (const auto own = groups.find(""); own != groups.end() && fs::exists(mounted / "cgroup.controllers")) {
+        fs::path folder = folder_of(mounted, own->second);
+        if (folder.filename() == judges_own) folder = folder.parent_path();
+        if (enable_below(folder)) {
+            found.unified = true;
+            for (const char* controller : controllers) found.folders[controller] = folder;
+        }
+        return found;
+    }
+    for (const auto& [names, group] : groups)
+        for (const char* controller : controllers) {
+            std::string words = names;
+            std::replace(words.begin(), words.end(), ',', ' ');
+            const fs::path folder = folder_of(mounted / names, group);
+            if (has_word(words, controller) && access((folder / "cgroup.procs").c_str(), W_OK) == 0)
+                found.folders[controller] = folder;
+        }
+    return found;
+}
+
+const Parents& parents() {
+    static const Parents found = find_parents();
+    return found;
+}
+
+struct Setting {
+    const char *controller, *version_1, *version_2;
+    std::string value;
+    bool required;
+};
+
+std::vector<Setting> settings_for(std::uint64_t memory_bytes, std::uint64_t processes) {
+    const std::string bytes = std::to_string(memory_bytes);
+    return {{"memory", "memory.limit_in_bytes", "memory.max", bytes, true},
+            {"memory", "memory.memsw.limit_in_bytes", "memory.swap.max", parents().unified ? "0" : bytes, false},
+            {"pids", "pids.max", "pids.max", std::to_string(processes), true}};
 }
 
 }  // namespace
 
-std::optional<MemoryGroup> MemoryGroup::make(std::uint64_t bytes) {
-    static const std::optional<Root> root = find_root();
+std::string ControlGroupSupport::weaker() const {
+    if (!memory && !processors && !processes && !time)
+        return "No control groups: memory and processor time are limited for each process by itself, and a submission "
+               "with many threads can slow down its neighbours.";
+    std::vector<std::string> missing;
+    if (!memory) missing.emplace_back("memory is limited for each process by itself");
+    if (!processors) missing.emplace_back("a submission with many threads can slow down its neighbours");
+    if (!time) missing.emplace_back("the time of processes that nobody waits for is not counted");
+    if (missing.empty()) return "";
+    return fmt::format("Not all control groups: {}.", fmt::join(missing, ", "));
+}
+
+const ControlGroupSupport& control_group_support() {
+    static const ControlGroupSupport support = [] {
+        const auto group = ControlGroup::make(1ull << 30, 64);
+        ControlGroupSupport found;
+        if (!group) return found;
+        const auto has = [](const char* controller) { return parents().folders.count(controller) > 0; };
+        const std::string enabled =
+            parents().unified ? read_text(parents().folders.at("memory") / "cgroup.subtree_control") : "";
+        found.memory = has("memory");
+        found.processors = parents().unified ? has_word(enabled, "cpu") : has("cpu");
+        found.processes = parents().unified ? has_word(enabled, "pids") : has("pids");
+        found.time = group->cpu_s().has_value();
+        return found;
+    }();
+    return support;
+}
+
+std::optional<ControlGroup> ControlGroup::make(std::uint64_t memory_bytes, std::uint64_t processes) {
     static std::atomic<unsigned> count = 0;
-    if (!root) return std::nullopt;
-    const fs::path folder = root->folder / ("warplab-" + std::to_string(getpid()) + "-" + std::to_string(++count));
-    if (mkdir(folder.c_str(), 0755) != 0) return std::nullopt;
-    const bool limited =
-        write_value(folder / (root->unified ? "memory.max" : "memory.limit_in_bytes"), std::to_string(bytes));
-    if (root->unified)
-        write_value(folder / "memory.swap.max", "0");
-    else
-        write_value(folder / "memory.memsw.limit_in_bytes", std::to_string(bytes));
-    const int join_file = limited ? open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC) : -1;
-    if (join_file < 0) {
-        rmdir(folder.c_str());
-        return std::nullopt;
+    if (parents().folders.empty()) return std::nullopt;
+    const std::string name = fmt::format("warplab-{}-{}", getpid(), ++count);
+    ControlGroup group;
+    for (const auto& [controller, parent] : parents().folders) {
+        const fs::path folder = parent / name;
+        if (std::find(group.folders_.begin(), group.folders_.end(), folder) != group.folders_.end()) continue;
+        if (mkdir(folder.c_str(), 0755) != 0) continue;
+        group.folders_.push_back(folder);
+        const int join = open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+        if (join < 0) return std::nullopt;
+        group.join_files_.push_back(join);
     }
-    return MemoryGroup(folder, root->unified, join_file);
+    for (const Setting& setting : settings_for(memory_bytes, processes)) {
+        const fs::path folder = group.folder(setting.controller);
+        const char* const file = parents().unified ? setting.version_2 : setting.version_1;
+        if (folder.empty() || !fs::exists(folder / file)) continue;
+        if (!write_value(folder / file, setting.value) && setting.required) return std::nullopt;
+    }
+    if (group.folders_.empty()) return std::nullopt;
+    return group;
 }
 
-MemoryGroup::MemoryGroup(fs::path folder, bool unified, int join_file)
-    : folder_(std::move(folder)), unified_(unified), join_file_(join_file) {}
+ControlGroup::ControlGroup(ControlGroup&& other) noexcept
+    : folders_(std::exchange(other.folders_, {})), join_files_(std::exchange(other.join_files_, {})) {}
 
-MemoryGroup::MemoryGroup(MemoryGroup&& other) noexcept
-    : folder_(std::move(other.folder_)), unified_(other.unified_), join_file_(other.join_file_) {
-    other.folder_.clear();
-    other.join_file_ = -1;
-}
-
-MemoryGroup& MemoryGroup::operator=(MemoryGroup&& other) noexcept {
-    std::swap(folder_, other.folder_);
-    std::swap(unified_, other.unified_);
-    std::swap(join_file_, other.join_file_);
+ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {
+    std::swap(folders_, other.folders_);
+    std::swap(join_files_, other.join_files_);
     return *this;
 }
 
-MemoryGroup::~MemoryGroup() {
-    if (join_file_ >= 0) close(join_file_);
-    if (folder_.empty()) return;
-    for (int attempt = 0; attempt < 50 && rmdir(folder_.c_str()) != 0; ++attempt) usleep(2000);  // while the last die
+ControlGroup::~ControlGroup() {
+    for (const int file : join_files_) close(file);
+    for (const fs::path& folder : folders_)
+        for (int attempt = 0; attempt < 50 && rmdir(folder.c_str()) != 0; ++attempt) usleep(2000);  // the last ones die
 }
 
-bool MemoryGroup::ran_out() const {
-    return number_after(folder_ / (unified_ ? "memory.events" : "memory.oom_control"), "oom_kill") > 0;
+/// Empty where no group of this controller was made.
+fs::path ControlGroup::folder(const char* controller) const {
+    const auto parent = parents().folders.find(controller);
+    if (parent == parents().folders.end()) return {};
+    for (const fs::path& folder : folders_)
+        if (folder.parent_path() == parent->second) return folder;
+    return {};
+}
+
+bool ControlGroup::ran_out() const {
+    const fs::path memory = folder("memory");
+    return !memory.empty() &&
+           number_after(memory / (parents().unified ? "memory.events" : "memory.oom_control"), "oom_kill") > 0;
+}
+
+std::optional<double> ControlGroup::cpu_s() const {
+    if (parents().unified) return static_cast<double>(number_after(folder("cpu") / "cpu.stat", "usage_usec")) * 1e-6;
+    const fs::path account = folder("cpuacct");
+    if (account.empty()) return std::nullopt;
+    std::ifstream file(account / "cpuacct.usage");
+    double used_ns = 0;
+    if (!(file >> used_ns)) return std::nullopt;
+    return used_ns * 1e-9;
 }
 
 }  // namespace warplab::sandbox

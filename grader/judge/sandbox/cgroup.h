@@ -1,31 +1,41 @@
 #pragma once
-// A memory limit over all processes of a sandbox together, where the judge may make control groups (root outside
-// containers, mostly). Without it RLIMIT_DATA limits each process by itself.
+// One control group around all processes of a sandbox: a limit on the memory of all of them together, a fair share of
+// the processors, a limit on their number, and the processor time they used, ended ones included. Below the judge's
+// own group, so that a cluster's limits on the judge hold for the sandbox too.
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace warplab::sandbox {
 
-class MemoryGroup {
-  public:
-    /// Nothing when this machine does not let us.
-    static std::optional<MemoryGroup> make(std::uint64_t bytes);
-    MemoryGroup(MemoryGroup&& other) noexcept;
-    MemoryGroup& operator=(MemoryGroup&& other) noexcept;
-    ~MemoryGroup();
+/// What the judge can do with control groups on this machine.
+struct ControlGroupSupport {
+    bool memory = false, processors = false, processes = false, time = false;
+    std::string weaker() const;  // what is missing, as a sentence; empty when nothing is
+};
+const ControlGroupSupport& control_group_support();
 
-    /// cgroup.procs, open for writing: a process that writes "0" there joins.
-    int join_file() const { return join_file_; }
-    bool ran_out() const;  // the kernel killed a member because the group's memory was used up
+class ControlGroup {
+  public:
+    /// Nothing where this machine lets the judge make none. `processes`: threads count, too.
+    static std::optional<ControlGroup> make(std::uint64_t memory_bytes, std::uint64_t processes);
+    ControlGroup(ControlGroup&& other) noexcept;
+    ControlGroup& operator=(ControlGroup&& other) noexcept;
+    ~ControlGroup();
+
+    /// A cgroup.procs for each hierarchy, open for writing: a process that writes "0" to all of them joins.
+    const std::vector<int>& join_files() const { return join_files_; }
+    bool ran_out() const;                 // the kernel killed a member because the group's memory was used up
+    std::optional<double> cpu_s() const;  // used so far; nothing where it is not counted
 
   private:
-    MemoryGroup(std::filesystem::path folder, bool unified, int join_file);
-    std::filesystem::path folder_;
-    bool unified_;
-    int join_file_;
+    ControlGroup() = default;
+    std::filesystem::path folder(const char* controller) const;
+    std::vector<std::filesystem::path> folders_;  // one a hierarchy
+    std::vector<int> join_files_;
 };
 
 }  // namespace warplab::sandbox

@@ -22,8 +22,6 @@ struct Ruleset {
     std::uint64_t files, network, scoped;
 };
 
-constexpr std::uint64_t read_access =
-    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t basic_access = (1ull << 13) - 1;
 constexpr std::uint64_t never_granted =
     LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SOCK;
@@ -44,16 +42,24 @@ std::size_t size_for(int version) { return version >= 6 ? 24 : version >= 4 ? 16
 void allow(int ruleset, const std::filesystem::path& path, std::uint64_t access) {
     const int file = open(path.c_str(), O_PATH | O_CLOEXEC);
     if (file < 0) return;
+    allow_below(ruleset, file, access);
+    close(file);
+}
+
+}  // namespace
+
+const std::uint64_t read_access =
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+const std::uint64_t write_access = LANDLOCK_ACCESS_FS_WRITE_FILE;
+
+bool allow_below(int ruleset, int file, std::uint64_t access) {
     struct stat what {};
     fstat(file, &what);
     landlock_path_beneath_attr rule{};
     rule.allowed_access = S_ISDIR(what.st_mode) ? access : access & of_files;
     rule.parent_fd = file;
-    syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-    close(file);
+    return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
 }
-
-}  // namespace
 
 int landlock_version() {
     const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);

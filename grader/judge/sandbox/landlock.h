@@ -1,6 +1,7 @@
 #pragma once
 // Landlock (Linux 5.13 and newer): what a process may touch in the file system, without namespaces.
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -15,5 +16,11 @@ int landlock_version();
 int landlock_ruleset(const std::vector<std::filesystem::path>& readable,
                      const std::vector<std::filesystem::path>& writable,
                      const std::vector<std::filesystem::path>& devices);
+
+/// Rights of a ruleset: to read and execute; to write to files that are there.
+extern const std::uint64_t read_access, write_access;
+
+/// Grants rights below an open file or folder. Async-signal-safe.
+bool allow_below(int ruleset, int file, std::uint64_t access);
 
 }  // namespace warplab::sandbox

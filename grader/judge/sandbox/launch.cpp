@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,11 +16,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "grader/judge/sandbox/landlock.h"
+
 namespace warplab::sandbox {
 namespace {
 
 struct Child {
     const Launch& what;
+    sock_fprog filter{};
     std::vector<int> descriptors;  // above every number they may become
     std::vector<char*> argv, environment;
     pid_t parent = getpid();
@@ -72,12 +76,30 @@ void become(Child& child, uid_t uid) {
     require(child, syscall(SYS_setresuid, uid, uid, uid) == 0, "changing the user");
 }
 
+/// Session keyrings hold credentials such as Kerberos tickets, and outlive processes. Where the kernel or a container
+/// refuses keyrings to the judge, it refuses them to the child, too.
+void join_empty_keyring(Child& child) {
+    const bool joined = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0;
+    require(child, joined || errno == ENOSYS || errno == EPERM || errno == EACCES, "joining an empty keyring");
+}
+
+void enter_landlock(Child& child) {
+    const Launch& what = child.what;
+    if (what.own_proc_access) {
+        const int own = open("/proc/self", O_PATH | O_CLOEXEC);
+        require(child, own >= 0 && allow_below(what.landlock, own, what.own_proc_access),
+                "allowing its own /proc entry");
+    }
+    require(child, syscall(SYS_landlock_restrict_self, what.landlock, 0) == 0, "entering the Landlock ruleset");
+}
+
 int run_child(void* argument) {
     Child& child = *static_cast<Child*>(argument);
     const Launch& what = child.what;
     reset_signals();
     setsid();
     umask(022);
+    join_empty_keyring(child);
     for (int file : what.cgroup_files) require(child, write(file, "0", 1) == 1, "joining the cgroup");
     if (!what.working_directory.empty())
         require(child, chdir(what.working_directory.c_str()) == 0, "entering the working directory");
@@ -86,15 +108,14 @@ int run_child(void* argument) {
     require(child, prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "dying with the judge");
     if (getppid() != child.parent) _exit(127);
     if (what.no_new_privileges) require(child, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
-    if (what.landlock >= 0)
-        require(child, syscall(SYS_landlock_restrict_self, what.landlock, 0) == 0, "entering the Landlock ruleset");
+    if (what.landlock >= 0) enter_landlock(child);
     place_descriptors(child);
     close_from(static_cast<unsigned>(child.descriptors.size()));
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     if (what.filter)
-        require(child, prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, what.filter, 0, 0) == 0, "the seccomp filter");
+        require(child, prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &child.filter, 0, 0) == 0, "the seccomp filter");
     execve(child.argv[0], child.argv.data(), child.environment.data());
     fail(child, "starting the program");
 }
@@ -119,7 +140,10 @@ bool lift(const std::vector<int>& from, std::vector<int>& to) {
 }  // namespace
 
 pid_t launch(const Launch& what, std::string& why) {
-    Child child{what, {}, pointers(what.argv), pointers(what.environment)};
+    Child child{what, {}, {}, pointers(what.argv), pointers(what.environment)};
+    if (what.filter)
+        child.filter = {static_cast<unsigned short>(what.filter->size()),
+                        const_cast<sock_filter*>(what.filter->data())};
     const bool lifted = lift(what.descriptors, child.descriptors);
     constexpr std::size_t stack_bytes = 256 << 10;
     void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -2,14 +2,16 @@
 // Starts one program with everything about it settled between clone and exec. The child borrows the judge's memory
 // until it execs (as posix_spawn does), so a judge that holds gigabytes starts programs as fast as a small one.
 
-#include <linux/filter.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "grader/judge/sandbox/seccomp.h"
 
 namespace warplab::sandbox {
 
@@ -22,12 +24,13 @@ struct Launch {
     std::vector<int> cgroup_files;  // cgroup.procs to join
     std::optional<uid_t> uid;       // becomes this user and group, for good
     bool no_new_privileges = false;
-    int landlock = -1;                   // a ruleset
-    const sock_fprog* filter = nullptr;  // seccomp
+    int landlock = -1;                  // a ruleset
+    std::uint64_t own_proc_access = 0;  // of that ruleset, below the child's own entry of /proc
+    const SeccompFilter* filter = nullptr;
 };
 
-/// The child's pid. It leads a session and a process group of its own and dies with the thread that called this.
-/// -1: could not start, and `why` says what failed.
+/// The child's pid, or -1, and `why` says what failed. The child has an empty session keyring, leads a session and a
+/// process group of its own, and dies with the thread that called this.
 pid_t launch(const Launch& what, std::string& why);
 
 }  // namespace warplab::sandbox

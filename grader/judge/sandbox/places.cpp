@@ -77,6 +77,14 @@ std::vector<fs::path> etc_files() {
     return files;
 }
 
+std::vector<fs::path> kernel_files() {
+    std::vector<fs::path> files;
+    for (const char* name : {"cpuinfo", "meminfo", "stat", "version", "uptime", "loadavg", "filesystems", "devices",
+                             "modules", "sys", "driver", "cgroups", "misc"})
+        add_existing(files, fs::path("/proc") / name);
+    return files;
+}
+
 std::vector<fs::path> gpu_devices(std::optional<int> node) {
     std::vector<fs::path> devices;
     for (const char* of_driver :

@@ -20,6 +20,9 @@ std::vector<std::filesystem::path> system_folders();
 /// What a program needs of /etc: the linker's configuration and Debian's alternatives.
 std::vector<std::filesystem::path> etc_files();
 
+/// Of /proc, what tells about the kernel and the machine, and not about processes.
+std::vector<std::filesystem::path> kernel_files();
+
 /// Device nodes of the driver, and of one GPU, /dev/nvidiaN; of every GPU where `node` is none.
 std::vector<std::filesystem::path> gpu_devices(std::optional<int> node);
 

@@ -1,99 +1,177 @@
 #include "grader/judge/sandbox/seccomp.h"
 
-#include <linux/audit.h>
-#include <linux/seccomp.h>
+#include <asm/ioctls.h>
+#include <fmt/format.h>
+#include <linux/prctl.h>
 #include <sched.h>
+#include <seccomp.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <cstring>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
 
 namespace warplab::sandbox {
 namespace {
 
-#if defined(__x86_64__)
-constexpr unsigned this_architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr unsigned this_architecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr unsigned this_architecture = 0;
-#endif
+// Names of system calls, separated by blanks. Each list leaves out what lets a program wait in the kernel for others,
+// talk to others, outlive its judge, or reach parts of the kernel that no lab needs. Names that this processor or
+// libseccomp does not have are skipped.
 
-/// Refused with EPERM. sendmsg, recvmsg and their kin stay: they work on descriptors that the judge passed, and the
-/// sockets that can be made reach nobody (see `allow_sockets_of_the_driver`).
-constexpr unsigned refused[] = {
-    // the network, and everything that talks to other processes
-    SYS_connect, SYS_accept, SYS_accept4, SYS_shmget, SYS_shmat, SYS_shmctl,
-    SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open,
-    SYS_mq_unlink,
-    // other processes' memory and descriptors
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_pidfd_getfd, SYS_process_madvise,
-    // namespaces and mounts
-    SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount,
-    SYS_fsopen, SYS_fsmount, SYS_fsconfig, SYS_fspick, SYS_name_to_handle_at, SYS_open_by_handle_at,
-    // parts of the kernel with a history, which no student needs
-    SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
-    SYS_keyctl, SYS_add_key, SYS_request_key, SYS_kexec_load, SYS_init_module, SYS_finit_module, SYS_delete_module,
-    SYS_swapon, SYS_swapoff, SYS_reboot, SYS_settimeofday, SYS_clock_settime, SYS_acct, SYS_quotactl, SYS_syslog};
+constexpr auto memory_calls =
+    "mmap mmap2 munmap mprotect mremap madvise brk msync mincore mlock mlock2 munlock mlockall munlockall "
+    "membarrier memfd_create get_mempolicy set_mempolicy mbind pkey_alloc pkey_free pkey_mprotect";
+
+constexpr auto file_calls =
+    "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 open openat openat2 creat close "
+    "close_range dup dup2 dup3 fcntl fcntl64 lseek _llseek stat fstat lstat newfstatat statx statfs fstatfs "
+    "access faccessat faccessat2 readlink readlinkat getdents getdents64 getcwd chdir fchdir rename renameat "
+    "renameat2 unlink unlinkat mkdir mkdirat rmdir truncate ftruncate fsync fdatasync chmod fchmod fchmodat "
+    "umask utime utimes utimensat futimesat fadvise64 flock pipe pipe2 poll ppoll select pselect6 eventfd "
+    "eventfd2 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 timerfd_create "
+    "timerfd_settime timerfd_gettime";
+
+constexpr auto time_calls =
+    "nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times getitimer setitimer alarm "
+    "pause timer_create timer_settime timer_gettime timer_delete timer_getoverrun";
+
+constexpr auto signal_calls =
+    "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack "
+    "restart_syscall kill tgkill tkill";
+
+// setpriv, to which bubblewrap gives way, needs the last four; without capabilities they change nothing.
+constexpr auto process_calls =
+    "execve exit exit_group getpid getppid gettid getpgrp getpgid getsid getuid geteuid getgid getegid "
+    "getgroups getresuid getresgid getrusage getrlimit setrlimit prlimit64 sysinfo uname getcpu sched_yield "
+    "wait4 waitid futex futex_waitv set_tid_address set_robust_list get_robust_list rseq arch_prctl getrandom "
+    "capget sched_getaffinity sched_getparam sched_getscheduler sched_getattr sched_get_priority_max "
+    "sched_get_priority_min getpriority setresuid setresgid setgroups capset";
+
+constexpr auto gpu_calls = "bind listen getsockname getsockopt setsockopt";
+
+/// Of prctl, what neither cuts the tie to the judge nor changes what system calls or instructions do.
+constexpr std::initializer_list<int> prctl_options = {
+    PR_SET_NAME,         PR_GET_NAME,         PR_GET_DUMPABLE,   PR_SET_DUMPABLE,   PR_GET_KEEPCAPS,
+    PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ,   PR_CAPBSET_DROP,   PR_CAP_AMBIENT,
+    PR_GET_SECUREBITS,   PR_SET_SECUREBITS,   PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, PR_SET_THP_DISABLE,
+    PR_GET_THP_DISABLE,  PR_GET_SECCOMP,      0x53564d41 /* PR_SET_VMA, newer than some headers: names of memory */};
+
+/// What isatty() and its kin ask of a descriptor.
+constexpr std::initializer_list<unsigned> terminal_requests = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX};
+
+/// What the GPU's driver takes: each request's high bytes. nvidiactl and nvidiaN have the type 'F', nvidia-uvm plain
+/// numbers and two of its own beside them, WSL's dxg the type 'G'.
+struct DriverRequests {
+    std::uint64_t mask, value;
+};
+constexpr std::initializer_list<DriverRequests> driver_requests = {
+    {0xff00, 'F' << 8}, {0xff00, 'G' << 8}, {0xffffff00, 0}, {0xffffff00, 0x30000000}};
 
 constexpr unsigned namespace_flags =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
-sock_filter statement(unsigned code, unsigned value) { return BPF_STMT(static_cast<unsigned short>(code), value); }
-sock_filter jump(unsigned code, unsigned value, unsigned yes, unsigned no) {
-    return BPF_JUMP(static_cast<unsigned short>(code), value, static_cast<unsigned char>(yes),
-                    static_cast<unsigned char>(no));
+void require(int result, const char* doing) {
+    if (result < 0)
+        throw std::runtime_error(fmt::format("the filter of system calls: {}: {}", doing, std::strerror(-result)));
 }
-sock_filter load(std::size_t offset) { return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
-sock_filter answer(unsigned action) { return statement(BPF_RET | BPF_K, action); }
 
-/// The driver makes a sequenced Unix socket with every context and listens on it. Such a socket sends only where it is
-/// connected to, and connecting and accepting are refused.
-void allow_sockets_of_the_driver(std::vector<sock_filter>& code) {
+class Builder {
+  public:
+    Builder() : context_(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), seccomp_release) {
+        if (!context_) throw std::runtime_error("the filter of system calls cannot be built on this processor");
+        require(seccomp_attr_set(get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "other architectures");
+        seccomp_attr_set(get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree, where libseccomp is 2.5 or newer
+    }
+
+    void allow(const std::string& names) { add_all(SCMP_ACT_ALLOW, names); }
+    void allow(const char* name, std::initializer_list<scmp_arg_cmp> arguments) {
+        add(SCMP_ACT_ALLOW, name, arguments);
+    }
+    void refuse(const std::string& names) { add_all(SCMP_ACT_ERRNO(EPERM), names); }
+
+    SeccompFilter build() const {
+        const int file = memfd_create("filter", MFD_CLOEXEC);
+        if (file < 0) throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
+        const int exported = seccomp_export_bpf(get(), file);
+        const off_t bytes = lseek(file, 0, SEEK_END);
+        SeccompFilter code(static_cast<std::size_t>(bytes) / sizeof(sock_filter));
+        const ssize_t got = pread(file, code.data(), static_cast<std::size_t>(bytes), 0);
+        close(file);
+        require(exported, "exporting it");
+        if (got != bytes || code.empty()) throw std::runtime_error("the filter of system calls cannot be read back");
+        return code;
+    }
+
+  private:
+    scmp_filter_ctx get() const { return context_.get(); }
+
+    void add_all(std::uint32_t action, const std::string& names) {
+        std::istringstream words(names);
+        for (std::string name; words >> name;) add(action, name.c_str(), {});
+    }
+
+    void add(std::uint32_t action, const char* name, std::initializer_list<scmp_arg_cmp> arguments) {
+        const int number = seccomp_syscall_resolve_name(name);
+        if (number == __NR_SCMP_ERROR) return;
+        require(
+            seccomp_rule_add_array(get(), action, number, static_cast<unsigned>(arguments.size()), arguments.begin()),
+            name);
+    }
+
+    std::unique_ptr<void, decltype(&seccomp_release)> context_;
+};
+
+void allow_common(Builder& filter) {
+    for (const char* names : {memory_calls, file_calls, time_calls, signal_calls, process_calls}) filter.allow(names);
+    for (const int option : prctl_options)
+        filter.allow("prctl", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option))});
+}
+
+void allow_compiling(Builder& filter) {
+    filter.allow("fork vfork");
+    filter.allow("clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, namespace_flags, 0)});  // clone3 is missing: callers fall back
+}
+
+void allow_running(Builder& filter, bool gpu) {
+    filter.allow("clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | namespace_flags, CLONE_THREAD)});
+    filter.refuse("fork vfork");
+    filter.allow("recvmsg");  // requests
+    if (!gpu) return;
+    filter.allow(gpu_calls);
+    for (const auto& [mask, value] : driver_requests) filter.allow("ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, mask, value)});
+    // The driver makes a socket with every context and listens on it. Nothing can connect to it or send on it.
     constexpr unsigned without_flags = 0xf;
-    code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 7));
-    code.push_back(load(offsetof(seccomp_data, args)));
-    code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4));
-    code.push_back(load(offsetof(seccomp_data, args) + sizeof(std::uint64_t)));
-    code.push_back(statement(BPF_ALU | BPF_AND | BPF_K, without_flags));
-    code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 0, 1));
-    code.push_back(answer(SECCOMP_RET_ALLOW));
-    code.push_back(answer(SECCOMP_RET_ERRNO | EPERM));
+    filter.allow("socket", {SCMP_A0(SCMP_CMP_EQ, AF_UNIX), SCMP_A1(SCMP_CMP_MASKED_EQ, without_flags, SOCK_SEQPACKET)});
 }
 
-std::vector<sock_filter> program() {
-    std::vector<sock_filter> code = {load(offsetof(seccomp_data, arch)),
-                                     jump(BPF_JMP | BPF_JEQ | BPF_K, this_architecture, 1, 0),
-                                     answer(SECCOMP_RET_KILL_PROCESS),  // 32-bit calls on a 64-bit kernel
-                                     load(offsetof(seccomp_data, nr))};
-    const auto refuse_if = [&](unsigned comparison, unsigned value, unsigned error) {
-        code.push_back(jump(BPF_JMP | comparison | BPF_K, value, 0, 1));
-        code.push_back(answer(SECCOMP_RET_ERRNO | error));
-    };
-#if defined(__x86_64__)
-    refuse_if(BPF_JGE, 0x40000000, ENOSYS);  // the x32 calls have numbers of their own
-#endif
-    for (unsigned number : refused) refuse_if(BPF_JEQ, number, EPERM);
-    allow_sockets_of_the_driver(code);
-    refuse_if(BPF_JEQ, SYS_clone3, ENOSYS);  // its flags lie in memory; callers fall back to clone
-    code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3));
-    code.push_back(load(offsetof(seccomp_data, args)));
-    code.push_back(jump(BPF_JMP | BPF_JSET | BPF_K, namespace_flags, 0, 1));
-    code.push_back(answer(SECCOMP_RET_ERRNO | EPERM));
-    code.push_back(answer(SECCOMP_RET_ALLOW));
-    return code;
+SeccompFilter build(Activity activity, bool gpu) {
+    Builder filter;
+    allow_common(filter);
+    if (activity == Activity::compile)
+        allow_compiling(filter);
+    else
+        allow_running(filter, gpu);
+    for (const unsigned request : terminal_requests) filter.allow("ioctl", {SCMP_A1(SCMP_CMP_EQ, request)});
+    return filter.build();
 }
 
 }  // namespace
 
-const sock_fprog* seccomp_filter() {
-    if (this_architecture == 0) return nullptr;
-    static std::vector<sock_filter> code = program();
-    static const sock_fprog filter{static_cast<unsigned short>(code.size()), code.data()};
-    return &filter;
+const SeccompFilter& seccomp_filter(Activity activity, bool gpu) {
+    static std::mutex mutex;
+    static std::map<std::pair<Activity, bool>, SeccompFilter> built;
+    const std::lock_guard lock(mutex);
+    auto [place, is_new] = built.try_emplace({activity, gpu});
+    if (is_new) place->second = build(activity, gpu);
+    return place->second;
 }
 
 }  // namespace warplab::sandbox

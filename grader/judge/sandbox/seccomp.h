@@ -1,12 +1,19 @@
 #pragma once
-// The system calls that level `uid` refuses, as a BPF program. Written out because the list is short and level `uid`
-// is for machines on which nothing can be installed.
+// The system calls that a sandboxed program may make, at both levels: an allow list, built with libseccomp. The kernel
+// answers every other call as if it did not exist.
 
 #include <linux/filter.h>
 
+#include <vector>
+
+#include "grader/judge/process.h"
+
 namespace warplab::sandbox {
 
-/// Null on processors for which there is no list (then level `uid` is not offered).
-const sock_fprog* seccomp_filter();
+using SeccompFilter = std::vector<sock_filter>;
+
+/// The filter for what a policy's program does. The compiler may start programs; the runner may start threads alone,
+/// so that it is one process, whose end ends everything. Throws std::runtime_error where libseccomp cannot build it.
+const SeccompFilter& seccomp_filter(Activity activity, bool gpu);
 
 }  // namespace warplab::sandbox

@@ -5,9 +5,9 @@
 
 #include <mutex>
 
+#include "grader/judge/sandbox/cgroup.h"
 #include "grader/judge/sandbox/landlock.h"
 #include "grader/judge/sandbox/places.h"
-#include "grader/judge/sandbox/seccomp.h"
 
 namespace warplab {
 namespace sandbox {
@@ -38,7 +38,7 @@ void try_namespaces(std::string& why) {
         offer.style = style;
         said = try_level(SandboxLevel::namespaces);
         if (said.empty()) {
-            offer.offered = {SandboxLevel::namespaces, ""};
+            offer.offered.level = SandboxLevel::namespaces;
             return;
         }
     }
@@ -51,10 +51,6 @@ void try_user(std::string& why) {
         return;
     }
     const std::string does_not_work = " A user id of its own does not work either";
-    if (!seccomp_filter()) {
-        why += does_not_work + ": there is no seccomp filter for this processor.";
-        return;
-    }
     if (landlock_version() == 0) {
         why += does_not_work +
                ": this kernel has no Landlock, or the container keeps it back, so graded code could read what every "
@@ -85,6 +81,7 @@ const Support& support() {
         try_user(why);
         offer.offered.why_not_stronger = why;
     }
+    offer.offered.weaker = control_group_support().weaker();
     return offer;
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <string>
 
 namespace warplab::sandbox {
@@ -17,7 +18,18 @@ void adopt_orphans();
 std::string new_mark();
 
 /// Kills what a child that has ended left behind: the orphans with its mark, and all below them.
-void kill_family(const std::string& mark);
+void kill_tree(const std::string& mark);
+
+/// Seconds that the threads of a living process tree ran, and that each was ready to run and did not.
+struct ProcessorTime {
+    double used_s = 0;
+    std::map<pid_t, double> waited_s;
+};
+ProcessorTime processor_time(pid_t root);
+
+/// Whether, between two moments that lie `seconds` apart, others kept a process tree from the processors: it used less
+/// than half a processor, and a thread of it was ready to run for half of the time without getting one.
+bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double seconds);
 
 /// Waits for the orphans of a user, all of which have been killed: until then they count against the user's limit.
 void reap_orphans(uid_t user);

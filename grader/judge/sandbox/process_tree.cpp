@@ -1,10 +1,11 @@
-#include "grader/judge/sandbox/family.h"
+#include "grader/judge/sandbox/process_tree.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -44,6 +45,19 @@ bool belongs_to(pid_t process, uid_t user) {
     return false;
 }
 
+/// Of each thread, the kernel counts nanoseconds on a processor and ready without one.
+void add_processor_time(const std::string& process, ProcessorTime& sum) {
+    std::error_code error;
+    for (const auto& thread : fs::directory_iterator("/proc/" + process + "/task", error)) {
+        std::ifstream file(thread.path() / "schedstat");
+        double used_ns = 0, waited_ns = 0;
+        if (!(file >> used_ns >> waited_ns)) continue;
+        sum.used_s += used_ns * 1e-9;
+        sum.waited_s[std::atoi(thread.path().filename().c_str())] = waited_ns * 1e-9;
+    }
+    for (const pid_t child : children_of(process)) add_processor_time(std::to_string(child), sum);
+}
+
 void kill_below(pid_t process) {
     for (pid_t child : children_of(std::to_string(process))) kill_below(child);
     ::kill(process, SIGKILL);
@@ -61,7 +75,7 @@ std::string new_mark() {
     return std::string(mark_name) + "=" + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
-void kill_family(const std::string& mark) {
+void kill_tree(const std::string& mark) {
     for (int round = 0; round < 200; ++round) {
         bool found = false;
         for (pid_t child : children_of("self")) {
@@ -73,6 +87,21 @@ void kill_family(const std::string& mark) {
         }
         if (!found) return;
     }
+}
+
+ProcessorTime processor_time(pid_t root) {
+    ProcessorTime sum;
+    add_processor_time(std::to_string(root), sum);
+    return sum;
+}
+
+bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double seconds) {
+    double longest_s = 0;
+    for (const auto& [thread, waited_s] : now.waited_s) {
+        const auto earlier = before.waited_s.find(thread);
+        longest_s = std::max(longest_s, waited_s - (earlier == before.waited_s.end() ? 0 : earlier->second));
+    }
+    return now.used_s - before.used_s < 0.5 * seconds && longest_s > 0.5 * seconds;
 }
 
 void reap_orphans(uid_t user) {
