@@ -44,6 +44,14 @@ struct StageRun {
     /// may still be that of a program just killed.
     Session::Reply greet();
     void end_session();
+
+    /// Stops the runner where it is, and lets it go on.
+    void pause_session() const {
+        if (session) session->pause();
+    }
+    void resume_session() const {
+        if (session) session->resume();
+    }
 };
 
 /// Why a dataset cannot be run on this backend; empty where it can.

@@ -481,6 +481,14 @@ bool Process::running() const { return !state_->collected && !state_->child_ende
 
 void Process::kill() { state_->kill(); }
 
+void Process::pause() const {
+    if (running()) sandbox::signal_tree(state_->child, SIGSTOP);
+}
+
+void Process::resume() const {
+    if (running()) sandbox::signal_tree(state_->child, SIGCONT);
+}
+
 Ended Process::finish() {
     while (state_->wait_for(3600, -1) != Event::ended) {
     }

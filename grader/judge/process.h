@@ -93,6 +93,8 @@ class Process {
 
     bool running() const;
     void kill();                 // all of it, at once
+    void pause() const;          // stops all of it until resume()
+    void resume() const;
     Ended finish();              // waits (within the limits) until it ended; safe to call twice
     std::string output() const;  // so far
     int pid() const;             // on the host: of the child we started (bwrap, when there is one)

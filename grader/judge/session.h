@@ -57,6 +57,8 @@ class Session {
     std::string output() const { return process_.output(); }
     /// Ends the runner at once: it may have work queued that nobody wants any more.
     void kill();
+    void pause() const { process_.pause(); }
+    void resume() const { process_.resume(); }
     /// Lets the runner end by itself (tools write their report then).
     Ended finish();
 

@@ -89,6 +89,11 @@ void kill_tree(const std::string& mark) {
     }
 }
 
+void signal_tree(pid_t root, int signal) {
+    ::kill(root, signal);
+    for (const pid_t child : children_of(std::to_string(root))) signal_tree(child, signal);
+}
+
 ProcessorTime processor_time(pid_t root) {
     ProcessorTime sum;
     add_processor_time(std::to_string(root), sum);

@@ -31,6 +31,9 @@ ProcessorTime processor_time(pid_t root);
 /// than half a processor, and a thread of it was ready to run for half of the time without getting one.
 bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double seconds);
 
+/// Sends a signal to a living process and all below it, parents first.
+void signal_tree(pid_t root, int signal);
+
 /// Waits for the orphans of a user, all of which have been killed: until then they count against the user's limit.
 void reap_orphans(uid_t user);
 

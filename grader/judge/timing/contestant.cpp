@@ -14,9 +14,7 @@ constexpr std::size_t part_bytes = 64 << 10;         // of a slot's output that 
 constexpr std::size_t whole_bytes = 64 << 20;        // of the slot that is read back whole, once a sample …
 constexpr std::size_t most_kept_bytes = 2ull << 30;  // … until so much is kept
 constexpr int parts_per_command = 4;
-// How much longer than the events' time the judge's clock may be, beside what an empty command or the reference's own
-// commands take longer.
-constexpr double wall_allowance_s = 50e-6, wall_allowance_share = 0.02;
+constexpr double shortest_s = 1e-9;  // of a command that takes no longer than an empty one
 
 }  // namespace
 
@@ -41,7 +39,6 @@ void Contestant::open() {
     failure = run_.greet().failure;
     if (!failure && !buffers_) allocate();
     if (!failure) failure = open_buffers(run_, shape_, *buffers_, false);
-    if (!failure && empty_s_ == 0) measure_empty_command();
     open_ = true;
 }
 
@@ -71,11 +68,7 @@ Array Contestant::outputs_for(const Sighting& seen) {
     return buffers_->read_part(seen.buffer, 0, seen.first, seen.found.count());
 }
 
-double Contestant::usual_gap() const {
-    std::vector<double> sorted = gaps_;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted.empty() ? untrusted_gap_s : sorted[sorted.size() * 9 / 10];
-}
+double Contestant::median_gap_s() const { return gaps_.empty() ? 0 : median(gaps_); }
 
 void Contestant::allocate() {
     const Prepared prepared = prepare(run_, shape_, false);
@@ -93,7 +86,7 @@ Session::Reply Contestant::command(std::uint32_t calls) {
     return run_.runner_session().ask(request, {}, time_limit_s(run_, shape_) + 60);
 }
 
-void Contestant::measure_empty_command() {
+double Contestant::time_empty_commands() {
     std::vector<double> waits;
     for (int i = 0; i < 20 && !failure; ++i) {
         move_inputs(1);
@@ -101,7 +94,7 @@ void Contestant::measure_empty_command() {
         failure = reply.failure;
         waits.push_back(reply.wall_s);
     }
-    empty_s_ = median(waits);
+    return failure ? 0 : median(waits);
 }
 
 void Contestant::move_inputs(std::uint32_t calls) {
@@ -131,17 +124,17 @@ double Contestant::time_command(std::uint32_t calls) {
     if (failure) return 0;
     if (reply.answer.host_bytes > host_bytes_allowed(run_, shape_) * calls)
         failure = Failure{cause::host_work, "While timed, more was copied to the host than the stage allows.", "", {}};
-    if (calls == buffers_->slots()) gaps_.push_back(reply.wall_s - reply.answer.event_s);
+    gaps_.push_back(reply.wall_s - reply.answer.event_s);
     event_s_ += reply.answer.event_s;
-    const double wall_s = reply.wall_s * (1 - wall_allowance_share) - std::max(empty_s_, gap_s) - wall_allowance_s;
-    return std::max(reply.answer.event_s, wall_s);
+    return std::max(reply.wall_s - gap_s, shortest_s);
 }
 
 void Contestant::look(std::uint32_t calls, int sample, bool last) {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
+        // The last call's first: work that goes on after the answer is most likely still at that.
         for (int k = 0; k < parts_per_command; ++k)
-            sight(i, static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
+            sight(i, k == 0 ? calls - 1 : static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
         if (last && kept_bytes_ < most_kept_bytes)
             sight(i, static_cast<std::uint32_t>(random_() % calls), whole_bytes, sample);
     }

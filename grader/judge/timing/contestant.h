@@ -11,7 +11,6 @@
 namespace warplab::timing {
 
 inline constexpr std::size_t timed_guard_bytes = 4096;
-inline constexpr double untrusted_gap_s = 300e-6;  // where there is no reference to learn it from
 
 /// What the runner left in part of one output, and the inputs it had.
 struct Sighting {
@@ -39,30 +38,36 @@ class Contestant {
     /// Between one process and the next: the memory's place makes a difference of up to some percent.
     void exchange_memory(Contestant& other) { buffers_->exchange_memory(*other.buffers_); }
 
-    /// Seconds of `calls` calls, made in commands of at most as many as there are slots; 0 after a failure.
+    /// Seconds of `calls` calls by the judge's clock, less `gap_s` a command, made in commands of at most as many as
+    /// there are slots; 0 after a failure.
     double time_calls(int calls, int sample);
 
-    /// Of the last time_calls(), what the events alone say: the time on the GPU, whatever the CPU was busy with.
+    /// Of the last time_calls(), the seconds between events on the GPU. The process itself says so: asked of the
+    /// reference alone, whose process is trusted.
     double event_s() const { return event_s_; }
+
+    /// Median seconds of commands without calls, by the judge's clock; 0 after a failure.
+    double time_empty_commands();
+
+    /// Stops the process, so that it cannot take the processor from another that is timed, and lets it go on.
+    void pause() { run_.pause_session(); }
+    void resume() { run_.resume_session(); }
 
     /// What this solution makes of the inputs of a sighting; sets `failure` where it makes nothing.
     Array outputs_for(const Sighting& seen);
     void poison_scratch() { buffers_->poison_all(); }
     std::vector<Sighting>& sightings() { return sightings_; }
 
-    /// How much longer than the events' time whole commands took: nearly the most that was seen.
-    double usual_gap() const;
+    /// The median of how much longer than the time between events commands took since forget_gaps().
+    double median_gap_s() const;
     void forget_gaps() { gaps_.clear(); }
 
     std::optional<Failure> failure;
-    double gap_s = untrusted_gap_s;
+    double gap_s = 0;  // what a command takes beside its calls: the conversation, and the GPU's turn to the runner
 
   private:
     void allocate();
     Session::Reply command(std::uint32_t calls);
-
-    /// What a command costs beside its calls: the conversation, and the GPU's turn from the judge to the runner.
-    void measure_empty_command();
 
     /// New inputs for the first `calls` slots, at offsets nobody could foresee.
     void move_inputs(std::uint32_t calls);
@@ -84,7 +89,7 @@ class Contestant {
     std::vector<Sighting> sightings_;
     std::vector<double> gaps_;
     std::size_t kept_bytes_ = 0;
-    double empty_s_ = 0, event_s_ = 0;
+    double event_s_ = 0;
     bool open_ = false;
 };
 

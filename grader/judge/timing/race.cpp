@@ -33,8 +33,11 @@ double Race::time_reference_alone(int slots) {
     reference->open();
     raise_clocks();
     reference->time_calls(1, -1);  // loads the code
+    reference->time_calls(1, -1);
+    const bool has_events = run_.backend == Backend::cuda;
+    if (!has_events) reference->gap_s = student.gap_s = reference->time_empty_commands();
+    const double once_s = std::max(has_events ? reference->event_s() : reference->time_calls(1, -1), 1e-9);
     reference->forget_gaps();
-    const double once_s = std::max(reference->time_calls(1, -1), 1e-9);
     const double sample_s = std::min(alone_sample_s, 2 * effort_.sample_s);
     const int calls = std::max(1, static_cast<int>(std::min<double>(slots, sample_s / once_s)));
     std::vector<double> times;
@@ -43,7 +46,7 @@ double Race::time_reference_alone(int slots) {
         times.push_back(reference->event_s() / calls);
     }
     if (reference->failure) return 0;
-    reference->gap_s = student.gap_s = reference->usual_gap();
+    if (has_events) reference->gap_s = student.gap_s = reference->median_gap_s();
     return median(times);
 }
 
@@ -56,6 +59,7 @@ void Race::begin_round() {
     start_processes(true);
     student.open();
     if (reference && !student.failure) reference->open();
+    if (!reference && rounds.size() == 1) student.gap_s = student.time_empty_commands();  // nothing is scored then
     if (rounds.size() > 1) settle();
 }
 
@@ -188,7 +192,9 @@ void Race::calibrate() {
 
 void Race::time_reference(Sample& sample, int calls) {
     if (!reference) return;
+    student.pause();
     sample.reference_s = time_one(*reference, calls);
+    student.resume();
     sample.reference_event_s = reference->event_s();
 }
 
