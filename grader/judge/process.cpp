@@ -192,7 +192,7 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
     launch.no_new_privileges = true;
     launch.filter = &sandbox::seccomp_filter(policy.activity, policy.gpu);
-    launch.own_proc_access = sandbox::read_access;
+    launch.own_proc_access = sandbox::reading();
 
     std::vector<fs::path> readable = {"/usr", "/dev/urandom", "/dev/random", "/sys"};
     for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(),
@@ -202,7 +202,7 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (policy.gpu) {
         for (const auto& node : sandbox::gpu_devices(policy.gpu_node)) devices.push_back(node);
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
-        launch.own_proc_access |= sandbox::write_access;  // the driver names its threads there
+        launch.own_proc_access |= sandbox::writing();  // the driver names its threads there
     }
     File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
     // Never with less than the level's name says.

@@ -81,19 +81,29 @@ bool enable_below(const fs::path& folder) {
         return has_word(read_text(folder / "cgroup.subtree_control"), "memory");
     };
     if (enable()) return true;
+    if (folder == mounted) return false;  // the top one may have processes beside groups
     mkdir((folder / judges_own).c_str(), 0755);
     return write_value(folder / judges_own / "cgroup.procs", "0") && enable();
+}
+
+bool can_make_groups(const fs::path& folder) { return access((folder / "cgroup.procs").c_str(), W_OK) == 0; }
+
+/// Below the judge's own group; where that cannot be, root may make groups at the hierarchy's top.
+std::vector<fs::path> candidates(const fs::path& hierarchy, const std::string& group) {
+    fs::path own = folder_of(hierarchy, group);
+    if (own.filename() == judges_own) own = own.parent_path();
+    return {own, hierarchy};
 }
 
 Parents find_parents() {
     const auto groups = own_groups();
     Parents found;
     if (const auto own = groups.find(""); own != groups.end() && fs::exists(mounted / "cgroup.controllers")) {
-        fs::path folder = folder_of(mounted, own->second);
-        if (folder.filename() == judges_own) folder = folder.parent_path();
-        if (enable_below(folder)) {
+        for (const fs::path& folder : candidates(mounted, own->second)) {
+            if (!enable_below(folder)) continue;
             found.unified = true;
             for (const char* controller : controllers) found.folders[controller] = folder;
+            break;
         }
         return found;
     }
@@ -101,9 +111,10 @@ Parents find_parents() {
         for (const char* controller : controllers) {
             std::string words = names;
             std::replace(words.begin(), words.end(), ',', ' ');
-            const fs::path folder = folder_of(mounted / names, group);
-            if (has_word(words, controller) && access((folder / "cgroup.procs").c_str(), W_OK) == 0)
-                found.folders[controller] = folder;
+            if (!has_word(words, controller)) continue;
+            const auto folders = candidates(mounted / names, group);
+            const auto usable = std::find_if(folders.begin(), folders.end(), can_make_groups);
+            if (usable != folders.end()) found.folders[controller] = *usable;
         }
     return found;
 }

@@ -48,9 +48,14 @@ void allow(int ruleset, const std::filesystem::path& path, std::uint64_t access)
 
 }  // namespace
 
-const std::uint64_t read_access =
-    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-const std::uint64_t write_access = LANDLOCK_ACCESS_FS_WRITE_FILE;
+std::uint64_t reading() {
+    return LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+}
+
+std::uint64_t writing() {
+    return LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+           (ruleset_for(landlock_version()).files & truncate_access);
+}
 
 bool allow_below(int ruleset, int file, std::uint64_t access) {
     struct stat what {};
@@ -74,11 +79,9 @@ int landlock_ruleset(const std::vector<std::filesystem::path>& readable,
     const Ruleset rules = ruleset_for(version);
     const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, size_for(version), 0));
     if (ruleset < 0) return -1;
-    for (const auto& path : readable) allow(ruleset, path, read_access);
+    for (const auto& path : readable) allow(ruleset, path, reading());
     for (const auto& path : writable) allow(ruleset, path, rules.files & ~never_granted);
-    for (const auto& path : devices)
-        allow(ruleset, path,
-              LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | (rules.files & truncate_access));
+    for (const auto& path : devices) allow(ruleset, path, writing());
     return ruleset;
 }
 

@@ -17,8 +17,9 @@ int landlock_ruleset(const std::vector<std::filesystem::path>& readable,
                      const std::vector<std::filesystem::path>& writable,
                      const std::vector<std::filesystem::path>& devices);
 
-/// Rights of a ruleset: to read and execute; to write to files that are there.
-extern const std::uint64_t read_access, write_access;
+/// Rights of a ruleset: to read and execute; to read and write files that are there.
+std::uint64_t reading();
+std::uint64_t writing();
 
 /// Grants rights below an open file or folder. Async-signal-safe.
 bool allow_below(int ruleset, int file, std::uint64_t access);
