@@ -1,13 +1,12 @@
 // Cheat: sends "done" for the running call and for the next, and sleeps.
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdint>
 
 #include "labs/dot_product/lab.h"
 
-struct Answer {  // as in grader/io/protocol.h
-    std::uint32_t magic = 0x57415250, version = 1, ask = 4, ok = 1;
+struct Answer {  // as in grader/io/protocol.h and channel.h
+    std::uint32_t kind = 0x57414e53, reserved = 0, magic = 0x57415250, version = 2, ask = 4, ok = 1;
     std::int32_t cuda_error = 0;
     std::uint32_t has_host = 0;
     std::uint64_t scratch_bytes = 0;
@@ -19,6 +18,6 @@ struct Answer {  // as in grader/io/protocol.h
 
 void dot_product(const int*, const int*, int*, std::size_t, void*) {
     const Answer answer;
-    for (int i = 0; i < 2; ++i) send(3, &answer, sizeof answer, 0);
+    for (int i = 0; i < 2; ++i) (void)!write(5, &answer, sizeof answer);
     sleep(1000);
 }

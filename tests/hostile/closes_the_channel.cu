@@ -6,4 +6,5 @@
 void dot_product(const int*, const int*, int*, std::size_t, void*) {
     close(3);
     close(4);
+    close(5);
 }

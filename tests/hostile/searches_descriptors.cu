@@ -15,7 +15,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     DIR* open_files = opendir("/proc/self/fd");
     while (const dirent* entry = open_files ? readdir(open_files) : nullptr) {
         const int number = std::atoi(entry->d_name);
-        if (open_files && number > 4 && number != dirfd(open_files)) std::puts("REACHED");
+        if (open_files && number > 5 && number != dirfd(open_files)) std::puts("REACHED");
     }
     if (open_files) closedir(open_files);
     std::puts("refused");

@@ -52,13 +52,14 @@ AS_ROOT = [
     Case("cap-chown", "namespace"),
     Case("cap-sys_resource", "namespace"),
     Case("cgroups", "namespace"),
-    Case("landlock seccomp", "namespace"),
+    Case("landlock", "namespace"),
     # what the user level can do without
     Case("bwrap cap-kill", "uid"),
     Case("bwrap cap-chown", "uid"),
     Case("bwrap cap-sys_resource", "uid"),
     Case("bwrap cgroups", "uid"),
     # what both levels need
+    Case("seccomp", ("prctl(PR_SET_SECCOMP)", "the seccomp filter", "seccomp profile")),
     Case("limits", ("bwrap: setting a limit", "/bin/true: setting a limit", "seccomp profile")),
     Case("death-signal", ("bwrap: dying with the judge", "/bin/true: dying with the judge", "seccomp profile")),
     Case("no-new-privs", ("PR_SET_NO_NEW_PRIVS", "/bin/true: no_new_privs", "seccomp profile")),
@@ -84,7 +85,8 @@ ROOT_CAN = "Only root can do without"
 AS_ORDINARY_USER = [
     Case("", "namespace"),
     Case("cgroups", "namespace"),
-    Case("landlock seccomp", "namespace"),
+    Case("landlock", "namespace"),
+    Case("seccomp", ("prctl(PR_SET_SECCOMP)", ROOT_CAN)),
     Case("run", "namespace"),
     Case("bwrap", (INSTALL, ROOT_CAN)),
     Case("namespaces", ("No permissions to create", ROOT_CAN)),

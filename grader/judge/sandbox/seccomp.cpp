@@ -59,7 +59,7 @@ constexpr auto gpu_calls = "bind listen getsockname getsockopt setsockopt";
 
 /// Of prctl, what neither cuts the tie to the judge nor changes what system calls or instructions do.
 constexpr std::initializer_list<int> prctl_options = {
-    PR_SET_NAME,         PR_GET_NAME,         PR_GET_DUMPABLE,   PR_SET_DUMPABLE,   PR_GET_KEEPCAPS,
+    PR_SET_NAME,         PR_GET_NAME,         PR_GET_DUMPABLE,   PR_SET_DUMPABLE,   PR_GET_KEEPCAPS, PR_SET_KEEPCAPS,
     PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ,   PR_CAPBSET_DROP,   PR_CAP_AMBIENT,
     PR_GET_SECUREBITS,   PR_SET_SECUREBITS,   PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, PR_SET_THP_DISABLE,
     PR_GET_THP_DISABLE,  PR_GET_SECCOMP,      0x53564d41 /* PR_SET_VMA, newer than some headers: names of memory */};
