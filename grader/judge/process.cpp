@@ -27,6 +27,7 @@
 #include "grader/judge/sandbox/seccomp.h"
 #include "grader/judge/sandbox/support.h"
 #include "grader/judge/sandbox/users.h"
+#include "grader/judge/watchdog.h"
 
 namespace warplab {
 namespace {
@@ -333,6 +334,7 @@ void Process::State::kill_rest() {
 }
 
 void Process::State::collect() {
+    const Watchdog watchdog("ending a program");
     siginfo_t info{};
     while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }

@@ -15,6 +15,7 @@
 #include "grader/io/channel.h"
 #include "grader/judge/ending.h"
 #include "grader/judge/source_lines.h"
+#include "grader/judge/watchdog.h"
 
 namespace warplab {
 namespace {
@@ -99,6 +100,9 @@ Session::Session(const std::filesystem::path& runner, const Policy& policy, cons
 }
 
 Session::~Session() {
+    const Watchdog watchdog("closing what a program was given");
+    requests_.reset();
+    answers_.reset();
     if (page_) munmap(page_, sizeof(StatusPage));
 }
 
