@@ -47,6 +47,7 @@ struct Job {
     bool for_tools;
     Words libraries;
     double limit_s;
+    std::shared_ptr<Budget> budget;
 
     explicit Job(const CompileRequest& request)
         : root(fs::absolute(request.lab.root)),
@@ -58,7 +59,8 @@ struct Job {
           level(request.level),
           for_tools(request.for_tools),
           libraries(request.libraries),
-          limit_s(request.limit_s > 0 ? request.limit_s : usual_limit_s(request.backend)) {
+          limit_s(request.limit_s > 0 ? request.limit_s : usual_limit_s(request.backend)),
+          budget(request.budget) {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
     fs::path cache() const { return build / "cache"; }
@@ -219,6 +221,7 @@ class Compiler {
         policy_.readable = harness.folders;
         policy_.writable = {work_.path()};
         policy_.limits.wall_s = job.limit_s;
+        policy_.budget = job.budget;
         policy_.limits.memory_bytes = compiler_memory_bytes;
         policy_.limits.file_bytes = runner_bytes;
         policy_.limits.output_bytes = 256 << 10;

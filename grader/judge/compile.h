@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct CompileRequest {
     bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu; cpu: check mode
     std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
     double limit_s = 0;                       // for each step; 0: far beyond what any stage takes
+    std::shared_ptr<Budget> budget = nullptr;
 };
 
 struct Compiled {

@@ -59,6 +59,15 @@ std::uint64_t memory_without_gpu() {
     return device_bytes + std::min(std::thread::hardware_concurrency(), 24u) * stack_bytes;
 }
 
+/// What other people's code may take for a stage, all of it together. On one slow core the slowest solution takes about
+/// a tenth of this without timing; timing is bounded by itself, and what a submission may add to it is not.
+std::shared_ptr<Budget> budget_for(const Task& task) {
+    constexpr double untimed_wall_s = 90, untimed_cpu_s = 150, timed_wall_s = 180, timed_cpu_s = 180;
+    if (task.sandbox == SandboxLevel::none) return nullptr;
+    return std::make_shared<Budget>(untimed_wall_s + (task.measure ? timed_wall_s : 0),
+                                    untimed_cpu_s + (task.measure ? timed_cpu_s : 0));
+}
+
 /// The same file for check mode, which only the CPU backend has.
 CompileRequest check_mode_request(CompileRequest request) {
     request.backend = Backend::cpu;
@@ -165,7 +174,10 @@ Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& 
 
 CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                       const Task& task) const {
-    return {lab, stage, source, backend_, task.defines, task.sandbox, folders_.build, task.for_tools, task.libraries};
+    CompileRequest request{lab,          stage,          source,         backend_,      task.defines,
+                           task.sandbox, folders_.build, task.for_tools, task.libraries};
+    request.budget = task.budget;
+    return request;
 }
 
 Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
@@ -186,6 +198,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_without_gpu();
     policy.limits.flood_bytes = 32 << 20;
     policy.limits.processes = 64;
+    policy.budget = request.budget;
     if (!host_memory_) host_memory_ = make_file_memory(protocol::Transport::shared);
     auto run =
         std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,
@@ -213,7 +226,9 @@ std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const
 }
 
 StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                               const Task& task, const Listener& listener) {
+                               const Task& asked, const Listener& listener) {
+    Task task = asked;
+    task.budget = budget_for(task);
     StageReport report;
     report.stage = stage.id;
     report.title = stage.title;
@@ -308,6 +323,7 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         listener.doing("compiling the reference");
         Task reference_task = task;
         reference_task.defines.clear();
+        reference_task.budget = nullptr;
         reference = make_ready(run.lab, run.stage, solution, reference_task);
         if (!reference.run)
             report.notes.push_back("The reference solution does not compile here, so it was not timed alongside.");

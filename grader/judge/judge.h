@@ -42,6 +42,7 @@ struct Task {
     std::vector<std::string> defines;    // BLOCK=256 … of a sweep
     bool for_tools = false;              // compiled for compute-sanitizer and ncu, or for check mode
     std::vector<std::string> libraries;  // of a peer
+    std::shared_ptr<Budget> budget;      // of other people's code
 };
 
 /// Told as things happen; each may be empty.
