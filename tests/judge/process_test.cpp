@@ -16,9 +16,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "tests/paths.h"
@@ -516,6 +520,26 @@ TEST_P(EveryLevel, TwoSandboxesAreTwoUsers) {
     first.kill();
     EXPECT_TRUE(line.all_dead());
     EXPECT_GT(std::atoi(second.output.c_str()), 60000);
+}
+
+/// What a sandbox costs: build/tests --gtest_also_run_disabled_tests --gtest_filter='*SandboxCost*'
+TEST(SandboxCost, DISABLED_PrintsMillisecondsAStart) {
+    std::map<SandboxLevel, std::vector<double>> taken_ms;
+    for (int i = 0; i < 50; ++i)
+        for (const SandboxLevel level : {SandboxLevel::none, SandboxLevel::uid, SandboxLevel::namespaces}) {
+            if (!offered(level)) continue;
+            Policy policy;
+            policy.level = level;
+            policy.activity = Activity::run;
+            const auto begin = std::chrono::steady_clock::now();
+            ASSERT_EQ(run_to_end({"/bin/true"}, policy).status, 0);
+            taken_ms[level].push_back(
+                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        }
+    for (auto& [level, times] : taken_ms) {
+        std::sort(times.begin(), times.end());
+        std::printf("%-9s %5.1f ms\n", std::string(sandbox_name(level)).c_str(), times[times.size() / 2]);
+    }
 }
 
 }  // namespace
