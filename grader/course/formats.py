@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.course.batch.submissions import spellings
+from grader.course.batch.submissions import as_claimed, spellings
 from grader.course.columns import (
     IDENTITIES,
     POSSIBLE,
@@ -379,7 +379,7 @@ def students_by_name(entries: Sequence[Entry]) -> dict[str, str]:
 def find_rows(rows: Rows, columns: Sequence[int], known: Mapping[str, str]) -> dict[str, list[str]]:
     """Each student's row: by an id where one fits, else by a name. Raises UserError where two rows fit alike."""
     found: dict[str, list[str]] = {}
-    for spell in (lambda cell: [cell.casefold()], spellings):
+    for spell in (lambda cell: [cell.casefold()], as_claimed):
         taken, here = set(found), dict[str, list[str]]()
         for row in rows:
             cells = {row[at].strip() for at in columns} - {""}

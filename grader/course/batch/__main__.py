@@ -62,7 +62,7 @@ def grade(options: argparse.Namespace) -> int:
         database = Database(options.out / DATABASE)
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
-        rename(database, settings.folder, found)
+        rename(database, settings.folder, found, roster)
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
         if not database.fact("slurm_jobs"):  # whose tasks may still read them
@@ -110,9 +110,9 @@ def say_strange(strange: Sequence[Submission]) -> None:
         )
 
 
-def rename(database: Database, folder: Path, found: Sequence[Submission]) -> None:
+def rename(database: Database, folder: Path, found: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Gives what a better roster knows its new name, with what lies in folders of the old one."""
-    for old, one in database.find_renamed(found):
+    for old, one in database.find_renamed(found, {student.id for student in roster}):
         for part in ("submissions", "journals", "feedback"):
             source, target = folder / part / safe_name(old), folder / part / safe_name(one.key)
             if source.is_dir() and not target.exists():
