@@ -13,8 +13,9 @@ from grader.course.batch.dashboard import make_dashboard
 from grader.course.batch.database import Database, Row
 from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
-from grader.course.batch.grading import Settings, read, safe_name
+from grader.course.batch.grading import Settings, read
 from grader.course.batch.journals import JOURNAL
+from grader.course.batch.places import folder_name, place_of
 from grader.course.batch.policy import (
     Final,
     Policy,
@@ -40,7 +41,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
         final.name = names.get(final.student, final.name)
     for row in rows:
         if row.status not in ("", "not_submitted"):
-            write_feedback(settings.folder / "feedback" / safe_name(row.key), database, row, by_key[row.key])
+            write_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
     share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
     write_atomically(settings.folder / "gradebook.csv", gradebook)
@@ -51,7 +52,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     remarks = find_remarks(rows, alike)
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
-    journals = {row.key for row in rows if (settings.folder / "feedback" / safe_name(row.key) / JOURNAL).is_file()}
+    journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals)
     write_atomically(file, page)
     database.set_facts(shown=decided)
@@ -67,9 +68,9 @@ def share_feedback(
 ) -> None:
     """Gives partners after whom no submission is called the same feedback, as long as they are partners; the journal
     stays with the submission."""
-    own = {safe_name(row.key) for row in rows if row.status != "not_submitted"}
+    own = {folder_name(row.key) for row in rows if row.status != "not_submitted"}
     present = [final for final in everyone if final.row.status != "not_submitted"]
-    shared = {name: final.row for final in present if (name := safe_name(final.student)) not in own}
+    shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own}
     for name in set(database.fact("shared") or []) - shared.keys() - own:
         shutil.rmtree(folder / name, ignore_errors=True)
     database.set_facts(shared=sorted(shared))
@@ -138,6 +139,6 @@ def hash_files(files: Iterable[tuple[str, Path]]) -> str:
 def files_of(rows: list[Row], settings: Settings, stage: str) -> Iterator[tuple[str, Path]]:
     """What was graded as a stage."""
     for row in rows:
-        file = settings.folder / "submissions" / safe_name(row.key) / settings.lab / f"{stage}.cu"
+        file = place_of(settings.folder, "submissions", row.key) / settings.lab / f"{stage}.cu"
         if file.is_file():
             yield row.key, file

@@ -337,7 +337,7 @@ def fingerprint(entries: Sequence[Path]) -> str:
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Replaces what names say by what the roster says: by an id first, and by a name where that takes nobody's place."""
+    """Replaces what names say by what the roster says: by an id first, and by a name where that takes no place."""
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         ids = written | known if submission.written else known
@@ -466,7 +466,9 @@ def as_claimed(name: str) -> list[str]:
 def split_team(key: str, known: Set[str]) -> list[str]:
     """The ids that `make submit` joined with '-', if all of them are known; ids may have a '-' themselves."""
     parts = key.split("-")
-    teams: list[list[str]] = [[] for _ in parts] + [[]]  # of all parts from there on; empty where some are not known
+    teams: list[list[str]] = [
+        [] for _ in range(len(parts) + 1)
+    ]  # of all parts from there on; empty where some are not known
     for start in reversed(range(len(parts))):
         for end in range(len(parts), start, -1):
             one = "-".join(parts[start:end])

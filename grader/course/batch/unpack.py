@@ -47,7 +47,7 @@ from grader.course.batch.archive import (
 )
 from grader.course.batch.grading import raise_if_full
 from grader.course.batch.submissions import says_whose
-from grader.journal.console import UserError, read_json
+from grader.journal.console import UserError, read_json, say
 
 FOLDER = "handed-in"
 MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
@@ -98,7 +98,7 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
         stream.seek(0)
         place = out / FOLDER / hashlib.file_digest(stream, "sha256").hexdigest()[:16]
     if not place.is_dir():
-        print(f"Unpacking {file} to {place} …", flush=True)
+        say(f"Unpacking {file} to {place} …", flush=True)
         part = place.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         try:
@@ -206,7 +206,7 @@ def take(member: Member, unpacked: Unpacked) -> None:
 
 
 def write_member(member: Member, hand_in: str, unpacked: Unpacked) -> None:
-    """Write a file or make a folder. Raises RefusedError, also where the file system does not take the name; OSError."""
+    """Write a file or make a folder. Raises RefusedError, also where the file system refuses the name; OSError."""
     target = unpacked.folder / checked_name(member.name)
     try:
         make_folder(target if member.is_folder else target.parent)
