@@ -28,6 +28,7 @@ from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.places import KEPT, place_of
 from grader.course.batch.policy import Final, leave_out, read_policy, tell_policy
+from grader.course.batch.progress import show_duration
 from grader.course.batch.run import Results, cores, grade_here, judges_at_once, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
@@ -37,6 +38,7 @@ from grader.course.batch.submissions import (
     find_submissions,
     read_roster,
 )
+from grader.course.batch.suspicious import took_long
 from grader.course.batch.unpack import forget, unpack
 from grader.course.cut import find_stage
 from grader.course.export import export_gradebook
@@ -45,6 +47,7 @@ from grader.journal.console import UserError, choose_labs, run_command, say, say
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
 
+MOST_LONG = 5  # hand-ins that are named for how long they took
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -162,6 +165,8 @@ def grade_waiting(
         except KeyboardInterrupt:
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
+    if long := took_long(database.rows())[:MOST_LONG]:
+        say(f"Took long: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
     say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     say(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0

@@ -213,7 +213,7 @@ class Work:
     settings: Settings
     running: Running
     environment: dict[str, str]
-    begin: float = field(default_factory=time.monotonic)
+    begin: float = field(default_factory=lambda: time.monotonic())
 
     def spent_s(self) -> float:
         """Return the seconds since it began."""

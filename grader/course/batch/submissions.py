@@ -115,7 +115,7 @@ def find_submissions(
 ) -> tuple[list[Submission], list[str]]:
     """All submissions of a lab, by key, and a sentence about each entry that is none. The batch's own folder, `out`,
     may lie among them."""
-    by_key: dict[str, list[Entry]] = {}
+    by_key: dict[tuple[str, bool], list[Entry]] = {}  # a key that `make submit` wrote may be another's plain name
     strangers, typed = [], {}
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     shown = Counter(map(show_name, paths))
@@ -129,9 +129,9 @@ def find_submissions(
             continue
         if entry.key in shown and shown[entry.key] > 1:  # names that look the same are of two hand-ins
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
-        by_key.setdefault(entry.key, []).append(entry)
-    strangers += [sentence for key, sentence in typed.items() if key not in by_key]
-    found = [make_submission(key, entries) for key, entries in by_key.items()]
+        by_key.setdefault((entry.key, entry.written), []).append(entry)
+    strangers += [sentence for key, sentence in typed.items() if (key, False) not in by_key]
+    found = [make_submission(key, entries) for (key, _), entries in by_key.items()]
     identify(found, roster)
     return sorted(give_keys(merge_same(found)), key=lambda submission: submission.key), strangers
 

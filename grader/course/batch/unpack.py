@@ -23,7 +23,7 @@ import shutil
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -46,7 +46,7 @@ from grader.course.batch.archive import (
     walk,
 )
 from grader.course.batch.grading import raise_if_full
-from grader.course.batch.submissions import says_whose
+from grader.course.batch.submissions import read_system_name, says_whose
 from grader.journal.console import UserError, read_json, say
 
 FOLDER = "handed-in"
@@ -135,6 +135,7 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
         for member in read_members(stream):
             take(member, unpacked)
     tops = list(unpacked.folder.iterdir())
+    tops += stand_in(unpacked, {top.name for top in tops})
     if not tops:
         raise UserError(f"{file}: there is no file in it. {AGAIN}")
     if example := find_own(find_hand_ins(unpacked.folder, lab), lab):
@@ -146,6 +147,22 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
         date_folder(top)
     sentences = [f"{file.name}: {sentence}" for sentence in unpacked.left_out.values()]
     (part / "left_out.json").write_text(json.dumps(sentences), encoding="utf-8")
+
+
+def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
+    """Make an empty folder for each hand-in of which nothing was unpacked, so that it has a status, too."""
+    numbers = {match["id"] for top in tops if (match := read_system_name(top))}
+    made = []
+    for hand_in, _ in unpacked.left_out:
+        match = read_system_name(hand_in)
+        is_whole = match or is_archive(hand_in) or "." not in hand_in  # rather than a loose file of nobody's
+        if "/" in hand_in or hand_in in tops or not is_whole or (match and match["id"] in numbers):
+            continue
+        with contextlib.suppress(RefusedError):  # a name that no folder can have
+            folder = unpacked.folder / checked_name(hand_in)
+            make_folder(folder)
+            made.append(folder)
+    return list(dict.fromkeys(made))
 
 
 def read_members(stream: IO[bytes]) -> Iterator[Member]:
