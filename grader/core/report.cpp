@@ -259,9 +259,9 @@ Json json_of(const T& object) {
 // --- reading ---
 
 // Whoever reads a report may count or print as much as a number in it says.
-constexpr double most_number = 1e18, most_points = 10'000;
+constexpr double most_number = 1e20, most_points = 10'000;
 
-void require_at_most(const JsonNode& node, double value, double least, double most) {
+void require_between(const JsonNode& node, double value, double least, double most) {
     if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
 }
 
@@ -269,10 +269,7 @@ void require_at_most(const JsonNode& node, double value, double least, double mo
 void read_value(const JsonNode& node, std::string& field) { field = to_printable(node.text()); }
 void read_value(const JsonNode& node, bool& field) { field = node.boolean(); }
 
-void read_value(const JsonNode& node, std::uint64_t& field) {
-    field = node.natural();
-    require_at_most(node, static_cast<double>(field), 0, most_number);
-}
+void read_value(const JsonNode& node, std::uint64_t& field) { field = node.natural(); }
 
 void read_value(const JsonNode& node, int& field) {
     const auto value = node.integer();
@@ -284,7 +281,7 @@ void read_value(const JsonNode& node, int& field) {
 void read_value(const JsonNode& node, double& field) {
     if (!node.value().is_string()) {
         field = node.number();
-        require_at_most(node, field, -most_number, most_number);
+        require_between(node, field, -most_number, most_number);
         return;
     }
     const auto word = node.text();
@@ -300,7 +297,7 @@ void read_value(const JsonNode& node, double& field) {
 
 void read_points(const JsonNode& node, double& field) {
     field = node.number();
-    require_at_most(node, field, 0, most_points);
+    require_between(node, field, 0, most_points);
 }
 
 void read_value(const JsonNode& node, Verdict& field) {

@@ -12,7 +12,7 @@ from typing import Any
 from grader.journal.console import UserError, read_json
 
 SCHEMA = 1
-MOST_NUMBER = 1e18  # more than any byte, operation or second that is counted
+MOST_NUMBER = 1e20  # more than any byte, operation or second that is counted
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
 
 
