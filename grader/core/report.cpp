@@ -266,7 +266,7 @@ void require_between(const JsonNode& node, double value, double least, double mo
 }
 
 /// No report that was read holds text that could change a terminal, whoever prints it.
-void read_value(const JsonNode& node, std::string& field) { field = to_printable(node.text()); }
+void read_value(const JsonNode& node, std::string& field) { field = to_harmless(node.text()); }
 void read_value(const JsonNode& node, bool& field) { field = node.boolean(); }
 
 void read_value(const JsonNode& node, std::uint64_t& field) { field = node.natural(); }

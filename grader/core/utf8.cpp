@@ -53,31 +53,35 @@ char32_t code_point(std::string_view character) {
 
 bool is_hidden(std::string_view character) {
     const char32_t code = code_point(character);
-    const bool control = (code < 0x20 && code != '\n') || (code >= 0x7f && code < 0xa0);
+    const bool control = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
     return control || std::any_of(std::begin(invisible), std::end(invisible),
                                   [&](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
 }  // namespace
 
-std::string to_printable(std::string_view text) {
+std::string to_harmless(std::string_view text) {
     const auto valid = to_valid_utf8(text);
+    std::string harmless;
+    for (std::size_t at = 0; at < valid.size();) {
+        const auto character = std::string_view(valid).substr(at, utf8_length(valid, at));
+        at += character.size();
+        if (character != "\r") harmless += is_hidden(character) ? "?" : character;
+    }
+    return harmless;
+}
+
+std::string to_printable(std::string_view text) {
     std::string printable;
     std::size_t column = 0;
-    for (std::size_t at = 0; at < valid.size();) {
-        const auto length = utf8_length(valid, at);
-        const auto character = std::string_view(valid).substr(at, length);
-        const auto lead = static_cast<unsigned char>(character[0]);
-        at += length;
-        if (lead == '\r') continue;
-        const std::size_t spaces = lead == '\t' ? 8 - column % 8 : 0;
-        if (spaces > 0)
-            printable.append(spaces, ' ');
-        else if (is_hidden(character))
-            printable += '?';
+    for (const char byte : to_harmless(text)) {
+        const bool begins_character = (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+        const std::size_t columns = byte == '\t' ? 8 - column % 8 : begins_character ? 1 : 0;
+        if (byte == '\t')
+            printable.append(columns, ' ');
         else
-            printable += character;
-        column = lead == '\n' ? 0 : column + std::max<std::size_t>(spaces, 1);
+            printable += byte;
+        column = byte == '\n' ? 0 : column + columns;
     }
     return printable;
 }
