@@ -33,6 +33,8 @@ from grader.course.batch.run import Results, cores, grade_here, judges_at_once, 
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
     NOT_ON_ROSTER,
+    OF_SEVERAL,
+    SAME_NAME,
     Student,
     Submission,
     find_submissions,
@@ -89,6 +91,8 @@ def say_found(
     """What is no submission, and who is not on the roster. Raises UserError where there is nobody."""
     for sentence in left_out:
         say_error(f"Left out: {sentence}")
+    for note in [note for one in found for note in one.notes if note.startswith((SAME_NAME, OF_SEVERAL))]:
+        say_error(note)
     say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
         raise UserError(f"{submissions}: no submission in it. BATCH.md says how they may be called.")

@@ -127,7 +127,8 @@ def find_submissions(
         if isinstance(entry, str):
             strangers.append(entry)
             continue
-        if entry.key in shown and shown[entry.key] > 1:  # names that look the same are of two hand-ins
+        name = show_name(path)
+        if shown[name] > 1 and (is_of_several(name) or not read_system_name(name)):  # two that look the same
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
         by_key.setdefault((entry.key, entry.written), []).append(entry)
     strangers += [sentence for key, sentence in typed.items() if (key, False) not in by_key]

@@ -10,7 +10,7 @@ from statistics import median
 from grader.course.batch.alike import Alike
 from grader.course.batch.database import Row, Stage
 from grader.course.batch.progress import show_duration
-from grader.course.batch.submissions import NAMES_OTHERS, TO_CHOOSE
+from grader.course.batch.submissions import NAMES_OTHERS, OF_SEVERAL, SAME_NAME, TO_CHOOSE
 
 FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
 NEAR = 0.01
@@ -61,6 +61,8 @@ def look_at(row: Row) -> list[Remark]:
         choices = [note for note in row.notes if note.startswith(TO_CHOOSE)]
         remarks.append(Remark(1, row.key, "", "nothing to grade", " ".join([row.detail, *choices])))
     remarks += [Remark(1, row.key, "", "names others", note) for note in row.notes if note.startswith(NAMES_OTHERS)]
+    in_doubt = [note for note in row.notes if note.startswith((SAME_NAME, OF_SEVERAL))]
+    remarks += [Remark(1, row.key, "", "in doubt whose it is", note) for note in in_doubt]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:
