@@ -30,7 +30,7 @@ from grader.course.batch.places import earlier_name, folder_name, place_of
 from grader.course.batch.run import grade_here, keep
 from grader.course.batch.submissions import Student, Submission, find_submissions
 from grader.course.batch.unpack import unpack
-from grader.journal.console import UserError
+from grader.journal.console import UserError, say, say_error
 from tests.course.batches import LAB, STAGES, Course
 from tests.course.test_archive import HOSTILE, make_tar, make_zip
 
@@ -291,6 +291,14 @@ def test_a_time_of_no_calendar_stops_nothing(course: Course) -> None:
     assert course.verb("due", "--at", "2026-11-21T23:59+14:00", "--trust-file-dates").returncode == 0
     assert course.verb("report").returncode == 0
     assert set(course.statuses().values()) == {"graded"}
+
+
+def test_nothing_that_is_printed_moves_a_cursor_or_turns_directions(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "a\x1b[2J\x9b31m\x07\u202e\u2066\u200b\u200d\u2028\udcff\U000e0041b\rc"
+    say(hostile)
+    say_error(hostile)
+    for said in capsys.readouterr():
+        assert said[:-1].isprintable() and said.startswith("a") and said.endswith("c\n")
 
 
 def test_grading_ends_with_the_time_of_one_hand_in(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def grade(options: argparse.Namespace) -> int:
         database = Database(options.out / DATABASE)
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
-        rename(database, settings.folder, found, roster)
+        rename(database, settings.folder, found)
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
         if not database.fact("slurm_jobs"):  # whose tasks may still read them
@@ -119,9 +119,9 @@ def say_strange(strange: Sequence[Submission]) -> None:
         )
 
 
-def rename(database: Database, folder: Path, found: Sequence[Submission], roster: Sequence[Student]) -> None:
+def rename(database: Database, folder: Path, found: Sequence[Submission]) -> None:
     """Gives what a better roster knows its new name, with what lies in folders of the old one."""
-    for old, one in database.find_renamed(found, {student.id for student in roster}):
+    for old, one in database.find_renamed(found):
         for part in KEPT:
             source, target = place_of(folder, part, old), place_of(folder, part, one.key)
             if source.is_dir() and not target.exists():

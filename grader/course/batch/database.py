@@ -18,7 +18,7 @@ import contextlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -259,11 +259,11 @@ class Database:
             for name, value in facts.items():
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
-    def find_renamed(self, submissions: Sequence[Submission], ids: Collection[str]) -> list[tuple[str, Submission]]:
+    def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
         """Old keys of what was entered under others, before the roster said whose it is: the same files or the same
-        name, and the old key gone. What was entered under one of the roster's `ids` stays there."""
+        name, and the old key gone. What the roster knows no longer stays where it was."""
         rows = self.query("SELECT key, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
-        now, taken = {one.key for one in submissions} | set(ids), {key for key, *_ in rows}
+        now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
         old = {(file_names(json.loads(entries)), known): key for key, entries, known in rows if key not in now}
         renamed: dict[str, Submission] = {}
         for one in submissions:

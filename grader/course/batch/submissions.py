@@ -241,11 +241,15 @@ def says_whose(name: str) -> bool:
 
 
 def show_name(path: Path) -> str:
-    """A file's name as text that can be shown: letters are composed, which a Mac's are not, and what is no UTF-8 or
-    could change how a line is read is escaped."""
-    return "".join(
-        c.encode("unicode_escape").decode() if unicodedata.category(c) in UNPRINTABLE else c for c in compose(path.name)
-    )
+    """A file's name as text that can be shown: letters are composed, which a Mac's are not, and what is no UTF-8, could
+    change how a line is read, or only looks like ASCII is escaped."""
+    return compose("".join(c.encode("unicode_escape").decode() if is_deceptive(c) else c for c in path.name))
+
+
+def is_deceptive(character: str) -> bool:
+    """Return whether a character is invisible, or composing it makes it another one of ASCII, as the Kelvin sign."""
+    becomes_ascii = not character.isascii() and compose(character).isascii()
+    return becomes_ascii or unicodedata.category(character) in UNPRINTABLE
 
 
 def compose(text: str) -> str:
