@@ -45,7 +45,7 @@ template <class Visitor>
 static void fields(Visitor& visit, Visited<Visitor, Check>& check) {
     visit.required("dataset", check.dataset);
     visit("hidden", check.hidden);
-    visit("points", check.points);
+    visit.points("points", check.points);
     visit.required("verdict", check.verdict);
     visit("skipped", check.skipped);
     visit("skipped_why", check.skipped_why);
@@ -96,15 +96,15 @@ static void fields(Visitor& visit, Visited<Visitor, Measurement>& measured) {
 
 template <class Visitor>
 static void fields(Visitor& visit, Visited<Visitor, Score>& score) {
-    visit.required("correctness", score.correctness);
-    visit.required("correctness_max", score.correctness_max);
+    visit.required_points("correctness", score.correctness);
+    visit.required_points("correctness_max", score.correctness_max);
     visit("correctness_why", score.correctness_why);
-    visit("hygiene", score.hygiene);
-    visit("hygiene_max", score.hygiene_max);
+    visit.points("hygiene", score.hygiene);
+    visit.points("hygiene_max", score.hygiene_max);
     visit("hygiene_pending", score.hygiene_pending);
     visit("hygiene_why", score.hygiene_why);
-    visit("speed", score.speed);
-    visit("speed_max", score.speed_max);
+    visit.points("speed", score.speed);
+    visit.points("speed_max", score.speed_max);
     visit("speed_pending", score.speed_pending);
     visit("speed_why", score.speed_why);
     visit.derived("total", score.total());
@@ -175,9 +175,9 @@ static void fields(Visitor& visit, Visited<Visitor, Machine>& machine) {
 
 template <class Visitor>
 static void fields(Visitor& visit, Visited<Visitor, Total>& sum) {
-    visit("points", sum.points);
-    visit("max", sum.max);
-    visit("pending", sum.pending);
+    visit.points("points", sum.points);
+    visit.points("max", sum.max);
+    visit.points("pending", sum.pending);
     visit("without_score", sum.without_score);
 }
 
@@ -241,6 +241,8 @@ struct Writer {
     void required(const char* key, const T& field) {
         json[key] = json_of(field);
     }
+    void points(const char* key, double field) { json[key] = json_of(field); }
+    void required_points(const char* key, double field) { json[key] = json_of(field); }
     template <class T>
     void derived(const char* key, const T& value) {
         json[key] = json_of(value);
@@ -256,8 +258,17 @@ Json json_of(const T& object) {
 
 // --- reading ---
 
-void read_value(const JsonNode& node, std::string& field) { field = node.text(); }
+// Whoever reads a report may count or print as much as a number in it says.
+constexpr double most_number = 1e20, most_points = 10'000;
+
+void require_between(const JsonNode& node, double value, double least, double most) {
+    if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
+}
+
+/// No report that was read holds text that could change a terminal, whoever prints it.
+void read_value(const JsonNode& node, std::string& field) { field = to_harmless(node.text()); }
 void read_value(const JsonNode& node, bool& field) { field = node.boolean(); }
+
 void read_value(const JsonNode& node, std::uint64_t& field) { field = node.natural(); }
 
 void read_value(const JsonNode& node, int& field) {
@@ -270,6 +281,7 @@ void read_value(const JsonNode& node, int& field) {
 void read_value(const JsonNode& node, double& field) {
     if (!node.value().is_string()) {
         field = node.number();
+        require_between(node, field, -most_number, most_number);
         return;
     }
     const auto word = node.text();
@@ -281,6 +293,11 @@ void read_value(const JsonNode& node, double& field) {
         field = -std::numeric_limits<double>::infinity();
     else
         node.fail(fmt::format("expected a number, \"nan\", \"inf\" or \"-inf\", found \"{}\"", word));
+}
+
+void read_points(const JsonNode& node, double& field) {
+    field = node.number();
+    require_between(node, field, 0, most_points);
 }
 
 void read_value(const JsonNode& node, Verdict& field) {
@@ -319,6 +336,10 @@ struct Reader {
     void required(const char* key, T& field) const {
         read_value(node.at(key), field);
     }
+    void points(const char* key, double& field) const {
+        if (const auto found = node.find(key)) read_points(*found, field);
+    }
+    void required_points(const char* key, double& field) const { read_points(node.at(key), field); }
     template <class T>
     void derived(const char*, const T&) const {}
 };

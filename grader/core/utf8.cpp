@@ -1,6 +1,7 @@
 #include "grader/core/utf8.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace warplab {
 
@@ -28,27 +29,67 @@ std::string to_valid_utf8(std::string_view text) {
     return valid;
 }
 
-std::string to_printable(std::string_view text) {
+namespace {
+
+struct Range {
+    char32_t first, last;
+};
+/// Unicode's categories Cf, Zl and Zp: they show nothing themselves and change how the rest is read.
+constexpr Range invisible[] = {{0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},     {0x6dd, 0x6dd},
+                               {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x180e, 0x180e},
+                               {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x2064},   {0x2066, 0x206f},
+                               {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd},
+                               {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0001, 0xe0001},
+                               {0xe0020, 0xe007f}};
+
+/// Of one valid UTF-8 sequence.
+char32_t code_point(std::string_view character) {
+    const auto lead = static_cast<unsigned char>(character[0]);
+    if (character.size() == 1) return lead;
+    char32_t code = lead & (0x7fu >> character.size());
+    for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+    return code;
+}
+
+bool is_hidden(std::string_view character) {
+    const char32_t code = code_point(character);
+    const bool control = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
+    return control || std::any_of(std::begin(invisible), std::end(invisible),
+                                  [&](const Range& range) { return range.first <= code && code <= range.last; });
+}
+
+}  // namespace
+
+std::string to_harmless(std::string_view text) {
     const auto valid = to_valid_utf8(text);
+    std::string harmless;
+    for (std::size_t at = 0; at < valid.size();) {
+        const auto character = std::string_view(valid).substr(at, utf8_length(valid, at));
+        at += character.size();
+        if (character != "\r") harmless += is_hidden(character) ? "?" : character;
+    }
+    return harmless;
+}
+
+std::string to_printable(std::string_view text) {
     std::string printable;
     std::size_t column = 0;
-    for (std::size_t at = 0; at < valid.size();) {
-        const auto length = utf8_length(valid, at);
-        const auto character = std::string_view(valid).substr(at, length);
-        const auto lead = static_cast<unsigned char>(character[0]);
-        const bool is_c1 = lead == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-        at += length;
-        if (lead == '\r') continue;
-        const std::size_t spaces = lead == '\t' ? 8 - column % 8 : 0;
-        if (spaces > 0)
-            printable.append(spaces, ' ');
-        else if (lead != '\n' && (lead < 0x20 || lead == 0x7f || is_c1))
-            printable += '?';
+    for (const char byte : to_harmless(text)) {
+        const bool begins_character = (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+        const std::size_t columns = byte == '\t' ? 8 - column % 8 : begins_character ? 1 : 0;
+        if (byte == '\t')
+            printable.append(columns, ' ');
         else
-            printable += character;
-        column = lead == '\n' ? 0 : column + std::max<std::size_t>(spaces, 1);
+            printable += byte;
+        column = byte == '\n' ? 0 : column + columns;
     }
     return printable;
+}
+
+std::string Foreign::for_terminal() const {
+    std::string line = to_printable(text_);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return line;
 }
 
 std::size_t display_width(std::string_view text) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace warplab {
 
@@ -10,9 +11,24 @@ std::size_t utf8_length(std::string_view text, std::size_t at);
 /// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD.
 std::string to_valid_utf8(std::string_view text);
 
-/// For a terminal: valid UTF-8 without control characters but line feeds, so that no escape sequence gets through.
-/// Tabs become spaces up to the next multiple of 8; other control characters become `?`; carriage returns vanish.
+/// Valid UTF-8 whose only control characters are line feeds and tabs, so that no escape sequence gets through, and
+/// without invisible characters that turn directions, join or end lines: they become `?`. Carriage returns vanish.
+std::string to_harmless(std::string_view text);
+
+/// The same for a terminal: tabs become spaces up to the next multiple of 8.
 std::string to_printable(std::string_view text);
+
+/// Text that somebody else wrote, such as the fields of an imported report. It neither converts to std::string nor can
+/// be formatted: the compiler refuses to print it but by for_terminal().
+class Foreign {
+  public:
+    explicit Foreign(std::string text) : text_(std::move(text)) {}
+    /// One line that can change nothing of what is around it.
+    std::string for_terminal() const;
+
+  private:
+    std::string text_;
+};
 
 /// Columns the text takes on a terminal, a column per code point.
 std::size_t display_width(std::string_view text);

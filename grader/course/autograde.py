@@ -19,7 +19,7 @@ from pathlib import Path
 from grader.course.batch.grading import Settings, grade_submission, read
 from grader.course.batch.submissions import Submission
 from grader.course.formats import ONE_REPORT
-from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically
+from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically, write_document
 from grader.journal.markup import show_text
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused")
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.output:
         write_atomically(options.output, text)
     else:
-        print(text, end="")
+        write_document(text)
     return 0
 
 

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically
+from grader.journal.console import UserError, choose_labs, read_json, run_command, say, write_atomically
 from grader.journal.documents import SCHEMA, read_document
 
 FILE = Path("handouts/counters.json")
@@ -81,7 +81,7 @@ def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
     manifest = read_json(root / "labs" / lab / "lab.json")
     found = {}
     for stage in (stage["id"] for stage in manifest["stages"]):
-        print(f"{lab}/{stage}", flush=True)
+        say(f"{lab}/{stage}", flush=True)
         counted = {one["dataset"]: one for one in inspect(root, build, lab, stage)["counters"]}
         dataset = choose_dataset(manifest, list(counted.values()))
         solution = (root / "solutions" / lab / f"{stage}.cu").read_bytes()
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str]) -> int:
         counters.stages = of_others | count_lab(options.root.absolute(), options.build.absolute(), lab)
     counters.stages = dict(sorted(counters.stages.items()))
     write_atomically(file, json.dumps(asdict(counters), indent=1) + "\n")
-    print(f"{file}: written")
+    say(f"{file}: written")
     return 0
 
 

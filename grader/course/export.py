@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.course.formats import GRADEBOOKS, ONE_REPORT, Entry, canvas, compare_maxima, github_log, moodle, tell_new
-from grader.journal.console import UserError, read_text, run_command, say_error, write_atomically
+from grader.journal.console import UserError, read_text, run_command, say_error, write_atomically, write_document
 from grader.journal.report import Report, read_report
 
 
@@ -31,7 +31,7 @@ def export_one(report: Report, wanted: str, output: Path | None) -> None:
     """Writes one report's file. GitHub's log goes to the terminal, beside the file."""
     write(ONE_REPORT[wanted](report), output)
     if wanted == "github" and output:
-        print(github_log(report, secrets.token_hex(16)), end="")
+        write_document(github_log(report, secrets.token_hex(16)))
 
 
 def write(text: str, output: Path | None) -> None:
@@ -39,7 +39,7 @@ def write(text: str, output: Path | None) -> None:
     if output:
         write_atomically(output, text)
     else:
-        print(text, end="")
+        write_document(text)
 
 
 def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Namespace) -> int:

@@ -13,12 +13,13 @@ import io
 import json
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.course.batch.submissions import spellings
+from grader.course.batch.submissions import as_claimed, spellings
 from grader.course.columns import (
     IDENTITIES,
     POSSIBLE,
@@ -40,6 +41,10 @@ from grader.journal.markup import show_text
 from grader.journal.report import Report, StageReport
 from grader.journal.units import show_points
 
+NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
+CELL_START = re.compile(r"(?:^|[;\t\n])[;\s]*+(?=(\S?))")  # it always matches, so it takes time linear in the text
+SEPARATORS = ";\t\n"
+FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
 
 
@@ -227,10 +232,26 @@ def grade_of(report: Report) -> str:
 
 
 def defuse(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula, without characters that cannot be shown."""
+    """A cell that no spreadsheet takes for a formula, without characters that cannot be shown.
+
+    A formula may begin at the start of a cell, of a line in it, and behind a separator, since a German Excel splits a
+    file of commas at semicolons. Full-width signs count as those that they are shown as.
+    """
     text = show_text(cell)
-    is_number = re.fullmatch(r"[-+]?\d+([.,]\d+)?", text) is not None
-    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) and not is_number and text != "-" else text
+    if text == "-" or NUMBER.fullmatch(text):
+        return text
+    return CELL_START.sub(defuse_start, text)
+
+
+def defuse_start(found: re.Match[str]) -> str:
+    """Put an apostrophe behind the last separator where a formula would begin."""
+    at = max(found[0].rfind(separator) for separator in SEPARATORS) + 1
+    return f"{found[0][:at]}'{found[0][at:]}" if begins_formula(found[1]) else found[0]
+
+
+def begins_formula(character: str) -> bool:
+    """Return whether a spreadsheet may take a cell that begins with it for a formula."""
+    return unicodedata.normalize("NFKC", character).startswith(FORMULA_SIGNS)
 
 
 def write_csv(rows: Sequence[Sequence[str]]) -> str:
@@ -379,7 +400,7 @@ def students_by_name(entries: Sequence[Entry]) -> dict[str, str]:
 def find_rows(rows: Rows, columns: Sequence[int], known: Mapping[str, str]) -> dict[str, list[str]]:
     """Each student's row: by an id where one fits, else by a name. Raises UserError where two rows fit alike."""
     found: dict[str, list[str]] = {}
-    for spell in (lambda cell: [cell.casefold()], spellings):
+    for spell in (lambda cell: [cell.casefold()], as_claimed):
         taken, here = set(found), dict[str, list[str]]()
         for row in rows:
             cells = {row[at].strip() for at in columns} - {""}

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from grader.course.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
 from grader.course.tables import renew
-from grader.journal.console import UserError, choose_labs, explain_os_error, read_json, read_text, run_command
+from grader.journal.console import UserError, choose_labs, explain_os_error, read_json, read_text, run_command, say
 from grader.journal.console import write_atomically as write
 from grader.journal.units import plural
 
@@ -352,7 +352,7 @@ def main(arguments: Sequence[str]) -> int:
     packed = gzip.compress(pack_tar(files, name, commit_time(root)), mtime=0)
     write(output, packed)
     stages = {lab: len(stage_ids(sources.manifest(lab))) for lab in sources.labs()}
-    print(
+    say(
         f"{output}: {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
         f"{plural(sum(stages.values()), 'stage')}, {len(files)} files, {len(packed) / 1e6:.1f} MB"
     )

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.journal.console import UserError, read_json, run_command, write_atomically
+from grader.journal.console import UserError, read_json, run_command, write_atomically, write_document
 from grader.journal.report import read_report
 
 Json = dict[str, Any]
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.output:
         write_atomically(options.output, text)
     else:
-        print(text, end="")
+        write_document(text)
     return 0
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.course.starters import make_starter
-from grader.journal.console import UserError, read_text, run_command, write_atomically
+from grader.journal.console import UserError, read_text, run_command, say, write_atomically
 
 TEMPLATES = Path(__file__).with_suffix("")
 STAGE = "01_first"
@@ -96,8 +96,8 @@ def main(arguments: Sequence[str]) -> int:
     lab = check_name(options.lab, options.root)
     for file, text in make_files(lab).items():
         write_atomically(options.root / file, text)
-        print(f"  {file}")
-    print(
+        say(f"  {file}")
+    say(
         f"\nThe skeleton scales a vector. See that it works, on whatever backend is here:\n"
         f"  make grade LAB={lab} TREE=solutions    passes\n"
         f"  make grade LAB={lab} TREE=starter      fails\n"

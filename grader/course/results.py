@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.journal.console import UserError, read_json, run_command, write_atomically
+from grader.journal.console import UserError, read_json, run_command, say, write_atomically
 from grader.journal.documents import SCHEMA, from_json, read_document
 from grader.journal.report import Measurement, Report, read_report
 from grader.journal.sweep import Point, Sweep, read_sweep
@@ -189,7 +189,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.peers:
         results.peers |= read_peers(options.peers)
     write_atomically(output, show_results(results))
-    print(f"{output}: {', '.join(taken)}")
+    say(f"{output}: {', '.join(taken)}")
     return 0
 
 

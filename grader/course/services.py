@@ -37,7 +37,7 @@ from grader.course.kit import (
     pack_tar,
     revision,
 )
-from grader.journal.console import UserError, choose_labs, read_text, run_command, write_atomically
+from grader.journal.console import UserError, choose_labs, read_text, run_command, say, write_atomically
 from grader.journal.units import show_points
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
@@ -74,7 +74,7 @@ def read_secret(root: Path) -> str:
         raise UserError(f"Cannot write {file}: {error.strerror}.") from None
     with os.fdopen(descriptor, "w") as stream:
         stream.write(f"{secrets.token_hex(32)}\n")
-    print(f"Made {file}, of which hidden datasets' numbers come: keep it, and use the same one wherever you grade.")
+    say(f"Made {file}, of which hidden datasets' numbers come: keep it, and use the same one wherever you grade.")
     return read_text(file)
 
 
@@ -155,8 +155,8 @@ def main(arguments: Sequence[str]) -> int:
     output = options.output or root / "dist" / f"{options.system}-{lab}.{ending}"
     write_atomically(output, packed)
     hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it to yourself"
-    print(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")
-    print(tell_points(root, lab, options.upto.strip()))
+    say(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")
+    say(tell_points(root, lab, options.upto.strip()))
     return 0
 
 

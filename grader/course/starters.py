@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.journal.console import UserError, read_text, run_command, write_atomically
+from grader.journal.console import UserError, read_text, run_command, say, write_atomically
 
 MARKER = "//@"
 BEGIN, STARTER, END = "//@ begin", "//@ starter", "//@ end"
@@ -132,13 +132,13 @@ def main(arguments: Sequence[str]) -> int:
     for entry in stale:
         if not options.check and entry.wanted is not None:
             write_atomically(root / entry.file, entry.wanted)
-            print(f"{entry.file}: written")
+            say(f"{entry.file}: written")
         else:
-            print(entry.describe())
-            print(entry.diff(), end="")
+            say(entry.describe())
+            say(entry.diff(), end="")
     left_over = [entry for entry in stale if entry.wanted is None]
     if options.check and stale:
-        print("Make them again: python3 -m grader.course.starters")
+        say("Make them again: python3 -m grader.course.starters")
     return 1 if (stale if options.check else left_over) else 0
 
 

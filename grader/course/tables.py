@@ -53,6 +53,7 @@ from grader.journal.console import (
     read_json,
     read_text,
     run_command,
+    say,
     write_atomically,
 )
 from grader.journal.inspection import COUNTERS
@@ -486,7 +487,7 @@ def main(arguments: Sequence[str]) -> int:
     sources = Sources(options.root, options.build or options.root / "build", options.without)
     stale = list(find_stale_results(sources))
     for sentence in stale:
-        print(sentence)
+        say(sentence)
     for file in find_documents(sources):
         found = read_text(sources.root / file)
         wanted = renew(sources, found, file)
@@ -495,10 +496,10 @@ def main(arguments: Sequence[str]) -> int:
         if options.check:
             stale.append(str(file))
             differences = difflib.unified_diff(found.splitlines(), wanted.splitlines(), f"{file} (found)", "(wanted)")
-            print(f"{file}: stale. Make it again: make docs", *differences, sep="\n")
+            say(f"{file}: stale. Make it again: make docs", *differences, sep="\n")
         else:
             write_atomically(sources.root / file, wanted)
-            print(f"{file}: written")
+            say(f"{file}: written")
     return 1 if stale else 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from grader.journal.console import UserError, read_json, write_atomically
+from grader.journal.console import UserError, read_json, say, write_atomically
 
 SCHEMA = 1
 WRITTEN = re.compile(r"\s*([^<>]*?)\s*<\s*([^<>]*?)\s*>\s*")
@@ -88,7 +88,7 @@ def ask_authors() -> list[Author]:
     """Asks on the terminal until there is at least one author. Raises UserError when there is no terminal."""
     if not sys.stdin or not sys.stdin.isatty():
         raise UserError(f"Who hands in? {GIVE_THEM}")
-    print("Who hands in? You are asked once.")
+    say("Who hands in? You are asked once.")
     authors: list[Author] = []
     while True:
         name = ask("Your name: " if not authors else "Another author's name (Enter: no more): ")
@@ -97,7 +97,7 @@ def ask_authors() -> list[Author]:
         try:
             authors = require_authors([*authors, make_author(name, ask("Id (matriculation number or login): "))])
         except UserError as error:
-            print(error)
+            say(error)
 
 
 def ask(question: str) -> str:
@@ -118,7 +118,7 @@ def find_authors(given: Sequence[str], file: Path) -> list[Author]:
         authors = parse_authors(given)
     elif file.exists():
         authors = read_authors(file)
-        print(f"Authors: {'; '.join(map(str, authors))} (from {file}; delete it to change them)")
+        say(f"Authors: {'; '.join(map(str, authors))} (from {file}; delete it to change them)")
         return authors
     else:
         authors = ask_authors()

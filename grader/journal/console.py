@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from grader.journal.markup import show_text
+
 INTERRUPTED = 130
 
 
@@ -48,10 +50,23 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         return 2
 
 
+def say(*words: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
+    """Print text in which nothing can move a cursor, colour or turn what follows.
+
+    Nothing else prints to a terminal, so whatever others chose (names, causes, messages) is escaped by passing here.
+    """
+    print(show_text(sep.join(map(str, words))), end=end, flush=flush)
+
+
 def say_error(message: str) -> None:
-    """Prints a message to stderr."""
+    """Prints a message to stderr, escaped as say() does."""
     with contextlib.suppress(OSError):
-        print(message, file=sys.stderr, flush=True)
+        print(show_text(message), file=sys.stderr, flush=True)
+
+
+def write_document(text: str) -> None:
+    """Write a document (CSV, JSON …) to stdout as it is: its own format has escaped what is in it."""
+    sys.stdout.write(text)
 
 
 def explain_os_error(error: OSError) -> str:

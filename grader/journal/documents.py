@@ -12,7 +12,16 @@ from typing import Any
 from grader.journal.console import UserError, read_json
 
 SCHEMA = 1
+MOST_NUMBER = 1e20  # more than any byte, operation or second that is counted
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
+
+
+@dataclasses.dataclass(frozen=True)
+class Between:
+    """The least and the most that a number of a field may be, as typing.Annotated has it."""
+
+    least: float
+    most: float
 
 
 def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
@@ -38,6 +47,12 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
 
     Raises TypeError with a JSON pointer and what was expected there.
     """
+    if typing.get_origin(wanted) is typing.Annotated:
+        plain, bounds = typing.get_args(wanted)
+        number = from_json(plain, value, place)
+        if not bounds.least <= number <= bounds.most:
+            raise TypeError(f"{place}: expected a number between {bounds.least:,} and {bounds.most:,}.")
+        return number
     if isinstance(wanted, types.UnionType):  # the only unions are optionals
         return None if value is None else from_json(typing.get_args(wanted)[0], value, place)
     if typing.get_origin(wanted) is list:
@@ -63,7 +78,7 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
 @functools.cache
 def hints_of(wanted: type) -> dict[str, Any]:
     """A dataclass's fields with their types. Kept: finding them takes longer than converting."""
-    hints = typing.get_type_hints(wanted)
+    hints = typing.get_type_hints(wanted, include_extras=True)
     return {entry.name: hints[entry.name] for entry in dataclasses.fields(wanted)}
 
 
@@ -73,7 +88,9 @@ def plain_from_json(wanted: type, value: Any, place: str) -> Any:
         return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be written again
     if wanted is bool and isinstance(value, bool):
         return value
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and not abs(value) <= MOST_NUMBER:
+        raise TypeError(f"{place}: expected a finite number of at most {MOST_NUMBER:.0e}.")
     if wanted is float and (is_number or value in NOT_FINITE):
         return float(value) if is_number else 0.0
     if wanted is int and is_number and value == int(value):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.journal.console import run_command, write_atomically
+from grader.journal.console import run_command, say, write_atomically
 from grader.journal.documents import read_document
 from grader.journal.markup import Html, join, tag
 from grader.journal.page import make_document
@@ -325,7 +325,7 @@ def main(arguments: Sequence[str]) -> int:
     page = file.with_suffix(".html")
     if not page.exists() or page.stat().st_mtime_ns < file.stat().st_mtime_ns:
         write_atomically(page, make_page(read_inspection(file)))
-        print(f"Page: {page}")
+        say(f"Page: {page}")
     return 0
 
 

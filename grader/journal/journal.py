@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.journal.console import UserError, choose_labs, read_json, run_command, say_error, write_atomically
+from grader.journal.console import UserError, choose_labs, read_json, run_command, say, say_error, write_atomically
 from grader.journal.journal_markdown import make_markdown
 from grader.journal.journal_page import TYPES, Picture, make_page
 from grader.journal.journal_words import read_source, tell_result
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str]) -> int:
     (lab,) = choose_labs(options.root, [options.lab or find_lab(options.folder / "records.jsonl")])
     folder: Path = options.folder or options.work / lab / "journal"
     if not options.folder and not folder.is_dir():
-        print(f"Nothing is recorded yet, so there is no journal. Begin with: make check LAB={lab} STAGE=01")
+        say(f"Nothing is recorded yet, so there is no journal. Begin with: make check LAB={lab} STAGE=01")
         return 0
     pictures = ([], "") if options.folder else find_pictures(options.build, options.work, lab)
     files = None if options.folder else options.work / lab
@@ -138,10 +138,10 @@ def main(arguments: Sequence[str]) -> int:
     write_atomically(folder / "journal.md", rendered.markdown)
     for problem in rendered.problems:
         say_error(problem)
-    print(f"{rendered.result}.\nJournal: {page}, and as Markdown: {folder / 'journal.md'}")
+    say(f"{rendered.result}.\nJournal: {page}, and as Markdown: {folder / 'journal.md'}")
     if options.pdf:
         print_page(page, folder / "journal.pdf")
-        print(f"PDF: {folder / 'journal.pdf'}")
+        say(f"PDF: {folder / 'journal.pdf'}")
     return 0
 
 

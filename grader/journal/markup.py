@@ -58,4 +58,4 @@ def show_character(character: str) -> str:
         return character
     if ord(character) < 0x20:
         return chr(0x2400 + ord(character))
-    return "\N{REPLACEMENT CHARACTER}" if character != "\N{ZERO WIDTH JOINER}" else character
+    return "\N{REPLACEMENT CHARACTER}"

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.journal.console import UserError, choose_labs, explain_os_error, read_stages, run_command
+from grader.journal.console import UserError, choose_labs, explain_os_error, read_stages, run_command, say
 from grader.journal.records import parse_time, read_records
 
 PROMPTS = {
@@ -189,11 +189,11 @@ def main(arguments: Sequence[str]) -> int:
     folder = options.work / lab / "journal"
     unused = find_unused(folder, lab, stage) if options.new else None
     if unused:
-        print(f"No further note: {unused} is still empty, and nothing was recorded since it was begun. Use that one.")
+        say(f"No further note: {unused} is still empty, and nothing was recorded since it was begun. Use that one.")
     file = unused or create_note(folder, stage, stages[stage], options.new, datetime.now(UTC))
     if not open_editor(file):
-        print(f"Your note: {file}")
-    print(f"The journal with it: make journal LAB={lab}")
+        say(f"Your note: {file}")
+    say(f"The journal with it: make journal LAB={lab}")
     return 0
 
 

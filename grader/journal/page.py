@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.journal.charts import draw_ladder, draw_samples
-from grader.journal.console import UserError, run_command, say_error, write_atomically
+from grader.journal.console import UserError, run_command, say, say_error, write_atomically
 from grader.journal.markup import Child, Html, join, tag
 from grader.journal.report import Check, CheckMode, Failure, Measurement, Report, Score, StageReport, read_report
 from grader.journal.units import (
@@ -373,7 +373,7 @@ def main(arguments: Sequence[str]) -> int:
     if not reports:
         raise UserError("No page was written: none of the files is a report.")
     write_atomically(output, make_page(reports, unreadable))
-    print(output)
+    say(output)
     return 1 if unreadable else 0
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 from grader.journal.console import UserError
-from grader.journal.documents import read_document
+from grader.journal.documents import Between, read_document
+
+Points = Annotated[float, Between(0, 10_000)]  # some formats have a line for each
 
 
 @dataclass
@@ -39,7 +42,7 @@ class Check:
 
     dataset: str = ""
     hidden: bool = False
-    points: float = 0
+    points: Points = 0
     verdict: str = "error"
     skipped: bool = False
     skipped_why: str = ""
@@ -142,19 +145,19 @@ class Measurement:
 class Score:
     """Points of one stage."""
 
-    correctness: float = 0
-    hygiene: float = 0
-    speed: float = 0
-    correctness_max: float = 0
-    hygiene_max: float = 0
-    speed_max: float = 0
+    correctness: Points = 0
+    hygiene: Points = 0
+    speed: Points = 0
+    correctness_max: Points = 0
+    hygiene_max: Points = 0
+    speed_max: Points = 0
     hygiene_pending: bool = False
     speed_pending: bool = False
     correctness_why: str = ""
     hygiene_why: str = ""
     speed_why: str = ""
-    total: float = 0
-    max: float = 0
+    total: Points = 0
+    max: Points = 0
 
     @property
     def pending(self) -> float:
@@ -216,9 +219,9 @@ class Machine:
 class Total:
     """Points over the stages that have a score."""
 
-    points: float = 0
-    max: float = 0
-    pending: float = 0
+    points: Points = 0
+    max: Points = 0
+    pending: Points = 0
     without_score: int = 0
 
 

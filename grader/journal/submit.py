@@ -36,7 +36,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.journal.authors import Author, find_authors
-from grader.journal.console import UserError, choose_labs, read_stages, run_command, write_atomically
+from grader.journal.console import UserError, choose_labs, read_stages, run_command, say, write_atomically
 from grader.journal.journal import find_pictures, render
 from grader.journal.journal_page import Picture
 from grader.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
@@ -281,8 +281,8 @@ def ask_version(build: Path) -> str:
 
 def refuse(submission: Submission) -> None:
     """Says what would not grade, and what to do."""
-    print(f"Not packed: this would not grade.\n{bullets(submission.problems)}")
-    print(f"Mend it, or hand in what there is: make submit LAB={submission.lab} FORCE=1")
+    say(f"Not packed: this would not grade.\n{bullets(submission.problems)}")
+    say(f"Mend it, or hand in what there is: make submit LAB={submission.lab} FORCE=1")
 
 
 def bullets(sentences: Sequence[str]) -> str:
@@ -314,13 +314,13 @@ def main(arguments: Sequence[str]) -> int:
     manifest = make_manifest(submission, authors, ask_version(options.build), now)
     file = options.work / name_archive(lab, authors, now)
     write_atomically(file, make_archive(submission, manifest, now))
-    print(bullets(submission.lines))
+    say(bullets(submission.lines))
     if notes := submission.problems + submission.warnings:
-        print(f"Mind:\n{bullets(notes)}")
+        say(f"Mind:\n{bullets(notes)}")
     if older := find_older(lab, file):
-        print(f"Packed earlier, and no longer what to hand in:\n{bullets(older)}")
-    print(f"Hand in this file: {file}")
-    print(f"Its name says when it was packed in UTC; here that is {now.astimezone():%Y-%m-%d %H:%M:%S %Z}.")
+        say(f"Packed earlier, and no longer what to hand in:\n{bullets(older)}")
+    say(f"Hand in this file: {file}")
+    say(f"Its name says when it was packed in UTC; here that is {now.astimezone():%Y-%m-%d %H:%M:%S %Z}.")
     return 0
 
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.journal.console import UserError, run_command, write_atomically
+from grader.journal.console import UserError, run_command, say, write_atomically
 from grader.journal.documents import read_document
 from grader.journal.markup import Html, join, show_text, tag
 from grader.journal.units import plural, show_factor, show_seconds
@@ -238,13 +238,13 @@ def main(arguments: Sequence[str]) -> int:
     if not options.plot_only:
         width = shutil.get_terminal_size((100, 24)).columns
         encoding = (sys.stdout.encoding or "").lower().replace("-", "")
-        print(show_text(print_bars(sweep, width, "\N{FULL BLOCK}" if encoding == "utf8" else "#")))
+        say(show_text(print_bars(sweep, width, "\N{FULL BLOCK}" if encoding == "utf8" else "#")))
     if not sweep.timed:
-        print("No choice could be timed, so there is no plot.")
+        say("No choice could be timed, so there is no plot.")
         return 1
     output: Path = options.output or file.with_suffix(".svg")
     write_atomically(output, draw_plot(sweep) + "\n")
-    print(f"Plot: {output}")
+    say(f"Plot: {output}")
     return 0
 
 

@@ -10,6 +10,7 @@
 
 #include "grader/core/manifest.h"
 #include "grader/core/nearest.h"
+#include "grader/core/utf8.h"
 #include "grader/core/version.h"
 #include "grader/judge/verbs.h"
 
@@ -123,8 +124,9 @@ std::string no_such_verb(const std::string& typed) {
     return fmt::format("{} Verbs: {}; --help tells more.", about, fmt::join(verbs, ", "));
 }
 
+/// Messages may quote files that others wrote.
 int complain(const std::string& message) {
-    fmt::print(stderr, "{}\n", message);
+    fmt::print(stderr, "{}\n", warplab::to_printable(message));
     return 2;
 }
 

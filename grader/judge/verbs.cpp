@@ -17,6 +17,7 @@
 #include "grader/core/render.h"
 #include "grader/core/table.h"
 #include "grader/core/text.h"
+#include "grader/core/utf8.h"
 #include "grader/judge/compile.h"
 #include "grader/judge/console.h"
 #include "grader/judge/judge.h"
@@ -207,17 +208,17 @@ Report read_report(const fs::path& file) {
 /// What no judge would have written was written by somebody else.
 void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
     const auto refuse = [&](const std::string& why) {
-        throw UsageError(fmt::format("{} is not taken: {}.", file.string(), why));
+        throw UsageError(fmt::format("{} is not taken: {}.", Foreign(file.string()).for_terminal(), why));
     };
     const std::string tomorrow = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) + 86400));
     if (report.time.size() != tomorrow.size() || report.time > tomorrow)
-        refuse(fmt::format("its time, \"{}\", is none, or is still to come", report.time));
+        refuse(fmt::format("its time, \"{}\", is invalid or in the future", Foreign(report.time).for_terminal()));
     for (const StageReport& stage : report.stages) {
         lab.stage(stage.stage);  // throws with the names there are
         for (const Measurement& m : stage.measurements) {
             const auto known = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
             if (std::none_of(lab.datasets.begin(), lab.datasets.end(), known))
-                refuse(fmt::format("{} has no dataset \"{}\"", lab.name, m.dataset));
+                refuse(fmt::format("{} has no dataset \"{}\"", lab.name, Foreign(m.dataset).for_terminal()));
             const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
             if (m.samples_s.empty() || !positive(m.median_s) ||
                 !std::all_of(m.samples_s.begin(), m.samples_s.end(), positive))
@@ -230,7 +231,7 @@ std::string import_words(const Report& report, const StageReport& stage, Importe
     if (outcome == Imported::there_already) return "is in the journal already";
     if (outcome == Imported::not_yours) return "not taken: it is about a text that is none of yours";
     if (stage.measurements.empty()) return std::string(verdict_name(stage.verdict)) + ", not timed";
-    return "measured on " + (report.backend == "cuda" ? report.machine.gpu : "the CPU backend");
+    return "measured on " + (report.backend == "cuda" ? Foreign(report.machine.gpu).for_terminal() : "the CPU backend");
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST(Report, DoublesComeBackBitForBit) {
     const double values[] = {0.1,
                              1.0 / 3,
                              5e-324,
-                             1.7976931348623157e308,
+                             1e20,
                              -0.0,
                              123456789.123456789,
                              3,
@@ -116,6 +116,14 @@ TEST(Report, TextThatIsNotUtf8CanBeWritten) {
     EXPECT_EQ(reread(report).stages[0].output, "na\ufffdve \ufffd \u20ac \ufffd\ufffd\ufffd");
 }
 
+TEST(Report, NoTextThatWasReadChangesATerminal) {
+    Report report = test::sample_report();
+    report.machine.gpu = "H200\033[2J\u202e";
+    report.stages[0].notes = {"\033]0;title\a"};
+    EXPECT_EQ(reread(report).machine.gpu, "H200?[2J?");
+    EXPECT_EQ(reread(report).stages[0].notes.front(), "?]0;title?");
+}
+
 TEST(Report, UnknownAndMissingKeysAreForOtherVersions) {
     Json json = to_json(test::sample_report());
     json["new_key"] = {{"a", 1}};
@@ -139,6 +147,13 @@ TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
     EXPECT_THAT(after("/machine/cpu_cores", 1e10), HasSubstr("at /machine/cpu_cores"));
     EXPECT_THAT(after("/machine/cpu_cores", 10'000'000'000), HasSubstr("too large"));
     EXPECT_THAT(after("/stages", "none"), HasSubstr("at /stages"));
+    // Formats have a line for each point, and texts as many digits as a number has.
+    for (const Json value : {Json(18446744073709551616.0), Json(-1), Json("inf"), Json(10'001)}) {
+        EXPECT_THAT(after("/stages/0/score/speed_max", value), HasSubstr("at /stages/0/score/speed_max"));
+        EXPECT_THAT(after("/stages/0/score/correctness", value), HasSubstr("at /stages/0/score/correctness"));
+        EXPECT_THAT(after("/stages/1/checks/0/points", value), HasSubstr("at /stages/1/checks/0/points"));
+    }
+    EXPECT_THAT(after("/stages/4/measurements/0/median_s", 1e21), HasSubstr("at /stages/4/measurements/0/median_s"));
     EXPECT_THAT(after("/stages/0/score", 3), HasSubstr("at /stages/0/score"));
     EXPECT_THAT(complaint(Json::array()), HasSubstr("at the top"));
     EXPECT_THAT(complaint({{"schema", 1}}), HasSubstr("\"verb\" is missing"));

@@ -1,6 +1,9 @@
 #include "grader/core/utf8.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <type_traits>
 
 namespace warplab {
 namespace {
@@ -29,6 +32,19 @@ TEST(Utf8, PrintableKeepsLinesAndNoControls) {
     EXPECT_EQ(to_printable(std::string("a\0b", 3)), "a?b");
     EXPECT_EQ(to_printable("ab\tc\n\td"), "ab      c\n        d");
     EXPECT_EQ(to_printable("\u00e4\u20ac"), "\u00e4\u20ac");
+}
+
+TEST(Utf8, NothingInvisibleReachesATerminal) {
+    for (const char* hidden :
+         {"\u202e", "\u2066", "\u200b", "\u200d", "\u2028", "\ufeff", "\u00ad", "\U000e0041", "\u061c"})
+        EXPECT_EQ(to_printable("a" + std::string(hidden) + "b"), "a?b") << hidden;
+    EXPECT_EQ(to_printable("\U0001f600\u0301\u4e2d"), "\U0001f600\u0301\u4e2d");
+}
+
+TEST(Utf8, ForeignTextIsPrintedAsOneHarmlessLineOrNotAtAll) {
+    EXPECT_EQ(Foreign("H200\n\033[2J\u202e").for_terminal(), "H200 ?[2J?");
+    static_assert(!std::is_convertible_v<Foreign, std::string>);
+    static_assert(!fmt::is_formattable<Foreign>::value);
 }
 
 TEST(Utf8, WidthCountsCharacters) { EXPECT_EQ(display_width("a\u00e4\u20ac"), 3u); }

@@ -100,7 +100,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "bzip2_bomb": ("bomb", lambda: bz2.compress(bytes(MOST_BYTES + 1), 1)),
     "xz_bomb": ("bomb", lambda: lzma.compress(bytes(MOST_BYTES + 1), preset=0)),
     "claimed_size": ("bomb", sparse),
-    "loop": ("bomb", negative_size),
+    "loop": ("damaged", negative_size),
     "many_files_tar": ("too_many_files", many_members),
     "many_files_zip": ("too_many_files", lambda: make_zip(*((f"{n}", b"") for n in range(3 * MOST_FILES)))),
     "many_files": ("too_many_files", lambda: make_tar(*((f"{n}", b"") for n in range(MOST_FILES + 1)))),

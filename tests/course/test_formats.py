@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 import uuid
 from pathlib import Path
 from typing import Any
@@ -506,6 +507,30 @@ def test_cells_that_are_formulas_are_defused():
     assert [defuse(cell) for cell in ("=1", "-1", "-x", "+49", "@a", " =1", "a=b", "-")] == [
         "'=1", "-1", "'-x", "+49", "'@a", "' =1", "a=b", "-",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["\uff1d1+1", "\uff0b1|x", "\uff0dx", "\uff20SUM", "\ufe66x", "\u2212x", "\u207ax", "\t=1", "\r=1", "\r\n=1",
+     "a;=1", "a; =1", "a\t=1", "a\n=1", "\u200b=1", "\u3000=1", ";;=1"],
+)  # fmt: skip
+def test_no_part_of_a_cell_begins_a_formula_in_any_spreadsheet(cell):
+    for part in re.split(r"[;\t\n]", unicodedata.normalize("NFKC", defuse(cell))):
+        assert not part.strip().startswith(("=", "+", "-", "@", "\u2212")), defuse(cell)
+
+
+def test_defusing_takes_time_linear_in_a_cell():
+    assert defuse("\n" * 300_000 + " " * 300_000) and defuse(";=" * 100_000).count("'") == 100_000
+
+
+@pytest.mark.parametrize("value", [2.0**64, 10_001, -1, 1e400, float("nan")])
+@pytest.mark.parametrize("field", ["max", "total", "speed_max", "correctness"])
+def test_points_that_no_lab_has_are_refused_by_their_place(tmp_path, field, value):
+    report = samples.report()
+    report["stages"][0]["score"] = samples.score() | {field: value}
+    (tmp_path / "al1.json").write_text(json.dumps(report))
+    said = run_module("grader.course.export", tmp_path / "al1.json", "--format", "github")
+    assert said.returncode == 2 and f"/stages/0/score/{field}: expected" in said.stderr
 
 
 @pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])

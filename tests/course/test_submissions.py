@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.batch.grading import safe_name
+from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import Submission, find_submissions, pick_stages, read_roster
 from grader.journal.console import UserError
 
@@ -252,7 +252,7 @@ def test_ids_are_known_as_make_submit_writes_them(folder: Path) -> None:
 
 def test_names_of_folders_differ_wherever_keys_do() -> None:
     keys = ["al1", "AL1", "a/l1", "a l1", "../al1", "al1" * 50, "al1" * 51, "\u00e5l1", "a+b", "", ".", ".."]
-    names = [safe_name(key) for key in keys]
+    names = [folder_name(key) for key in keys]
     assert names[0] == "al1"
     assert len({name.casefold() for name in names}) == len(keys)
     assert all("/" not in name and name.strip(".") for name in names)

@@ -103,3 +103,23 @@ def test_tests_lie_where_their_sources_do(root, files):
         if file.parts[0] == "tests" and file.name.endswith("_test.cpp") and file.parts[1] not in own:
             mirrored = root / "grader" / Path(*file.parts[1:-1])
             assert mirrored.is_dir(), f"{file}: there is no {mirrored.relative_to(root)}"
+
+
+def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
+    """What others chose is escaped by console.say(), so nothing prints but by that."""
+    for file in files:
+        if file.suffix != ".py" or file.parts[0] != "grader" or file == Path("grader/journal/console.py"):
+            continue
+        for node in ast.walk(ast.parse((root / file).read_bytes())):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            assert called not in ("print", "sys.stdout.write", "sys.stderr.write"), f"{file}:{node.lineno} prints"
+
+
+def test_one_module_makes_folders_names_of_keys(root: Path, files: list[Path]) -> None:
+    """A key is what students are called by, so it becomes a path in places.py alone."""
+    for file in files:
+        if file.suffix != ".py" or file.parts[:3] != ("grader", "course", "batch") or file.name == "places.py":
+            continue
+        for node in ast.walk(ast.parse((root / file).read_bytes())):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                assert not re.search(r"\bkey\b|student", ast.unparse(node.right)), f"{file}:{node.lineno}"

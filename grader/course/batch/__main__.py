@@ -10,6 +10,7 @@ warplab-course report DIR                                 gradebook.csv, feedbac
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import sys
 from collections.abc import Sequence
@@ -21,28 +22,34 @@ from grader.course.batch.changes import tell_changes
 from grader.course.batch.database import PENDING, STATUSES, Database, in_words
 from grader.course.batch.decisions import KINDS, due, extend, override, points, without
 from grader.course.batch.feedback import describe_submission, sum_up
-from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, safe_name, try_judge
+from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, try_judge
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.outputs import all_finals, write_outputs
+from grader.course.batch.places import KEPT, place_of
 from grader.course.batch.policy import Final, leave_out, read_policy, tell_policy
+from grader.course.batch.progress import show_duration
 from grader.course.batch.run import Results, cores, grade_here, judges_at_once, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
     NOT_ON_ROSTER,
+    OF_SEVERAL,
+    SAME_NAME,
     Student,
     Submission,
     find_submissions,
     read_roster,
 )
+from grader.course.batch.suspicious import took_long
 from grader.course.batch.unpack import forget, unpack
 from grader.course.cut import find_stage
 from grader.course.export import export_gradebook
 from grader.course.formats import GRADEBOOKS, Entry
-from grader.journal.console import UserError, choose_labs, run_command, say_error
+from grader.journal.console import UserError, choose_labs, run_command, say, say_error
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
 
+MOST_LONG = 5  # hand-ins that are named for how long they took
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -84,6 +91,8 @@ def say_found(
     """What is no submission, and who is not on the roster. Raises UserError where there is nobody."""
     for sentence in left_out:
         say_error(f"Left out: {sentence}")
+    for note in [note for one in found for note in one.notes if note.startswith((SAME_NAME, OF_SEVERAL))]:
+        say_error(note)
     say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
         raise UserError(f"{submissions}: no submission in it. BATCH.md says how they may be called.")
@@ -96,7 +105,7 @@ def kept_roster(folder: Path) -> Path | None:
     file = Path(Database(folder / DATABASE).fact("roster") or "")
     if not file.is_file():
         return None
-    print(f"Roster: {file}, as before.")
+    say(f"Roster: {file}, as before.")
     return file
 
 
@@ -113,12 +122,12 @@ def say_strange(strange: Sequence[Submission]) -> None:
 def rename(database: Database, folder: Path, found: Sequence[Submission]) -> None:
     """Gives what a better roster knows its new name, with what lies in folders of the old one."""
     for old, one in database.find_renamed(found):
-        for part in ("submissions", "journals", "feedback"):
-            source, target = folder / part / safe_name(old), folder / part / safe_name(one.key)
+        for part in KEPT:
+            source, target = place_of(folder, part, old), place_of(folder, part, one.key)
             if source.is_dir() and not target.exists():
                 source.rename(target)
         database.rename(old, one)  # last: killed before, it is done again
-        print(f"{old} is {one.key} now, as the roster says.")
+        say(f"{old} is {one.key} now, as the roster says.")
 
 
 def require_folders(options: argparse.Namespace) -> None:
@@ -160,8 +169,10 @@ def grade_waiting(
         except KeyboardInterrupt:
             say_error(f"Interrupted. {describe(database)}. The same command goes on.")
             return 130
-    print(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
-    print(write_outputs(database, settings))
+    if long := took_long(database.rows())[:MOST_LONG]:
+        say(f"Took long: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
+    say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
+    say(write_outputs(database, settings))
     return 1 if "judge_error" in database.counts() else 0
 
 
@@ -244,12 +255,12 @@ def regrade(options: argparse.Namespace) -> int:
         trial = try_judging(settings, options) if keys else None
         before = all_finals(database, settings)
         count = database.grade_again(keys, f"{reason}: {options.reason}" if options.reason else reason)
-        print(f"{count} to grade again ({reason})")
+        say(f"{count} to grade again ({reason})")
         if absent := len(set(keys)) - count:
-            print(f"{absent} asked for handed nothing in.")
+            say(f"{absent} asked for handed nothing in.")
         exit_status = grade_waiting(database, settings, options, trial)
         for line in tell_changes(before, all_finals(database, settings), set(keys)):
-            print(line)
+            say(line)
         return exit_status
 
 
@@ -277,25 +288,25 @@ def status(options: argparse.Namespace) -> int:
     """How it stands; our own faults and what was refused, one by one."""
     database = open_batch(options.folder)
     for name, count in database.counts().items():
-        print(f"{count:6} {in_words(name)}: {STATUSES.get(name, 'to be graded')}")
+        say(f"{count:6} {in_words(name)}: {STATUSES.get(name, 'to be graded')}")
     for row in database.rows():
         if row.detail:
-            print(f"{row.key}: {in_words(row.status)}: {row.detail}")
+            say(f"{row.key}: {in_words(row.status)}: {row.detail}")
     for sentence in database.fact("left_out") or []:
-        print(f"Left out: {sentence}")
+        say(f"Left out: {sentence}")
     for sentence in tell_policy(read_policy(database)):
-        print(sentence)
+        say(sentence)
     for holds, time, student, what, why in database.decisions():
-        print(f"By hand{'' if holds else ' before'}, {time}: {student}, {what} ({why})")
+        say(f"By hand{'' if holds else ' before'}, {time}: {student}, {what} ({why})")
     if database.fact("decided") != database.fact("shown"):
-        print(f"Gradebook, feedback and page do not have all decisions yet: warplab-course report {options.folder}")
+        say(f"Gradebook, feedback and page do not have all decisions yet: warplab-course report {options.folder}")
     return 0
 
 
 def report(options: argparse.Namespace) -> int:
     """Writes the outputs anew, after due dates, points or overrides were entered."""
     database = open_batch(options.folder)
-    print(write_outputs(database, kept_settings(database)))
+    say(write_outputs(database, kept_settings(database)))
     return 0
 
 
@@ -465,6 +476,7 @@ def add_running(one: argparse.ArgumentParser) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status 1 when something is our fault, 130 when interrupted."""
+    os.umask(0o077)  # what a batch writes is students' work and points
     options = make_parser().parse_args(arguments)
     return int(options.run(options))
 

@@ -1,7 +1,8 @@
 """Reads what students hand in, trusting none of it.
 
 Archives are read in memory and within bounds, and no name in one ever becomes a path: a submission is a dictionary of
-names and bytes, of which only a stage's own file is written anywhere.
+names and bytes, of which only a stage's own file is written anywhere. Whatever bytes make a reader raise, it is a
+RefusedError of that hand-in (`refusing_damage`). Folders are walked by `walk` alone, which follows no link.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ import io
 import lzma
 import os
 import stat
-import struct
-import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from grader.course.batch import tar
 from grader.course.batch.journals import is_journal
 
 MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # unpacked, all files together
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000
+MOST_WALKED = 2 * MOST_FILES  # with folders
 MOST_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
 NO_TIMES = ((1980, 1, 1, 0, 0, 0), (0,))  # of files in an archive that keeps none
@@ -34,9 +35,8 @@ ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
-# What Python's readers raise for bytes that make no sense.
-DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, OSError, ValueError, ArithmeticError)
-DAMAGE += (LookupError, RuntimeError)
+# The other ways to pack a zip's members are read by Python's zipfile without a bound on what they unpack to.
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MEANINGS = {
     "too_large": "it is larger than can be read",
     "too_many_files": "it holds more files than a lab has",
@@ -50,6 +50,8 @@ MEANINGS = {
     "empty": "there is nothing in the file",
     "truncated": "its end is missing",
     "damaged": "it is damaged",
+    "unknown_method": "it is packed in a way that is not read here; use zip with deflate",
+    "too_deep": "its folders are nested too deeply",
     "unknown_format": "it is neither a zip nor a tar archive",
 }
 
@@ -74,7 +76,7 @@ def is_useful(name: str) -> bool:
 
 def read_files(entry: Path) -> dict[str, bytes]:
     """All files of an archive, a folder or a single file, by their names below it. Raises RefusedError, OSError."""
-    if entry.is_dir():
+    if is_folder(entry):
         return open_inner(dict(check_names(read_folder(entry))))
     if is_archive(entry.name):
         return open_inner(read_archive(read_bounded(entry, MOST_ARCHIVE_BYTES)))
@@ -87,6 +89,11 @@ def read_entries(entries: Iterable[Path]) -> dict[str, bytes]:
     for entry in entries:
         files |= read_files(entry)
     return files
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether it is a folder itself, rather than a link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def open_inner(files: dict[str, bytes]) -> dict[str, bytes]:
@@ -107,14 +114,18 @@ def read_archive(data: bytes) -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def refusing_damage() -> Iterator[None]:
-    """Around reading an archive and nothing else: raises RefusedError for whatever its bytes make a reader raise."""
+    """Raise RefusedError for whatever the bytes of an archive make a reader raise.
+
+    Wrap the reading of untrusted bytes with it and nothing else: it takes every exception, so that no list of those
+    that readers may raise has to be complete.
+    """
     try:
         yield
-    except (EOFError, tarfile.ReadError) as error:
-        raise RefusedError("truncated" if is_truncation(error) else "damaged") from None
-    except NotImplementedError:
-        raise RefusedError("damaged", "or packed in a way that is not read here; use zip with deflate") from None
-    except DAMAGE:
+    except RefusedError:
+        raise
+    except EOFError:
+        raise RefusedError("truncated") from None
+    except Exception:
         raise RefusedError("damaged") from None
 
 
@@ -136,13 +147,8 @@ def newest_time(data: bytes) -> tuple[int, ...]:
         if data.startswith(b"PK"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 return max((entry.date_time for entry in archive.infolist() if not entry.is_dir()), default=())
-        with tarfile.open(fileobj=io.BytesIO(inflate(data)), mode="r:") as archive:
-            return max(((int(member.mtime),) for member in archive if member.isreg()), default=())
-
-
-def is_truncation(error: Exception) -> bool:
-    """Whether a reader came to an end too early."""
-    return isinstance(error, EOFError) or "unexpected end" in str(error)
+        members = tar.read_members(io.BytesIO(inflate(data)))
+        return max(((int(member.time_s),) for member, _ in members if member.is_file()), default=())
 
 
 def check_names(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
@@ -174,8 +180,8 @@ def plain_name(name: str) -> str:
 
 
 def show(name: str) -> str:
-    """A foreign name in a message."""
-    return name[:80].encode("utf-8", "backslashreplace").decode().encode("unicode_escape").decode()
+    """Escape a foreign name for a message."""
+    return name[:80].encode("unicode_escape", "backslashreplace").decode()
 
 
 def read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -213,6 +219,8 @@ def check_zip_entry(entry: zipfile.ZipInfo) -> None:
         raise RefusedError("device", show(entry.filename))
     if entry.flag_bits & 0x1:
         raise RefusedError("encrypted")
+    if entry.compress_type not in ZIP_METHODS:
+        raise RefusedError("unknown_method", show(entry.filename))
 
 
 def inflate(data: bytes) -> bytes:
@@ -255,49 +263,63 @@ def inflate_xz(data: bytes) -> bytes:
 
 def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Files of a tar archive, in its order."""
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
-        seen = 0
-        while member := archive.next():
-            seen += 1
-            if seen > 2 * MOST_FILES:
-                raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-            check_tar_member(member)
-            name = plain_name(member.name)
-            if member.isdir():
-                continue
-            if not 0 <= member.size <= MOST_FILE_BYTES:
-                raise RefusedError("bomb", show(name))
-            stream = archive.extractfile(member)
-            content = stream.read(MOST_FILE_BYTES + 1) if stream else b""
-            if len(content) != member.size:
-                raise RefusedError("truncated", show(name))
-            yield name, content
+    for number, (member, stream) in enumerate(tar.read_members(io.BytesIO(data)), 1):
+        if number > 2 * MOST_FILES:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+        check_tar_member(member)
+        name = plain_name(member.name)
+        if member.is_folder():
+            continue
+        if member.size > MOST_FILE_BYTES:
+            raise RefusedError("bomb", show(name))
+        yield name, stream.read(member.size)
+        stream.skip()  # raises EOFError if the content was shorter
 
 
-def check_tar_member(member: tarfile.TarInfo) -> None:
+def check_tar_member(member: tar.Member) -> None:
     """Raises RefusedError for what is no plain file or folder."""
-    if member.issym() or member.islnk():
+    if member.is_link():
         raise RefusedError("link", show(member.name))
-    if not (member.isdir() or member.isreg()):
+    if not (member.is_folder() or member.is_file()):
         raise RefusedError("device", show(member.name))
+
+
+def walk(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """Yield all entries below a folder, except hidden ones, and folders before what is in them. Raises RefusedError,
+    OSError.
+
+    It follows no link, and it is no recursion: folders may be nested deeper than Python's stack.
+    """
+    waiting, seen = [folder], 0
+    while waiting:
+        with os.scandir(waiting.pop()) as listed:
+            visible = (entry for entry in listed if not is_hidden(entry.name))
+            entries = sorted(islice(visible, MOST_WALKED + 1), key=lambda entry: entry.name)
+        seen += len(entries)
+        if seen > MOST_WALKED:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+        if any(len(entry.path) - len(str(folder)) > MOST_NAME for entry in entries):
+            raise RefusedError("too_deep")
+        yield from entries
+        waiting += [Path(entry.path) for entry in reversed(entries) if entry.is_dir(follow_symlinks=False)]
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether systems leave files of that name behind, which nobody handed in."""
+    return name.startswith((".", "__MACOSX"))
 
 
 def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Code, descriptions and the journal in a folder that a course system or a person unpacked. Raises RefusedError."""
-    seen = 0
-    for where, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        for name in sorted(names):
-            seen += 1
-            if seen > MOST_FILES:
-                raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-            file = Path(where) / name
-            path = file.relative_to(folder).as_posix()
-            if not name.startswith(".") and is_useful(name):
-                yield plain_name(path), read_bounded(file, MOST_FILE_BYTES)
-            elif is_journal(path):
-                with contextlib.suppress(RefusedError, OSError):  # nobody loses points over a journal
-                    yield plain_name(path), read_bounded(file, MOST_FILE_BYTES)
+    for entry in walk(folder):
+        path = Path(entry.path).relative_to(folder).as_posix()
+        if entry.is_dir(follow_symlinks=False):
+            continue
+        if is_useful(entry.name):
+            yield plain_name(path), read_bounded(Path(entry.path), MOST_FILE_BYTES)
+        elif is_journal(path):
+            with contextlib.suppress(RefusedError, OSError):  # nobody loses points over a journal
+                yield plain_name(path), read_bounded(Path(entry.path), MOST_FILE_BYTES)
 
 
 def read_bounded(file: Path, most_bytes: int) -> bytes:

@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.course.batch.database import OURS, STATUSES, Row, Stage, in_words
-from grader.course.batch.grading import safe_name
 from grader.course.batch.journals import JOURNAL
+from grader.course.batch.places import folder_name
 from grader.course.batch.policy import Final
 from grader.course.batch.suspicious import SLOW, Remark
 from grader.journal import page
@@ -124,7 +124,7 @@ def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> H
 
 def link(key: str) -> Html:
     """To the submission's feedback."""
-    return tag("a", key, href=f"feedback/{safe_name(key)}/index.html")
+    return tag("a", key, href=f"feedback/{folder_name(key)}/index.html")
 
 
 def make_distribution(finals: Sequence[Final]) -> Html | None:
@@ -220,7 +220,7 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
     by_stage = {stage.stage: stage for stage in row.stages}
     points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.most)}"
     remarks = [row.detail, *row.notes, f"Set by hand: {final.override}" if final.override else ""]
-    folder = f"feedback/{safe_name(row.key)}"
+    folder = f"feedback/{folder_name(row.key)}"
     journal = tag("a", "journal", href=f"{folder}/{JOURNAL}") if has_journal else None
     words = " \N{MIDDLE DOT} ".join(remark for remark in remarks if remark)[:300]
     has_feedback = row.status not in ("", "not_submitted")

@@ -23,11 +23,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from grader.course.batch.places import move_folders
 from grader.course.batch.submissions import FILE_DATE, Submission
 from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
-SCHEMA = 2
+SCHEMA = 3
 # Every submission has exactly one of these. What is our fault comes first, and costs nobody points.
 STATUSES = {
     "judge_error": "our side broke: no points are lost; grade it again",
@@ -134,6 +135,7 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
+    timed_out: bool = False  # which a neighbour may have caused, where several were graded at once
 
 
 def in_words(status: str) -> str:
@@ -188,12 +190,19 @@ class Database:
         schema = self.fact("schema")
         if schema is None:
             self.set_facts(schema=SCHEMA)
-        elif schema == 1:
-            self.convert()
+        elif schema in (1, 2):
+            self.convert(schema)
         elif schema != SCHEMA:
             raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
 
-    def convert(self) -> None:
+    def convert(self, schema: int) -> None:
+        """Converts an earlier batch, its folders included."""
+        if schema == 1:
+            self.convert_notes()
+        move_folders(self.file.resolve().parent, [key for (key,) in self.query("SELECT key FROM submissions")])
+        self.set_facts(schema=SCHEMA)  # last: killed before, it is done again
+
+    def convert_notes(self) -> None:
         """From schema 1, where all notes were in one place: they stay until the submission is graded again."""
         folder = Path(self.fact("submissions") or "").absolute()  # paths in it were kept as typed
         with self.transaction() as connection:
@@ -202,7 +211,7 @@ class Database:
             for key, entries in connection.execute("SELECT key, entries FROM submissions").fetchall():
                 paths = [str(folder / Path(entry).name) for entry in json.loads(entries)]
                 connection.execute("UPDATE submissions SET entries = ? WHERE key = ?", [json.dumps(paths), key])
-            connection.execute("UPDATE facts SET value = ? WHERE name = 'schema'", [json.dumps(SCHEMA)])
+            connection.execute("UPDATE facts SET value = '2' WHERE name = 'schema'")
 
     def close(self) -> None:
         """Folds the log into the file."""
@@ -250,15 +259,16 @@ class Database:
             for name, value in facts.items():
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
-    def find_renamed(self, submissions: Iterable[Submission]) -> list[tuple[str, Submission]]:
+    def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
         """Old keys of what was entered under others, before the roster said whose it is: the same files or the same
-        name, and the old key gone."""
-        submissions = list(submissions)
+        name, and the old key gone. What the roster knows no longer stays where it was."""
         rows = self.query("SELECT key, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
         now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
         old = {(file_names(json.loads(entries)), known): key for key, entries, known in rows if key not in now}
         renamed: dict[str, Submission] = {}
         for one in submissions:
+            if not one.own:
+                continue
             by_name = one.called if one.called in old.values() else ""
             key = old.get((file_names(one.entries), one.fingerprint), by_name)
             if key and one.key not in taken:

@@ -23,7 +23,7 @@ from grader.course.batch.policy import (
     tell_policy,
 )
 from grader.course.batch.submissions import FILE_DATE, parse_zoned_time
-from grader.journal.console import UserError
+from grader.journal.console import UserError, say
 from grader.journal.units import plural, show_points
 
 KINDS = ("speed", "hygiene")  # of points that may be pending
@@ -43,9 +43,9 @@ def due(options: argparse.Namespace) -> int:
         database.set_facts(**said)
     policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
     late = sum(final.days_late > 0 for final in everyone)
-    print(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
+    say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if policy.due and not policy.trust_dates):
-        print(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
+        say(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
     say_report(database)
     return 0
 
@@ -81,11 +81,11 @@ def without(options: argparse.Namespace) -> int:
         raise UserError("Nothing is left out that could be counted again.")
     database.set_facts(without=sorted({*(database.fact("without") or []), *options.kind}) if options.kind else [])
     policy, settings = read_policy(database), kept_settings(database)
-    print(*(tell_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
-    print(f"{settings.lab} is of {show_points(points_of(settings, policy))} points, without those by hand.")
+    say(*(tell_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
+    say(f"{settings.lab} is of {show_points(points_of(settings, policy))} points, without those by hand.")
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
-        print(f"Set by hand, and above that: {', '.join(above)}.")
+        say(f"Set by hand, and above that: {', '.join(above)}.")
     say_report(database)
     return 0
 
@@ -144,7 +144,7 @@ def points_from_file(options: argparse.Namespace) -> int:
     everyone = all_finals(database, kept_settings(database))
     have = sum(options.item in final.given for final in everyone)
     marked = f"{options.item}: {plural(len(marks), 'student')} marked by {options.file.name}"
-    print(f"{marked}; {have} of {len(everyone)} have points for it now.")
+    say(f"{marked}; {have} of {len(everyone)} have points for it now.")
     say_partners(everyone, students, options.item)
     say_report(database)
     return 0
@@ -220,7 +220,7 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
         if final.student in students:
             late = f", {plural(final.days_late, 'day')} late" if final.days_late else ""
             hides = ", set by hand: nothing else counts" if final.override else ""
-            print(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
+            say(f"{final.student}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
     if table == "points" and not options.undo:
         say_partners(everyone, students, options.item)
     say_report(database)
@@ -232,7 +232,7 @@ def say_partners(everyone: Sequence[Final], students: Collection[str], item: str
     keys = {final.row.key for final in everyone if final.student in students}
     without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
     if without:
-        print(f"Partners of the same hand-in without points for {item}: {', '.join(without)}. Is it for them, too?")
+        say(f"Partners of the same hand-in without points for {item}: {', '.join(without)}. Is it for them, too?")
 
 
 def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
@@ -256,4 +256,4 @@ def require_between(name: str, value: float, least: float, most: float = math.in
 def say_report(database: Database) -> None:
     """What shows the instructor's decision to others, who see the one of before until then."""
     database.set_facts(decided=(database.fact("decided") or 0) + 1)
-    print(f"Gradebook, feedback and page have it after  warplab-course report {database.file.parent}")
+    say(f"Gradebook, feedback and page have it after  warplab-course report {database.file.parent}")

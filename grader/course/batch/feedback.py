@@ -8,28 +8,29 @@ paths.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 from grader.course.batch.database import STATUSES, Database, Row
+from grader.course.batch.grading import hide_folders
 from grader.course.batch.journals import JOURNAL
+from grader.course.batch.opened import kept_settings
 from grader.course.batch.policy import Final, leave_out
 from grader.course.batch.submissions import is_for_instructor, parse_time
 from grader.course.feedback import hide_names, tell_report
 from grader.journal import page
 from grader.journal.console import write_atomically
 from grader.journal.documents import from_json
-from grader.journal.markup import Html, join, tag
+from grader.journal.markup import Html, join, show_text, tag
 from grader.journal.page import make_document, make_page
 from grader.journal.report import Report
 from grader.journal.units import plural, show_points
 
 
-def redact(report: dict[str, Any]) -> dict[str, Any]:
-    """report.json for its student."""
-    folder = f"{report['tree'].rstrip('/')}/"
-    made = change_texts(report, lambda text: text.replace(folder, ""))
+def redact(report: dict[str, Any], folders: Sequence[str] = ()) -> dict[str, Any]:
+    """report.json for its student. `folders`: the instructor's, which are taken out of all texts."""
+    made = change_texts(report, lambda text: hide_folders(text, [report["tree"], *folders]))
     names = [check["dataset"] for stage in made["stages"] for check in stage["checks"] if check["hidden"]]
     new_names = {name: f"hidden {number}" for number, name in enumerate(dict.fromkeys(names), 1)}
     made["tree"], made["machine"] = "handed in", {**made["machine"], "host": ""}
@@ -80,14 +81,14 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
 def write_feedback(target: Path, database: Database, row: Row, finals: list[Final]) -> None:
     """index.html, feedback.txt and report.json of a submission in the folder `target`."""
     remarks, sums = describe_submission(row, finals), sum_up(finals)
-    said = [*remarks, *sums]
+    said = list(map(show_text, [*remarks, *sums]))
     below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
     if row.grade is None:
         (target / "report.json").unlink(missing_ok=True)  # of what was handed in before
         write_atomically(target / "feedback.txt", "\n".join([*said, ""]))
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
-    redacted = redact(json.loads(database.report(row.grade)))
+    redacted = redact(json.loads(database.report(row.grade)), kept_settings(database).folders())
     report = leave_out(from_json(Report, redacted, ""), finals[0].without)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     opening = [*said, "", *(["The code:", ""] if sums else [])] if said else []

@@ -20,16 +20,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from grader.course.batch.archive import RefusedError, is_archive, read_entries
+from grader.course.batch.archive import RefusedError, is_archive, is_folder, read_entries, walk
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
+from grader.course.batch.places import place_of
 from grader.course.batch.submissions import TO_CHOOSE, Submission, file_name, pick_stages
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
+from grader.journal.markup import show_text
 from grader.journal.report import Failure, Report
 
 LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # of what failed by our fault
+LEAST_S = 1.0  # for a judge to say what is wrong
+TIMED_OUT = 124  # the exit status of a judge that was stopped
+TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
 WHICH = "Which one is meant?"
 MOST_NAMED = 3  # files in a sentence
@@ -60,6 +65,10 @@ class Settings:
         if self.stage:
             return (self.stage,)
         return self.stages[: self.stages.index(self.upto) + 1] if self.upto else self.stages
+
+    def folders(self) -> list[str]:
+        """The instructor's folders, which no student reads about."""
+        return [str(folder) for folder in (self.folder, self.build, self.root)]
 
     def program(self, *words: str) -> list[str]:
         """A command line of the judge. It dies with the batch: nothing of it is left if that is killed."""
@@ -96,18 +105,10 @@ class StoppedError(Exception):
     """The batch is being interrupted; what was begun is not kept."""
 
 
-def safe_name(key: str) -> str:
-    """A folder's name for a submission: readable, and different for different keys on every file system."""
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "-+") else "_" for c in key)[:60]
-    if plain and plain == key == key.lower():
-        return plain
-    return f"{plain or 'x'}-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
-
-
 def is_empty(files: dict[str, bytes], entries: Sequence[Path]) -> bool:
     """Whether nothing was handed in but empty folders and archives; of a folder, `files` has only what is read."""
-    inside = (file for entry in entries if entry.is_dir() for file in entry.rglob("*"))
-    return not files and all(file.is_dir() or is_archive(file.name) for file in inside)
+    inside = (found for entry in entries if is_folder(entry) for found in walk(entry))
+    return not files and all(found.is_dir(follow_symlinks=False) or is_archive(found.name) for found in inside)
 
 
 def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str:
@@ -145,54 +146,107 @@ def name_some(names: Sequence[str]) -> str:
     return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
 
 
+@dataclass
+class Opened:
+    """A hand-in as it was read: the stages' files and the journal's; or a status and why, where nothing is judged."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    picked: dict[str, bytes] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    status: str = ""
+    detail: str = ""
+
+
+def open_submission(submission: Submission, settings: Settings) -> Opened:
+    """Read a hand-in and choose what is graded of it, without running anything. Raises nothing but for interruptions:
+    whatever the hand-in holds, it has a status or files to judge."""
+    opened = Opened()
+    try:
+        opened.files = read_entries(submission.entries)
+        opened.picked, opened.notes = pick_stages(opened.files, settings.lab, settings.wanted())
+        if not opened.picked:
+            opened.status = "nothing_to_grade"
+            opened.detail = why_nothing(opened.files, settings, is_empty(opened.files, submission.entries))
+            opened.notes += tell_how_to_choose(submission.entries[0]) if WHICH in opened.detail else []
+    except RefusedError as refused:
+        why = str(refused)
+        return Opened(status="archive_refused", detail=why[0].upper() + why[1:])
+    except Exception as error:
+        return Opened(status="judge_error", detail=describe_error(error))
+    return opened
+
+
+def describe_error(error: Exception) -> str:
+    """Return what went wrong on our side, for the instructor."""
+    return show_text(f"{type(error).__name__}: {error}")[:MOST_WORDS]
+
+
 def grade_submission(
     submission: Submission,
     settings: Settings,
     running: Running | None = None,
     environment: dict[str, str] | None = None,
 ) -> Graded:
-    """Grades one submission. Raises DiskFullError and StoppedError, nothing else."""
-    begin = time.monotonic()
+    """Grades one submission, within settings.timeout_s. Raises DiskFullError and StoppedError, nothing else."""
+    work = Work(settings, running or Running(), environment or {})
     graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
     try:
-        files = read_entries(submission.entries)
-        picked, graded.notes = pick_stages(files, settings.lab, settings.wanted())
-        graded.notes += add_journal(files, submission.key, settings, running or Running())
-        if picked:
-            judge(picked, submission, settings, running or Running(), graded, environment or {})
-        else:
-            graded.status = "nothing_to_grade"
-            graded.detail = why_nothing(files, settings, is_empty(files, submission.entries))
-            graded.notes += tell_how_to_choose(submission.entries[0]) if WHICH in graded.detail else []
-    except RefusedError as refused:
-        why = str(refused)
-        graded.status, graded.detail = "archive_refused", why[0].upper() + why[1:]
-        add_journal({}, submission.key, settings, running or Running())  # an earlier one is not this one's
+        opened = open_submission(submission, settings)
+        graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
+        graded.notes += add_journal(opened.files, submission.key, work)  # an earlier one is not this one's
+        if opened.picked:
+            judge(opened.picked, submission, work, graded)
     except (DiskFullError, StoppedError):
         raise
     except Exception as error:
         if isinstance(error, OSError):
             raise_if_full(settings.folder, error)
-        graded.status, graded.detail = "judge_error", f"{type(error).__name__}: {error}"[:MOST_WORDS]
-    graded.wall_s = time.monotonic() - begin
+        graded.status, graded.detail = "judge_error", describe_error(error)
+    graded.wall_s = work.spent_s()
     return graded
 
 
-def add_journal(files: dict[str, bytes], key: str, settings: Settings, running: Running) -> list[str]:
+@dataclass
+class Work:
+    """What grading one hand-in has: its settings, the judges at work, and what is left of its time."""
+
+    settings: Settings
+    running: Running
+    environment: dict[str, str]
+    begin: float = field(default_factory=lambda: time.monotonic())
+
+    def spent_s(self) -> float:
+        """Return the seconds since it began."""
+        return time.monotonic() - self.begin
+
+    def bounded(self, most_s: float) -> Settings:
+        """Return settings whose time limit is what is left, and at most that many seconds."""
+        return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), LEAST_S))
+
+
+def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:
     """Keeps a submission's journal and renders it beside the feedback; returns remarks: it decides about no points.
 
     Raises DiskFullError and StoppedError."""
-    kept = settings.folder / "journals" / safe_name(key)
-    page = settings.folder / "feedback" / safe_name(key) / JOURNAL
-    bounded = replace(settings, timeout_s=2 * RENDERING_S)
+    settings = work.settings
+    kept = place_of(settings.folder, "journals", key)
+    page = place_of(settings.folder, "feedback", key) / JOURNAL
+    bounded = work.bounded(2 * RENDERING_S)
     try:
         remarks = keep_journal(files, settings.lab, settings.stages, kept)
         return remarks + render_journal(
-            kept, page, settings.root, settings.lab, lambda command, more: run_judge(command, bounded, running, more)
+            kept,
+            page,
+            settings.root,
+            settings.lab,
+            lambda command, more: run_judge(command, bounded, work.running, more),
         )
-    except OSError as error:
-        raise_if_full(settings.folder, error)
-        return [f"The journal could not be kept: {error.strerror}."]
+    except (DiskFullError, StoppedError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError):
+            raise_if_full(settings.folder, error)
+        return ["The journal could not be kept."]
 
 
 def raise_if_full(folder: Path, error: OSError | None = None) -> None:
@@ -205,33 +259,51 @@ def raise_if_full(folder: Path, error: OSError | None = None) -> None:
         )
 
 
-def judge(
-    picked: dict[str, bytes],
-    submission: Submission,
-    settings: Settings,
-    running: Running,
-    graded: Graded,
-    environment: dict[str, str],
-) -> None:
-    """Runs the judge, once more when our side broke, and fills in `graded`."""
-    folder = settings.folder / "submissions" / safe_name(submission.key)
+def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: Graded) -> None:
+    """Runs the judge, once more when our side broke and time is left, and fills in `graded`."""
+    settings = work.settings
+    folder = place_of(settings.folder, "submissions", submission.key)
     tree = write_tree(folder, settings.lab, picked)
     for _ in range(ATTEMPTS):
-        status, words = run_judge(settings.command(tree, folder), settings, running, environment)
+        bounded = work.bounded(settings.timeout_s)
+        status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
         report = folder / f"{settings.lab}.json"
-        graded.detail = f"The judge did not say why (status {status})."
-        if words:
+        graded.status, graded.detail = "judge_error", f"The judge did not say why (status {status})."
+        graded.timed_out = status == TIMED_OUT
+        if graded.timed_out:
+            graded.detail = f"The judge did not end within {settings.timeout_s:.0f} s and was stopped."
+        elif words:
             graded.detail = words[-MOST_WORDS:]
         if status in (0, 1, 2) and report.is_file():
             graded.report = report.read_text(encoding="utf-8")
-            graded.status, graded.detail = settle(read(graded.report), len(picked) < len(settings.wanted()))
-            graded.detail = graded.detail.replace(f"{tree}/{settings.lab}/", "")  # students read it
+            found = read(graded.report)
+            graded.status, graded.detail = settle(found, len(picked) < len(settings.wanted()))
+            graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
+            graded.timed_out = has_time_out(found)
         raise_if_full(settings.folder)
-        if graded.status != "judge_error":
+        if graded.status != "judge_error" or graded.timed_out:
             break
+    graded.detail = show_text(graded.detail)
     missing = [stage for stage in settings.wanted() if stage not in picked]
     if missing:
         graded.notes.append(f"Not handed in: {', '.join(missing)}")
+
+
+def hide_folders(text: str, folders: Sequence[str]) -> str:
+    """Return the text without the instructor's folders: students read it."""
+    for folder in sorted(folders, key=len, reverse=True):
+        text = text.replace(f"{folder.rstrip('/')}/", "") if folder.strip("/") else text
+    return text
+
+
+def has_time_out(report: Report) -> bool:
+    """Return whether a stage failed because time was over, which a busy neighbour may have caused."""
+    failures = [
+        failure
+        for stage in report.stages
+        for failure in (stage.error, stage.compilation.failure, *(check.failure for check in stage.checks))
+    ]
+    return any(failure is not None and failure.cause in TIME_OUTS for failure in failures)
 
 
 def write_tree(folder: Path, lab: str, picked: dict[str, bytes]) -> Path:
@@ -246,7 +318,7 @@ def write_tree(folder: Path, lab: str, picked: dict[str, bytes]) -> Path:
 def run_judge(
     command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
 ) -> tuple[int, str]:
-    """Its exit status (124: not done in time) and the last of what it said on stderr."""
+    """Its exit status (TIMED_OUT: not done in time) and the last of what it said on stderr."""
     if running.stopping:
         raise StoppedError
     process = subprocess.Popen(
@@ -266,7 +338,7 @@ def run_judge(
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        status, said = 124, f"The judge did not end within {settings.timeout_s:.0f} s and was stopped.".encode()
+        status, said = TIMED_OUT, f"The judge did not end within {settings.timeout_s:.0f} s and was stopped.".encode()
     finally:
         running.processes.discard(process)
     if running.stopping:

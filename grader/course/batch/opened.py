@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.course.batch.database import Database
 from grader.course.batch.grading import Settings
-from grader.course.batch.submissions import Student, compose, names_of_one, read_roster, show_time, spellings
+from grader.course.batch.submissions import Student, as_claimed, compose, names_of_one, read_roster, show_time
 from grader.journal.console import UserError
 
 DATABASE = "batch.sqlite"
@@ -52,7 +52,7 @@ def make_finder(database: Database) -> Callable[[str], str]:
 
 def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
     """Of all who are there. `ids`: by other names. Raises UserError."""
-    known = (ids[name] for name in (student.casefold(), *spellings(student)) if name in ids)
+    known = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
     called = student if student in members else next(known, "")
     if called not in members:
         near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from grader.course.batch.archive import RefusedError, read_entries
-from grader.course.batch.grading import Settings, find_other_lab
-from grader.course.batch.submissions import Submission, lab_in_name, pick_stages
+from grader.course.batch.grading import Settings, find_other_lab, open_submission
+from grader.course.batch.submissions import Submission, lab_in_name
 from grader.journal.console import UserError
 
 MOST_SAMPLED = 20  # all of hundreds take seconds to read
@@ -40,10 +40,9 @@ def labs_of(found: Sequence[Submission], settings: Settings) -> list[str]:
     """The other lab of each hand-in that can be read; empty for one that has a stage of this lab, or of none."""
     labs = []
     for submission in found:
-        try:
-            files = read_entries(submission.entries)
-        except (RefusedError, OSError):
+        opened = open_submission(submission, replace(settings, stage="", upto=""))
+        if opened.status in ("archive_refused", "judge_error"):
             continue
-        own, _ = pick_stages(files, settings.lab, settings.stages)
-        labs.append("" if own else find_other_lab([name for name in files if name.endswith(".cu")], settings))
+        sources = [name for name in opened.files if name.endswith(".cu")]
+        labs.append("" if opened.picked else find_other_lab(sources, settings))
     return labs

@@ -13,8 +13,9 @@ from grader.course.batch.dashboard import make_dashboard
 from grader.course.batch.database import Database, Row
 from grader.course.batch.feedback import write_feedback
 from grader.course.batch.gradebook import make_gradebook
-from grader.course.batch.grading import Settings, read, safe_name
+from grader.course.batch.grading import Settings, describe_error, read
 from grader.course.batch.journals import JOURNAL
+from grader.course.batch.places import folder_name, place_of
 from grader.course.batch.policy import (
     Final,
     Policy,
@@ -26,7 +27,7 @@ from grader.course.batch.policy import (
     tell_policy,
 )
 from grader.course.batch.suspicious import find_remarks
-from grader.journal.console import read_json, write_atomically
+from grader.journal.console import UserError, read_json, write_atomically
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
@@ -38,24 +39,39 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     names = database.fact("names") or {}
     for final in everyone:
         final.name = names.get(final.student, final.name)
+    without = []
     for row in rows:
         if row.status not in ("", "not_submitted"):
-            write_feedback(settings.folder / "feedback" / safe_name(row.key), database, row, by_key[row.key])
-    share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
+            without += try_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
+    without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     gradebook = make_gradebook(everyone, policy.items(), settings.wanted())
     write_atomically(settings.folder / "gradebook.csv", gradebook)
     alike, notes = compare(database, rows, settings)
+    notes += without
     notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
     remarks = find_remarks(rows, alike)
     secret = database.fact("secret") or ""
     facts = describe(database, policy)
-    journals = {row.key for row in rows if (settings.folder / "feedback" / safe_name(row.key) / JOURNAL).is_file()}
+    journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals)
     write_atomically(file, page)
     database.set_facts(shown=decided)
     return file
+
+
+def try_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> list[str]:
+    """Write feedback; return a sentence for the instructor where it cannot be made of what was graded. Raises UserError
+    where it cannot be written."""
+    try:
+        write_feedback(folder, database, row, finals)
+    except (UserError, OSError):
+        raise
+    except Exception as error:
+        shutil.rmtree(folder, ignore_errors=True)  # what was there is of an earlier grading
+        return [f"{row.key} has no feedback: {describe_error(error)}"]
+    return []
 
 
 def share_feedback(
@@ -64,18 +80,21 @@ def share_feedback(
     rows: Sequence[Row],
     everyone: Sequence[Final],
     by_key: Mapping[str, list[Final]],
-) -> None:
+) -> list[str]:
     """Gives partners after whom no submission is called the same feedback, as long as they are partners; the journal
-    stays with the submission."""
-    own = {safe_name(row.key) for row in rows if row.status != "not_submitted"}
+    stays with the submission. Returns what try_feedback() does."""
+    own = {folder_name(row.key) for row in rows if row.status != "not_submitted"}
     present = [final for final in everyone if final.row.status != "not_submitted"]
-    shared = {name: final.row for final in present if (name := safe_name(final.student)) not in own}
+    shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own}
     for name in set(database.fact("shared") or []) - shared.keys() - own:
         shutil.rmtree(folder / name, ignore_errors=True)
     database.set_facts(shared=sorted(shared))
-    for name, row in shared.items():
-        if row.status:
-            write_feedback(folder / name, database, row, by_key[row.key])
+    return [
+        sentence
+        for name, row in shared.items()
+        if row.status
+        for sentence in try_feedback(folder / name, database, row, by_key[row.key])
+    ]
 
 
 def all_finals(database: Database, settings: Settings) -> list[Final]:
@@ -138,6 +157,6 @@ def hash_files(files: Iterable[tuple[str, Path]]) -> str:
 def files_of(rows: list[Row], settings: Settings, stage: str) -> Iterator[tuple[str, Path]]:
     """What was graded as a stage."""
     for row in rows:
-        file = settings.folder / "submissions" / safe_name(row.key) / settings.lab / f"{stage}.cu"
+        file = place_of(settings.folder, "submissions", row.key) / settings.lab / f"{stage}.cu"
         if file.is_file():
             yield row.key, file

@@ -7,6 +7,8 @@ from collections import deque
 from statistics import fmean
 
 from grader.course.batch.database import OURS, Graded, in_words
+from grader.journal.console import say
+from grader.journal.markup import show_text
 
 FINE = ("graded", "missing_stages")
 LATELY = 20  # whose durations tell how long the others take
@@ -60,8 +62,7 @@ class Progress:
     def say(self, graded: Graded) -> None:
         """A line a submission."""
         detail = f" ({graded.detail.splitlines()[0][:100]})" if graded.detail else ""
-        key = graded.key.encode("utf-8", "backslashreplace").decode()
-        print(f"{key}: {in_words(graded.status)}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
+        say(f"{graded.key}: {in_words(graded.status)}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
 
 
 class LiveProgress(Progress):
@@ -85,10 +86,8 @@ class LiveProgress(Progress):
 
         self.bar.update(self.task, advance=1, description=self.counts())
         if graded.status not in FINE:
-            key = graded.key.encode("utf-8", "backslashreplace").decode()
-            self.bar.console.print(
-                escape(f"{key}: {in_words(graded.status)}. {graded.detail.partition(chr(10))[0][:120]}")
-            )
+            line = f"{graded.key}: {in_words(graded.status)}. {graded.detail.partition(chr(10))[0][:120]}"
+            self.bar.console.print(escape(show_text(line)))
 
 
 def make_progress(total: int, before: int, at_once: int) -> Progress:

@@ -12,25 +12,26 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.course.batch.archive import RefusedError, read_entries
-from grader.course.batch.database import Database, Graded
+from grader.course.batch.database import Database, DiskFullError, Graded
 from grader.course.batch.grading import (
     Running,
     Settings,
+    describe_error,
     grade_submission,
+    open_submission,
     run_judge,
-    safe_name,
     summary_of,
     write_tree,
 )
+from grader.course.batch.places import place_of
 from grader.course.batch.progress import make_progress
-from grader.course.batch.submissions import Submission, pick_stages
+from grader.course.batch.submissions import Submission
 from grader.course.merge import merge_reports
 from grader.journal.console import UserError
 
@@ -45,6 +46,7 @@ Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 def only_one(folder: Path) -> Iterator[None]:
     """Two batches never work in one folder. Raises UserError."""
     folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)  # others' work and points are in it
     with (folder / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -92,12 +94,30 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grades on this machine, in the order in which it is done."""
+    """Grades on this machine, in the order in which it is done. What ran out of time beside others is graded once more
+    at the end, with nothing beside it, and that result counts."""
     running = Running()
     gpus = list_gpus() if backend == "cuda" else []
     if gpus:  # each judge has a share of the cores, so what the CPU can do is measured before
         run_judge(settings.program("baselines", settings.lab), settings, running, {})
     workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
+    alone = len(waiting) == 1 or (jobs == 1 and not gpus)
+    by_key = {submission.key: submission for submission in waiting}
+    again = []
+    for graded in grade_all(waiting, workers, running):
+        if graded.timed_out and not alone:
+            again.append(by_key[graded.key])
+        else:
+            yield graded
+    if again:
+        environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
+        yield from grade_all(again, make_workers(settings, running, 1, environment), running)
+
+
+def grade_all(
+    waiting: Sequence[Submission], workers: AbstractContextManager[Submit], running: Running
+) -> Generator[Graded, None, None]:
+    """Grades with these workers, in the order in which it is done."""
     with workers as submit:
         futures = [submit(submission) for submission in waiting]
         try:
@@ -111,21 +131,48 @@ def grade_here(
 
 
 def keep(database: Database, graded: Graded, lab_hash: str) -> None:
-    """Writes one result; where only pending points were asked for, it completes the report of before."""
-    earlier = database.report_to_complete(graded.key)
-    if earlier and graded.report:
-        graded.report = json.dumps(merge_reports(json.loads(earlier), json.loads(graded.report)))
-    summary, stages = summary_of(graded, lab_hash)
-    database.keep(graded, summary, stages)
+    """Writes one result; where only pending points were asked for, it completes the report of before. A result that
+    cannot be kept is our fault, and stays that one's."""
+    try:
+        earlier = database.report_to_complete(graded.key)
+        if earlier and graded.report:
+            graded.report = json.dumps(merge_reports(json.loads(earlier), json.loads(graded.report)))
+        summary, stages = summary_of(graded, lab_hash)
+        database.keep(graded, summary, stages)
+    except DiskFullError:
+        raise
+    except Exception as error:
+        broken = Graded(graded.key, "judge_error", describe_error(error), fingerprint=graded.fingerprint)
+        database.keep(broken, {}, [])
 
 
 @contextmanager
-def make_workers(settings: Settings, running: Running, jobs: int) -> Iterator[Submit]:
-    """Judges side by side, for what is not timed."""
+def make_workers(
+    settings: Settings, running: Running, jobs: int, environment: Mapping[str, str] | None = None
+) -> Iterator[Submit]:
+    """Judges side by side, for what is not timed, each on cores of its own where there are enough."""
     threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_A_JUDGE))
-    environment = {"WARPLAB_THREADS": threads} if jobs > 1 else {}
+    more = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
+    free: SimpleQueue[list[int]] = SimpleQueue()
+    for share in split_cores(cores(), jobs):
+        free.put(share)
+
+    def grade(submission: Submission) -> Graded:
+        share = free.get()
+        try:
+            os.sched_setaffinity(0, share)  # of this thread, and of the judge that it starts
+            return grade_submission(submission, settings, running, more)
+        finally:
+            free.put(share)
+
     with ThreadPoolExecutor(jobs) as pool:
-        yield lambda submission: pool.submit(grade_submission, submission, settings, running, environment)
+        yield lambda submission: pool.submit(grade, submission)
+
+
+def split_cores(of_all: list[int], jobs: int) -> list[list[int]]:
+    """Cores for each of several judges: disjoint shares, or all cores for each where there are too few."""
+    each = len(of_all) // jobs
+    return [of_all[number * each : (number + 1) * each] if each else of_all for number in range(jobs)]
 
 
 def share_cores(of_all: list[int], gpus: int) -> tuple[list[list[int]], list[int]]:
@@ -171,14 +218,12 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
 
 def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> None:
     """Fills the judge's cache with a submission's programs."""
-    try:
-        files = read_entries(submission.entries)
-    except RefusedError:
+    opened = open_submission(submission, settings)
+    if not opened.picked:
         return
-    picked, _ = pick_stages(files, settings.lab, settings.wanted())
-    folder = settings.folder / "ahead" / safe_name(submission.key)
+    folder = place_of(settings.folder, "ahead", submission.key)
     try:
-        tree = write_tree(folder, settings.lab, picked)
+        tree = write_tree(folder, settings.lab, opened.picked)
         pinned = ["taskset", "-c", ",".join(map(str, spare))]
         run_judge([*pinned, *settings.command(tree, folder, verb="compile")], settings, running, {})
     finally:

@@ -92,6 +92,7 @@ class Cluster:
 
 def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
     """What a task runs; a text where no submission is to blame and the whole batch must stop."""
+    os.umask(0o077)  # as in the batch itself
     try:
         return grade_submission(submission, settings)
     except DiskFullError as error:

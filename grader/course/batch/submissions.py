@@ -14,12 +14,13 @@ import io
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
-from grader.course.batch.archive import is_archive, is_useful, newest_times
+from grader.course.batch.archive import is_archive, is_folder, is_hidden, is_useful, newest_times, walk
 from grader.course.columns import separator_of
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
@@ -28,6 +29,7 @@ MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.
 TYPED = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_onlinetext_?.*", re.DOTALL)  # into Moodle's page
 CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<attempt>\d+)_(?P<file>.+)", re.DOTALL)
 SUBMITTED = re.compile(r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})(?:-\d+)?\.tar\.gz", re.DOTALL)
+MARK = re.compile(r"_(\d+)_assignsubmission_(?:file|onlinetext)")  # Moodle's, before what a student chose
 UPLOADED_AGAIN = re.compile(r"(-\d+| ?\(\d+\))(?=\.cu$)")  # by Canvas, by a browser
 IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
@@ -38,6 +40,15 @@ NOT_ON_ROSTER = "Not on the roster."
 FOUND_BY_NAME = "The roster has no"
 TO_CHOOSE = "To have one of them graded,"
 NAMES_OTHERS = "The archive's name says"
+OF_SEVERAL = "Its name fits several students"
+SAME_NAME = "A name alone does not say whose it is:"
+HOW_TO_TELL = "A column such as Canvas ID or Moodle ID in the roster tells them apart."
+YEARS = range(2000, 2100)  # in which something may have been handed in
+UNREADABLE = "unreadable"  # the fingerprint of what cannot be read
+LATEST_S = 2**32  # of a file's date, in seconds since 1970
+UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -64,6 +75,8 @@ class Submission:
     fingerprint: str = ""  # of what was handed in
     team: str = ""  # ids in the name of an archive that a course system took in
     called: str = ""  # its key where no roster says whose it is
+    written: bool = False  # whether `make submit` wrote the key, which changes characters of ids
+    own: tuple[str, ...] = ()  # ids of the roster that its name says, without partners who are credited
 
 
 @dataclass
@@ -78,6 +91,7 @@ class Entry:
     late: bool = False
     team: str = ""  # ids in the name of `make submit`'s archive
     note: str = ""
+    written: bool = False  # whether the key is what `make submit` wrote
 
     def when(self) -> tuple[datetime, int]:
         """The later one counts."""
@@ -93,7 +107,7 @@ class Entry:
 
     def is_whole(self) -> bool:
         """Whether it is everything that was handed in at a time, rather than one of several files."""
-        return self.path.is_dir() or is_archive(self.path.name)
+        return self.path.is_symlink() or self.path.is_dir() or is_archive(self.path.name)
 
 
 def find_submissions(
@@ -101,45 +115,65 @@ def find_submissions(
 ) -> tuple[list[Submission], list[str]]:
     """All submissions of a lab, by key, and a sentence about each entry that is none. The batch's own folder, `out`,
     may lie among them."""
-    by_key: dict[str, list[Entry]] = {}
+    by_key: dict[tuple[str, bool], list[Entry]] = {}  # a key that `make submit` wrote may be another's plain name
     strangers, typed = [], {}
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith((".", "__MACOSX")) or (out and path.resolve() == out.resolve()):
-            continue
-        if text := TYPED.fullmatch(show_name(path)):
+    paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
+    shown = Counter(map(show_name, paths))
+    for path in paths:
+        if (text := TYPED.fullmatch(show_name(path))) and not is_of_several(show_name(path)):
             typed[text["id"]] = f"{text['name']} typed something into Moodle, and handed in no file."
             continue
         entry = understand(path, lab)
         if isinstance(entry, str):
             strangers.append(entry)
-        else:
-            by_key.setdefault(entry.key, []).append(entry)
-    strangers += [sentence for key, sentence in typed.items() if key not in by_key]
-    found = [make_submission(key, entries) for key, entries in by_key.items()]
+            continue
+        name = show_name(path)
+        if shown[name] > 1 and (is_of_several(name) or not read_system_name(name)):  # two that look the same
+            entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
+        by_key.setdefault((entry.key, entry.written), []).append(entry)
+    strangers += [sentence for key, sentence in typed.items() if (key, False) not in by_key]
+    found = [make_submission(key, entries) for (key, _), entries in by_key.items()]
     identify(found, roster)
-    return sorted(merge_same(found), key=lambda submission: submission.key), strangers
+    return sorted(give_keys(merge_same(found)), key=lambda submission: submission.key), strangers
+
+
+def is_same(path: Path, out: Path | None) -> bool:
+    """Return whether a path is the batch's own folder."""
+    return out is not None and not path.is_symlink() and path.resolve() == out.resolve()
+
+
+def attempt(read: Callable[[], T], otherwise: T) -> T:
+    """Return what reading a hand-in gives, or `otherwise`, whatever its bytes make it raise.
+
+    Looking at a hand-in never ends a batch: grading opens it again and gives it the status that it earns.
+    """
+    try:
+        return read()
+    except Exception:
+        return otherwise
 
 
 def understand(path: Path, lab: str) -> Entry | str:
     """What an entry's name says, or why it is no submission of this lab."""
     name = show_name(path)
-    used, note = choose_archive(path, lab) if path.is_dir() else (path, "")
+    used, note = attempt(lambda: choose_archive(path, lab), (path, "")) if is_folder(path) else (path, "")
     entry = Entry(used, name, note=note)
     whole_name = name
-    if match := MOODLE.fullmatch(name) or CANVAS.fullmatch(name):
+    if is_of_several(name):
+        entry.note = f"{OF_SEVERAL}, so it is nobody's: {name}"
+        return entry
+    if match := read_system_name(name):
         groups = match.groupdict()
         entry.key, entry.name, name = groups["id"], groups["name"], groups["file"]
         entry.attempt, entry.late = int(groups.get("attempt") or 0), bool(groups.get("late"))
-        if match.re is CANVAS:
-            entry.attempt = int(groups["attempt"])
-        elif path.is_dir():
-            name = show_name(used) if note else newest_archive(path, lab)
+        if match.re is MOODLE and is_folder(path):
+            name = show_name(used) if note else attempt(lambda: newest_archive(path, lab), "")
     if match := SUBMITTED.fullmatch(name):
         if match["lab"] != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
         if entry.key == whole_name:
-            entry.key = match["ids"]
+            entry.key, entry.written = match["ids"], True
     elif entry.key == whole_name:
         if not entry.is_whole():
             return f"{name}: neither an archive nor a folder, and its name does not say whose it is."
@@ -147,10 +181,21 @@ def understand(path: Path, lab: str) -> Entry | str:
     return entry
 
 
+def read_system_name(name: str) -> re.Match[str] | None:
+    """Return what Canvas or Moodle wrote into a name: whose it is, and the name that the student chose."""
+    return CANVAS.fullmatch(name) or MOODLE.fullmatch(name)
+
+
+def is_of_several(name: str) -> bool:
+    """Return whether a name could be of several students: whoever chose its end may have written another's number."""
+    canvas = CANVAS.fullmatch(name)
+    return len({*MARK.findall(name), *([canvas["id"]] if canvas else [])}) > 1
+
+
 def lab_in_name(path: Path) -> str:
     """The lab that `make submit` wrote into an archive's name; empty where none is there."""
     name = show_name(path)
-    if match := MOODLE.fullmatch(name) or CANVAS.fullmatch(name):
+    if match := read_system_name(name):
         name = match["file"]
     match = SUBMITTED.fullmatch(name)
     return match["lab"] if match else ""
@@ -158,10 +203,11 @@ def lab_in_name(path: Path) -> str:
 
 def choose_archive(folder: Path, lab: str) -> tuple[Path, str]:
     """The latest of several archives in a folder, with no code beside them, and a remark; the folder itself where
-    there is one at most, or where times do not tell."""
-    archives = sorted(path for path in folder.iterdir() if is_archive(path.name))
+    there is one at most, or where times do not tell. Raises RefusedError, OSError."""
+    files = [Path(entry.path) for entry in walk(folder)]
+    archives = sorted(path for path in files if path.parent == folder and is_archive(path.name))
     of_lab = [path for path in archives if lab_in_name(path) in ("", lab)]
-    has_code = any(path.name.lower().endswith((".cu", ".cu.txt")) for path in folder.rglob("*"))
+    has_code = any(path.name.lower().endswith((".cu", ".cu.txt")) for path in files)
     latest, why = find_latest(of_lab) if len(archives) > 1 and not has_code else (None, "")
     if not latest:
         return folder, ""
@@ -195,8 +241,15 @@ def says_whose(name: str) -> bool:
 
 
 def show_name(path: Path) -> str:
-    """A file's name as text, also where it is no UTF-8; letters are composed, which a Mac's are not."""
-    return compose(path.name.encode("utf-8", "backslashreplace").decode())
+    """A file's name as text that can be shown: letters are composed, which a Mac's are not, and what is no UTF-8, could
+    change how a line is read, or only looks like ASCII is escaped."""
+    return compose("".join(c.encode("unicode_escape").decode() if is_deceptive(c) else c for c in path.name))
+
+
+def is_deceptive(character: str) -> bool:
+    """Return whether a character is invisible, or composing it makes it another one of ASCII, as the Kelvin sign."""
+    becomes_ascii = not character.isascii() and compose(character).isascii()
+    return becomes_ascii or unicodedata.category(character) in UNPRINTABLE
 
 
 def compose(text: str) -> str:
@@ -210,17 +263,19 @@ def strip_archive(name: str) -> str:
 
 
 def read_time(text: str) -> datetime | None:
-    """The time in an archive's name."""
+    """The time in an archive's name; None where nothing can have been handed in then."""
     try:
-        return datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
+        time = datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         return None
+    return time if time.year in YEARS else None
 
 
 def make_submission(key: str, entries: list[Entry]) -> Submission:
     """What was handed in last: an archive or a folder, or all the files since."""
     used = choose_entries(entries)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
+    submission.written = used[-1].written
     earlier = [show_name(entry.path) for entry in entries if entry.is_readable() and entry not in used]
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
@@ -231,10 +286,10 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     if time:
         submission.handed_in, submission.known_by = show_time(time), "the archive's name"
     else:
-        newest = max(path.lstat().st_mtime for path in submission.entries)
-        submission.handed_in = show_time(datetime.fromtimestamp(newest, UTC))
+        newest = attempt(lambda: max(path.lstat().st_mtime for path in submission.entries), 0.0)
+        submission.handed_in = show_time(datetime.fromtimestamp(min(max(newest, 0.0), LATEST_S), UTC))
         submission.known_by = FILE_DATE
-    submission.fingerprint = fingerprint(submission.entries)
+    submission.fingerprint = attempt(lambda: fingerprint(submission.entries), UNREADABLE)
     return submission
 
 
@@ -277,7 +332,7 @@ def fingerprint(entries: Sequence[Path]) -> str:
     """A hash of names and contents; of very large files, which are refused anyway, of their beginning."""
     digest = hashlib.sha256()
     for entry in entries:
-        files = sorted(entry.rglob("*"))[:10_000] if entry.is_dir() else [entry]
+        files = sorted(Path(found.path) for found in walk(entry)) if is_folder(entry) else [entry]
         for file in files:
             digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0")
             if file.is_file() and not file.is_symlink():
@@ -287,40 +342,83 @@ def fingerprint(entries: Sequence[Path]) -> str:
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Replaces what names say by what the roster says."""
-    known = students_by_alias(roster)
-    named = names_of_one(roster)
+    """Replaces what names say by what the roster says: by an id first, and by a name where that takes no place."""
+    known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
-        team = [known[part.casefold()] for part in split_team(submission.key, set(known))]
-        if not team and (by_name := [named[name] for name in spellings(submission.name) if name in named]):
-            team = by_name[:1]
-            submission.notes.append(f"{FOUND_BY_NAME} {submission.key}: found by the name, {submission.name}.")
-        if team:
-            submission.members = [student.id for student in team]
-            submission.key = "+".join(submission.members)
-            submission.name = ", ".join(student.name or student.id for student in team)
-            if times := [student.handed_in for student in team if student.handed_in]:
-                submission.handed_in, submission.known_by = max(times), "the roster"
-        elif roster:
-            submission.notes.append(NOT_ON_ROSTER)
-    credit_partners(found, named | known)
+        ids = written | known if submission.written else known
+        if team := [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]:
+            assign(submission, team)
+    identify_by_name([one for one in found if not one.own], found, roster)
+    if roster:
+        for submission in found:
+            submission.notes += [] if submission.own else [NOT_ON_ROSTER]
+    credit_partners(found, roster)
+
+
+def assign(submission: Submission, team: Sequence[Student]) -> None:
+    """Make a submission that of these students."""
+    submission.own = tuple(dict.fromkeys(student.id for student in team))
+    submission.key, submission.members = "+".join(submission.own), list(submission.own)
+    submission.name = ", ".join(student.name or student.id for student in team)
+    if times := [student.handed_in for student in team if student.handed_in]:
+        submission.handed_in, submission.known_by = max(times), "the roster"
+
+
+def identify_by_name(unknown: Sequence[Submission], found: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Assign a submission to the student whose name it has, where no other submission is that student's or has that
+    name: students choose what they are called. The others stay apart, with a remark for the instructor."""
+    claims = claimed_students(unknown, roster)
+    owners = {member: one.called for one in found for member in one.own}
+    rivals = Counter(student.id for student in claims.values())
+    for submission in unknown:
+        if not (student := claims.get(submission.called)):
+            continue
+        if rivals[student.id] == 1 and student.id not in owners:
+            submission.notes.append(f"{FOUND_BY_NAME} {submission.called}: found by the name, {submission.name}.")
+            assign(submission, [student])
+            continue
+        others = [key for key, other in claims.items() if other is student and key != submission.called]
+        others += [owners[student.id]] if student.id in owners else []
+        submission.notes.append(
+            f"{SAME_NAME} {submission.called} is called {submission.name}, and so is {student.id} of the roster, but "
+            f"{' and '.join(sorted(others))} may be theirs, too. {HOW_TO_TELL}"
+        )
+
+
+def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> dict[str, Student]:
+    """Return the one student of the roster, if any, whose name each submission has, by the submission's own key."""
+    named = names_of_one(roster)
+    claims = {one.called: [named[name] for name in as_claimed(one.name) if name in named] for one in found}
+    return {key: students[0] for key, students in claims.items() if students}
+
+
+def alias_key(alias: str) -> str:
+    """Return what an id is found by: capitals do not count in ASCII, where no two letters are mistaken for another."""
+    return alias.lower() if alias.isascii() else alias
 
 
 def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
-    """Students by each of their ids, also as `make submit` writes it into a name, where that is no other's."""
-    known = {alias.casefold(): student for student in roster for alias in student.aliases}
-    written = {(name_part(alias).casefold(), student.id) for student in roster for alias in student.aliases}
+    """Students by each of their ids."""
+    return {alias_key(alias): student for student in roster for alias in student.aliases}
+
+
+def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
+    """Students by each of their ids as `make submit` writes it into a name, where that is no other's."""
+    written = {(alias_key(name_part(alias)), student.id) for student in roster for alias in student.aliases}
     of_one = Counter(part for part, _ in written)
     by_id = {student.id: student for student in roster}
-    return {part: by_id[one] for part, one in written if of_one[part] == 1} | known
+    return {part: by_id[one] for part, one in written if of_one[part] == 1}
 
 
-def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -> None:
+def credit_partners(found: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Adds whom an archive's name says beside its uploader, where nothing of their own is there: nobody can put their
     work in the place of another's."""
+    named, known = names_of_one(roster), students_as_written(roster) | students_by_alias(roster)
     present = {member for submission in found for member in submission.members}
+    present |= {student.id for student in claimed_students(found, roster).values()}
     for submission in found:
-        team = [known[part.casefold()] for part in split_team(submission.team, set(known))]
+        team = [known.get(alias_key(part)) or named[alias_key(part)]
+                for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
         if known and submission.team and not team:
             submission.notes.append(f"Its name says {submission.team}, and not all of these are on the roster.")
         if team and not {student.id for student in team} & set(submission.members):
@@ -341,7 +439,7 @@ def credit_partners(found: Sequence[Submission], known: Mapping[str, Student]) -
 
 def is_for_instructor(note: str) -> bool:
     """Whether a remark is no student's business."""
-    return note == NOT_ON_ROSTER or note.startswith((FOUND_BY_NAME, NAMES_OTHERS, TO_CHOOSE))
+    return note == NOT_ON_ROSTER or note.startswith((FOUND_BY_NAME, NAMES_OTHERS, TO_CHOOSE, SAME_NAME, OF_SEVERAL))
 
 
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
@@ -350,34 +448,61 @@ def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
     return {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
 
 
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in the order of speech: of "Lovelace, Ada", Ada first."""
+    last, _, first = compose(name).casefold().partition(",")
+    return re.findall(r"\w+", f"{first} {last}")
+
+
 def spellings(name: str) -> list[str]:
-    """A name as the systems write it: Ada Lovelace and Lovelace, Ada in Moodle, lovelaceada in Canvas."""
-    words = re.findall(r"\w+", compose(name).casefold())
-    turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]  # a surname may have several
-    return [" ".join(sorted(words)), *turned] if words else []
+    """A student's name as the systems write it: ada lovelace, and without spaces, as Canvas does, in any order that
+    begins with another word: a surname may have several."""
+    words = words_of(name)
+    turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]
+    return [" ".join(words), *turned] if words else []
 
 
-def split_team(key: str, known: set[str]) -> list[str]:
+def as_claimed(name: str) -> list[str]:
+    """How a name on a hand-in is looked up among the spellings: its words in their order, never in another."""
+    words = words_of(name)
+    return [" ".join(words)] if words else []
+
+
+def split_team(key: str, known: Set[str]) -> list[str]:
     """The ids that `make submit` joined with '-', if all of them are known; ids may have a '-' themselves."""
-    if key.casefold() in known:
-        return [key]
     parts = key.split("-")
-    for count in range(1, len(parts)):
-        first, rest = "-".join(parts[:count]), "-".join(parts[count:])
-        if first.casefold() in known and (others := split_team(rest, known)):
-            return [first, *others]
-    return []
+    teams: list[list[str]] = [
+        [] for _ in range(len(parts) + 1)
+    ]  # of all parts from there on; empty where some are not known
+    for start in reversed(range(len(parts))):
+        for end in range(len(parts), start, -1):
+            one = "-".join(parts[start:end])
+            if alias_key(one) in known and (end == len(parts) or teams[end]):
+                teams[start] = [one, *teams[end]]
+                break
+    return teams[0]
 
 
 def merge_same(found: Sequence[Submission]) -> list[Submission]:
-    """One submission a key: two names on disk may be one student's. The later one counts."""
-    by_key: dict[str, Submission] = {}
+    """One submission of each team of the roster's: two names on disk may be one student's. The later one counts."""
+    merged: dict[tuple[str, ...], Submission] = {}
     for submission in sorted(found, key=lambda one: one.handed_in):
-        if earlier := by_key.get(submission.key):
+        whose = ("roster", *submission.own) if submission.own else ("name", submission.called)
+        if earlier := merged.get(whose):
             names = ", ".join(map(show_name, earlier.entries))
             submission.notes.append(f"Not used, because a later one is there: {names}")
-        by_key[submission.key] = submission
-    return list(by_key.values())
+        merged[whose] = submission
+    return list(merged.values())
+
+
+def give_keys(found: Sequence[Submission]) -> Sequence[Submission]:
+    """Name each submission, the roster's first, so that no two have one key: ids and names may hold any character."""
+    taken: set[str] = set()
+    for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
+        while submission.key in taken:
+            submission.key += " (another)"
+        taken.add(submission.key)
+    return found
 
 
 def pick_stages(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from grader.course.batch.alike import Alike
 from grader.course.batch.database import Row, Stage
-from grader.course.batch.submissions import NAMES_OTHERS, TO_CHOOSE
+from grader.course.batch.progress import show_duration
+from grader.course.batch.submissions import NAMES_OTHERS, OF_SEVERAL, SAME_NAME, TO_CHOOSE
 
 FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
 NEAR = 0.01
 SLOW = 10  # times the reference's time
+LONG_S, LONG_TIMES = 60, 5  # to grade one hand-in, at least, and how many times what half of them take at most
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
     """Everything worth a look, the gravest first."""
     remarks = [remark for row in rows for remark in look_at(row)]
     remarks += same_files(rows)
+    remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in alike:
         one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
@@ -37,6 +41,13 @@ def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
             share = f"{pair.share:.0%} of it is in {pair.other}'s"
             remarks.append(Remark(6, pair.one, pair.stage, "much alike", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
+
+
+def took_long(rows: Sequence[Row]) -> list[Row]:
+    """Return the hand-ins that took far longer to grade than the others, the longest first."""
+    times = [row.wall_s for row in rows if row.wall_s]
+    limit_s = max(LONG_S, LONG_TIMES * median(times)) if times else LONG_S
+    return sorted((row for row in rows if row.wall_s >= limit_s), key=lambda row: -row.wall_s)
 
 
 def look_at(row: Row) -> list[Remark]:
@@ -50,6 +61,8 @@ def look_at(row: Row) -> list[Remark]:
         choices = [note for note in row.notes if note.startswith(TO_CHOOSE)]
         remarks.append(Remark(1, row.key, "", "nothing to grade", " ".join([row.detail, *choices])))
     remarks += [Remark(1, row.key, "", "names others", note) for note in row.notes if note.startswith(NAMES_OTHERS)]
+    in_doubt = [note for note in row.notes if note.startswith((SAME_NAME, OF_SEVERAL))]
+    remarks += [Remark(1, row.key, "", "in doubt whose it is", note) for note in in_doubt]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:

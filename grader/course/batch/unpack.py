@@ -11,6 +11,8 @@ The whole is refused where the download itself is damaged, encrypted, or one stu
 from __future__ import annotations
 
 import bz2
+import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -18,16 +20,16 @@ import json
 import lzma
 import os
 import shutil
-import tarfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
+from grader.course.batch import tar
 from grader.course.batch.archive import (
     MOST_FILES,
     ZIP_END_BYTES,
@@ -35,27 +37,30 @@ from grader.course.batch.archive import (
     check_tar_member,
     check_zip_entry,
     is_archive,
+    is_folder,
+    is_hidden,
     plain_name,
     refusing_damage,
     require_end,
     show,
+    walk,
 )
 from grader.course.batch.grading import raise_if_full
-from grader.course.batch.submissions import says_whose
-from grader.journal.console import UserError, read_json
+from grader.course.batch.submissions import read_system_name, says_whose
+from grader.journal.console import UserError, read_json, say
 
 FOLDER = "handed-in"
 MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
 MOST_HAND_IN_BYTES = 200_000_000  # ten times the largest archive that is read
-MOST_READ_BYTES = 64_000_000  # at once: what an archive's own headers may take
-MOST_STREAM_BYTES = 10**11
 MOST_PART_BYTES = 255  # of a name, on Linux's file systems
 START_BYTES = 300  # which tell an archive's kind
 CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 MANIFEST = "manifest.json"  # of `make submit`
-OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files")  # not of the whole
+# Reasons that concern one hand-in and not the whole.
+OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files", "unknown_method")
+NAME_ERRORS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 ADVICE = {
     "encrypted": "Unpack it with its password, and give the folder.",
     "unknown_format": "SUBMISSIONS is a folder of hand-ins, or a zip or tar archive of them.",
@@ -72,30 +77,7 @@ class Member:
     is_folder: bool
     time_s: float
     check: Callable[[], None]
-    open: Callable[[], IO[bytes]]
-
-
-@dataclass
-class Bounded:
-    """A stream of which no header can have too much read, or skipped: tarfile asks for what headers say."""
-
-    stream: IO[bytes]
-
-    def read(self, size: int) -> bytes:
-        """The next bytes. Raises RefusedError."""
-        if not 0 <= size <= MOST_READ_BYTES:
-            raise RefusedError("bomb")
-        return self.stream.read(size)
-
-    def seek(self, place: int) -> int:
-        """Goes to a place. Raises RefusedError."""
-        if not 0 <= place <= MOST_STREAM_BYTES:
-            raise RefusedError("bomb")
-        return self.stream.seek(place)
-
-    def tell(self) -> int:
-        """Where it is."""
-        return self.stream.tell()
+    open: Callable[[], tar.Stream]
 
 
 @dataclass
@@ -116,7 +98,7 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
         stream.seek(0)
         place = out / FOLDER / hashlib.file_digest(stream, "sha256").hexdigest()[:16]
     if not place.is_dir():
-        print(f"Unpacking {file} to {place} …", flush=True)
+        say(f"Unpacking {file} to {place} …", flush=True)
         part = place.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         try:
@@ -153,6 +135,7 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
         for member in read_members(stream):
             take(member, unpacked)
     tops = list(unpacked.folder.iterdir())
+    tops += stand_in(unpacked, {top.name for top in tops})
     if not tops:
         raise UserError(f"{file}: there is no file in it. {AGAIN}")
     if example := find_own(find_hand_ins(unpacked.folder, lab), lab):
@@ -164,6 +147,22 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
         date_folder(top)
     sentences = [f"{file.name}: {sentence}" for sentence in unpacked.left_out.values()]
     (part / "left_out.json").write_text(json.dumps(sentences), encoding="utf-8")
+
+
+def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
+    """Make an empty folder for each hand-in of which nothing was unpacked, so that it has a status, too."""
+    numbers = {match["id"] for top in tops if (match := read_system_name(top))}
+    made = []
+    for hand_in, _ in unpacked.left_out:
+        match = read_system_name(hand_in)
+        is_whole = match or is_archive(hand_in) or "." not in hand_in  # rather than a loose file of nobody's
+        if "/" in hand_in or hand_in in tops or not is_whole or (match and match["id"] in numbers):
+            continue
+        with contextlib.suppress(RefusedError):  # a name that no folder can have
+            folder = unpacked.folder / checked_name(hand_in)
+            make_folder(folder)
+            made.append(folder)
+    return list(dict.fromkeys(made))
 
 
 def read_members(stream: IO[bytes]) -> Iterator[Member]:
@@ -180,24 +179,30 @@ def read_zip(stream: IO[bytes]) -> Iterator[Member]:
     require_end(stream.read())
     with zipfile.ZipFile(stream) as archive:
         for entry in archive.infolist():
-            time_s = time.mktime((*entry.date_time, 0, 0, -1))
             check = partial(check_zip_entry, entry)
-            yield Member(entry.filename, entry.is_dir(), time_s, check, partial(archive.open, entry))
+            yield Member(entry.filename, entry.is_dir(), zip_time_s(entry), check, partial(archive.open, entry))
+
+
+def zip_time_s(entry: zipfile.ZipInfo) -> float:
+    """Return an entry's time in seconds since 1970, 0 where it has none."""
+    try:
+        return time.mktime((*entry.date_time, 0, 0, -1))
+    except (OverflowError, ValueError):
+        return 0.0
 
 
 def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
     """Of a tar archive, in its order. `start`: its first bytes."""
     stream.seek(0)
     openers = [opener for magic, opener in COMPRESSED.items() if start.startswith(magic)]
-    bounded = cast(IO[bytes], Bounded(openers[0](stream) if openers else stream))
-    with tarfile.open(fileobj=bounded, mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
-        end = 0
-        while member := archive.next():
-            if archive.offset <= end:  # a size below 0 leads back
-                raise RefusedError("damaged")
-            end = archive.offset
-            check, opener = partial(check_tar_member, member), partial(archive.extractfile, member)
-            yield Member(member.name, member.isdir(), member.mtime, check, cast(Callable[[], IO[bytes]], opener))
+    for member, content in tar.read_members(openers[0](stream) if openers else stream):
+        check = partial(check_tar_member, member)
+        yield Member(member.name, member.is_folder(), member.time_s, check, partial(take_content, content))
+
+
+def take_content(content: tar.Content) -> tar.Content:
+    """Return the content, which a tar has for each member already."""
+    return content
 
 
 def take(member: Member, unpacked: Unpacked) -> None:
@@ -210,16 +215,24 @@ def take(member: Member, unpacked: Unpacked) -> None:
             make_folder(unpacked.folder / checked_name(parts[0]))
         count_member(hand_in, unpacked)
         member.check()
-        target = unpacked.folder / checked_name(member.name)
-        if member.is_folder:
-            make_folder(target)
-        else:
-            make_folder(target.parent)
-            write_file(member, target, hand_in, unpacked)
+        write_member(member, hand_in, unpacked)
     except RefusedError as refused:
         if refused.reason not in OF_ONE:
             raise
         unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
+
+
+def write_member(member: Member, hand_in: str, unpacked: Unpacked) -> None:
+    """Write a file or make a folder. Raises RefusedError, also where the file system refuses the name; OSError."""
+    target = unpacked.folder / checked_name(member.name)
+    try:
+        make_folder(target if member.is_folder else target.parent)
+        if not member.is_folder:
+            write_file(member, target, hand_in, unpacked)
+    except OSError as error:
+        if error.errno not in NAME_ERRORS:
+            raise
+        raise RefusedError("bad_name", show(member.name)) from None
 
 
 def count_member(hand_in: str, unpacked: Unpacked) -> None:
@@ -257,7 +270,7 @@ def write_file(member: Member, target: Path, hand_in: str, unpacked: Unpacked) -
         raise too_large
     with refusing_damage():
         stream = member.open()
-    with stream, open_new(target) as file:
+    with open_new(target) as file:
         while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
             file.write(chunk[:left])
             if len(chunk) > left:
@@ -269,7 +282,7 @@ def write_file(member: Member, target: Path, hand_in: str, unpacked: Unpacked) -
     os.utime(target, (date, date))
 
 
-def read_chunk(stream: IO[bytes], size: int) -> bytes:
+def read_chunk(stream: tar.Stream, size: int) -> bytes:
     """The next bytes. Raises RefusedError."""
     with refusing_damage():
         return stream.read(size)
@@ -285,14 +298,16 @@ def open_new(target: Path) -> IO[bytes]:
 
 def date_folder(top: Path) -> None:
     """Gives a hand-in's folder its newest file's date, which may count as the time of handing in."""
-    dates = [file.stat().st_mtime for file in top.rglob("*") if file.is_file()]
-    if dates:
-        os.utime(top, (max(dates), max(dates)))
+    if not is_folder(top):
+        return
+    with contextlib.suppress(RefusedError):  # too many files: what is graded says so
+        if dates := [file.stat().st_mtime for file in walk(top) if file.is_file(follow_symlinks=False)]:
+            os.utime(top, (max(dates), max(dates)))
 
 
 def visible(folder: Path) -> list[Path]:
     """What is in a folder, without what systems leave there."""
-    return [path for path in folder.iterdir() if not path.name.startswith((".", "__MACOSX"))]
+    return [path for path in folder.iterdir() if not is_hidden(path.name)]
 
 
 def find_hand_ins(folder: Path, lab: str) -> Path:

@@ -1,0 +1,163 @@
+"""Reads tar archives forwards only: ustar, GNU's long names, and the path, size and time of pax headers.
+
+Python's tarfile goes back where a size is below 0 and takes time quadratic in the size of a header (CVE-2025-8194,
+CVE-2024-6232). Here time and memory are bounded by the bytes that are read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+BLOCK = 512
+CHUNK_BYTES = 1_000_000
+MOST_HEADER_BYTES = 1_000_000  # of a long name or a pax header
+FILES, FOLDER, LINKS = (b"0", b"\0", b"7"), b"5", (b"1", b"2")
+WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # and devices and pipes, whatever size they say
+LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL = b"L", b"K", b"x", b"g"
+
+
+class Stream(Protocol):
+    """Bytes to read."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class TarError(Exception):
+    """Bytes that are not a tar archive's."""
+
+
+@dataclass
+class Member:
+    """A header: `size` is in bytes, `time_s` in seconds since 1970."""
+
+    name: str
+    kind: bytes
+    size: int
+    time_s: float
+
+    def is_folder(self) -> bool:
+        return self.kind == FOLDER or (self.is_file() and self.name.endswith("/"))
+
+    def is_file(self) -> bool:
+        return self.kind in FILES
+
+    def is_link(self) -> bool:
+        return self.kind in LINKS
+
+
+class Content:
+    """The content of one member, to be read once and no further than its end."""
+
+    def __init__(self, stream: Stream, size: int):
+        self.stream, self.left = stream, size
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, empty at the end. Raises EOFError if the archive ends before."""
+        data = self.stream.read(min(size, self.left)) if self.left else b""
+        if not data and size and self.left:
+            raise EOFError
+        self.left -= len(data)
+        return data
+
+    def skip(self) -> None:
+        """Read the rest."""
+        while self.read(CHUNK_BYTES):
+            pass
+
+
+def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
+    """Yield each member with its content, in their order. Raises TarError, EOFError."""
+    said: dict[str, str] = {}  # by headers before the member, under the names that pax has for it
+    while (block := read_exactly(stream, BLOCK)) and block.strip(b"\0"):
+        member = parse_header(block)
+        if member.kind in (LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL):
+            said |= read_extension(stream, member)
+            continue
+        member = complete(member, said)
+        said = {}
+        content = Content(stream, 0 if member.kind in WITHOUT_CONTENT else member.size)
+        padding = -content.left % BLOCK
+        yield member, content
+        content.skip()
+        stream.read(padding)
+
+
+def read_exactly(stream: Stream, size: int) -> bytes:
+    """Return that many bytes, or none at the end of the stream. Raises EOFError where it ends between."""
+    parts, left = [], size
+    while left and (part := stream.read(left)):
+        parts.append(part)
+        left -= len(part)
+    if left and parts:
+        raise EOFError
+    return b"".join(parts)
+
+
+def parse_header(block: bytes) -> Member:
+    """Parse one block. Raises TarError."""
+    if read_number(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
+        raise TarError
+    name = read_text(block[:100])
+    if block[257:263] == b"ustar\0" and (prefix := read_text(block[345:500])):
+        name = f"{prefix}/{name}"
+    return Member(name, block[156:157], read_number(block[124:136]), read_number(block[136:148]))
+
+
+def read_text(field: bytes) -> str:
+    """Decode a field up to its NUL; bytes that are not UTF-8 become surrogates."""
+    return field.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+
+
+def read_number(field: bytes) -> int:
+    """Read octal digits, or GNU's base 256. Raises TarError where it is below 0 or no number."""
+    if field[0] == 0x80:
+        return int.from_bytes(field[1:], "big")
+    digits = field.replace(b"\0", b" ").strip()
+    if digits.strip(b"01234567"):
+        raise TarError
+    return int(digits or b"0", 8)
+
+
+def read_extension(stream: Stream, member: Member) -> dict[str, str]:
+    """Read what a header says about the next member. Raises TarError, EOFError."""
+    if member.size > MOST_HEADER_BYTES:
+        raise TarError
+    content = read_exactly(stream, member.size + -member.size % BLOCK)[: member.size]
+    if len(content) < member.size:
+        raise EOFError
+    if member.kind == LONG_NAME:
+        return {"path": read_text(content)}
+    return parse_pax(content) if member.kind == PAX else {}
+
+
+def parse_pax(content: bytes) -> dict[str, str]:
+    """Parse records such as b"12 path=a.cu\\n"; of one keyword the last counts. Raises TarError."""
+    records, at = {}, 0
+    while at < len(content):
+        length, space, _ = content[at : at + 20].partition(b" ")
+        if not space or not length.isdigit() or int(length) <= len(length) + 1:
+            raise TarError
+        key, equals, value = content[at + len(length) + 1 : at + int(length) - 1].partition(b"=")
+        if not equals:
+            raise TarError
+        records[key.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
+        at += int(length)
+    return records
+
+
+def complete(member: Member, said: dict[str, str]) -> Member:
+    """Return the member with what the headers before it say. Raises TarError where it is sparse, or a size is none."""
+    if any(key.startswith("GNU.sparse.") for key in said):
+        raise TarError
+    name = said.get("path", member.name)
+    size, time_s = said.get("size", ""), said.get("mtime", "")
+    if size and not (size.isascii() and size.isdigit() and len(size) < 20):
+        raise TarError
+    try:
+        seconds = float(time_s) if time_s else float(member.time_s)
+    except (ValueError, OverflowError):
+        seconds = 0.0
+    return Member(name, member.kind, int(size) if size else member.size, seconds if math.isfinite(seconds) else 0.0)

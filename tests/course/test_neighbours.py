@@ -1,0 +1,104 @@
+"""What hand-ins that are graded at once can do to each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from grader.course.batch import grading, run
+from grader.course.batch.database import Graded
+from grader.course.batch.grading import Running, Settings
+from grader.course.batch.run import grade_here, split_cores
+from grader.course.batch.submissions import find_submissions
+from tests.course.batches import LAB, STAGES, Course
+
+FAILURE = {"cause": "timeout", "message": "No answer after 20 s.", "hint": "", "place": None}
+
+
+class Judge:
+    """Says that time was over wherever it is not alone, and `endless` is never in time."""
+
+    def __init__(self, course: Course, cause: str):
+        self.course, self.cause = course, cause
+        self.lock, self.at_work = threading.Lock(), 0
+        self.beside: list[tuple[str, int]] = []
+        self.cores: list[set[int]] = []
+        self.meeting = threading.Barrier(2)
+
+    def __call__(
+        self, command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
+    ) -> tuple[int, str]:
+        if "--report-dir" not in command:
+            return 0, ""
+        reports = Path(command[command.index("--report-dir") + 1])
+        with self.lock:
+            self.at_work += 1
+            first = len(self.beside) < 2
+            self.beside.append((reports.name, self.at_work))
+            self.cores.append(os.sched_getaffinity(0))
+        if first:
+            self.meeting.wait(timeout=30)  # both are at work now
+        report = json.loads((self.course.build / "report.json").read_text())
+        if first or reports.name == "endless":
+            stage = report["stages"][0]
+            failure = {**FAILURE, "cause": self.cause}
+            if self.cause == "compile_timeout":
+                stage["compilation"] |= {"verdict": "failed", "failure": failure}
+            else:
+                stage["checks"][0] |= {"verdict": "failed", "failure": failure}
+            stage["verdict"] = "failed"
+        (reports / f"{LAB}.json").write_text(json.dumps(report))
+        with self.lock:
+            self.at_work -= 1
+        if self.cause == "stopped" and first:
+            return grading.TIMED_OUT, ""
+        return 1, ""
+
+
+def grade(course: Course, judge: Judge, monkeypatch: pytest.MonkeyPatch, jobs: int = 2) -> list[Graded]:
+    monkeypatch.setattr(grading, "run_judge", judge)
+    monkeypatch.setattr(run, "run_judge", judge)
+    course.out.mkdir()
+    found, _ = find_submissions(course.handed_in, LAB, [])
+    settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
+    return list(grade_here(found, settings, "cpu", jobs))
+
+
+@pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "stopped"])
+def test_a_time_out_beside_others_is_tried_again_alone(
+    course: Course, monkeypatch: pytest.MonkeyPatch, cause: str
+) -> None:
+    for student in ("al1", "endless"):
+        course.hand_in(student, "fine", "fine")
+    judge = Judge(course, cause)
+    graded = {one.key: one for one in grade(course, judge, monkeypatch)}
+    assert sorted(name for name, _ in judge.beside) == ["al1", "al1", "endless", "endless"]
+    assert [at_work for _, at_work in judge.beside[2:]] == [1, 1]
+    assert graded["al1"].status == "graded" and not graded["al1"].timed_out
+    assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
+
+
+def test_what_fails_otherwise_is_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    judge = Judge(course, "wrong_value")
+    assert len(grade(course, judge, monkeypatch)) == 2
+    assert len(judge.beside) == 2
+
+
+def test_judges_on_the_cpu_have_cores_of_their_own(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert split_cores([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
+    assert split_cores([0, 1], 2) == [[0], [1]]
+    assert split_cores([0, 1], 3) == [[0, 1]] * 3  # too few to share
+    if len(run.cores()) < 2:
+        pytest.skip("one core")
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    judge = Judge(course, "wrong_value")
+    grade(course, judge, monkeypatch)
+    assert not judge.cores[0] & judge.cores[1]
