@@ -12,6 +12,7 @@
 #include "grader/core/cause.h"
 #include "grader/core/text.h"
 #include "grader/judge/diagnose.h"
+#include "grader/judge/ending.h"
 
 namespace warplab {
 namespace {
@@ -22,7 +23,6 @@ constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
 
 struct Outcome {
     std::optional<Failure> failure;
-    bool ours = false;
     std::vector<Array> outputs = {};  // what the call left, one per buffer; empty when it did not end
     std::optional<Difference> difference = {};
 };
@@ -222,7 +222,6 @@ Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     Outcome outcome;
     if (reply.failure) {
         outcome.failure = explain_reply(run, trial.problem, *reply.failure, reply.answer.cuda_error);
-        outcome.ours = reply.ours;
     } else if (!trial.host_variant && reply.answer.host_bytes > allowed) {
         outcome.failure = too_much_copied(run.stage, reply.answer.host_bytes, allowed);
     } else {
@@ -337,7 +336,6 @@ Outcome judge_call(StageRun& run, Buffers& buffers, const Trial& trial) {
 
 struct Judged {
     std::optional<Failure> failure;
-    bool ours = false;
     bool has_host = false;
 };
 
@@ -349,25 +347,25 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     const Poison poison = Poison::draw(dataset.seed + host_variant);
 
     if (run.backend == Backend::cuda)
-        if (const Session::Reply reply = run.greet(); reply.failure) return {reply.failure, reply.ours, false};
+        if (const Session::Reply reply = run.greet(); reply.failure) return {reply.failure, false};
     const Prepared prepared = prepare(run, first, host_variant);
-    if (prepared.failure) return {prepared.failure, prepared.ours, false};
-    if (host_variant && !prepared.has_host) return {std::nullopt, false, false};
+    if (prepared.failure) return {prepared.failure, false};
+    if (host_variant && !prepared.has_host) return {std::nullopt, false};
     Memory& memory = host_variant ? run.host : run.device;
     Buffers buffers(memory, run.lab, first, prepared.scratch_bytes, 1, run.tool.empty() ? guard_bytes : 0, poison);
-    if (auto failure = open_buffers(run, first, buffers, host_variant)) return {failure, false, prepared.has_host};
+    if (auto failure = open_buffers(run, first, buffers, host_variant)) return {failure, prepared.has_host};
 
     const std::vector<Array> fresh = fresh_contents(run.lab, first, poison.output);
     const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second, poison.output) : fresh;
     run.answers->solve(run.oracle, run.lab, dataset, dataset.seed, first);
     const Outcome opening = judge_call(run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant});
-    if (opening.failure) return {opening.failure, opening.ours, prepared.has_host};
+    if (opening.failure) return {opening.failure, prepared.has_host};
 
     if (own_inputs) run.answers->solve(run.oracle, run.lab, dataset, dataset.seed ^ other_inputs, second);
     const std::vector<Array> stale = with_outputs(run.lab, next_fresh, opening.outputs);
     const Outcome again =
         judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, !own_inputs});
-    return {again.failure, again.ours, prepared.has_host};
+    return {again.failure, prepared.has_host};
 }
 
 /// Whether there is nothing to compute: no output elements, or no elements in any of the inputs.
@@ -392,11 +390,90 @@ Judged judge_dataset(StageRun& run, const Dataset& dataset, Problem& problem) {
                         fmt::format("Its signature is in labs/{}/lab.h: allocate, copy in, call, copy back, free.",
                                     run.lab.name),
                         {}},
-                false, false};
+                false};
     Problem again = run.oracle.generate(dataset, dataset.seed, 0);
     judged = judge_calls(run, dataset, again, true);
     if (judged.failure) judged.failure->message = fmt::format("In {}_host: {}", run.lab.name, judged.failure->message);
     return judged;
+}
+
+Failure internal_error(const std::string& what) {
+    return {cause::internal, fmt::format("The judge could not check this dataset: {}.", what), "", {}};
+}
+
+/// check_dataset() without asking the reference.
+Check check_once(StageRun& run, const Dataset& dataset) {
+    const auto begin = std::chrono::steady_clock::now();
+    Check check;
+    check.dataset = dataset.name;
+    check.hidden = dataset.uses.hidden;
+    check.points = dataset.points;
+    try {
+        Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
+        check.empty = is_empty(run.lab, problem);
+        const Judged judged = judge_dataset(run, dataset, problem);
+        check.failure = judged.failure;
+        check.verdict = !judged.failure                ? Verdict::passed
+                        : can_be_ours(*judged.failure) ? Verdict::error
+                                                       : Verdict::failed;
+    } catch (const OutOfMemory& error) {
+        check.skipped_why = fmt::format("does not fit on this machine: {}", error.what());
+    } catch (const std::bad_alloc&) {
+        check.skipped_why = "does not fit in this machine's memory";
+    } catch (const ManifestError&) {
+        throw;
+    } catch (const std::exception& error) {
+        check.failure = internal_error(error.what());
+    }
+    check.skipped = !check.skipped_why.empty();
+    if (check.skipped || check.failure) run.end_session();
+    check.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return check;
+}
+
+bool is_undecided(const Check& check) { return check.skipped || check.verdict == Verdict::error; }
+
+/// The reference's check, with no other program alive. A GPU may give back a killed program's memory late.
+Check check_reference(StageRun& reference, const Dataset& dataset) {
+    Check check = check_once(reference, dataset);
+    for (int again = 0; again < 3 && check.skipped && reference.backend == Backend::cuda; ++again) {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        check = check_once(reference, dataset);
+    }
+    reference.end_session();
+    return check;
+}
+
+/// Failed because the reference gets further than the program did.
+Failure fault_of_program(const Check& check) {
+    if (check.skipped)
+        return {cause::out_of_memory,
+                fmt::format("This dataset {}, but only while this program runs; it fits beside the reference.",
+                            check.skipped_why),
+                "Is memory allocated before the call and never freed? Does _scratch_bytes ask for more than it needs?",
+                {}};
+    return blame_program(*check.failure);
+}
+
+/// The rule for every undecided check: the reference decides whose fault it is.
+Check confirm(StageRun& run, const Dataset& dataset, Check check) {
+    const std::unique_ptr<StageRun> reference = run.reference ? run.reference() : nullptr;
+    if (!reference) return check;
+    const Check other = check_reference(*reference, dataset);
+    if (!is_undecided(other)) {
+        check.failure = fault_of_program(check);
+        check.verdict = Verdict::failed;
+        check.skipped = false;
+        check.skipped_why.clear();
+        return check;
+    }
+    if (!other.failure) return check.skipped ? check : other;
+    check.failure = other.failure;
+    check.failure->message = "The stage's reference cannot be checked here either: " + check.failure->message;
+    check.failure->hint = "This is not the student's fault.";
+    check.skipped = false;
+    check.skipped_why.clear();
+    return check;
 }
 
 }  // namespace
@@ -483,31 +560,10 @@ std::string why_not_here(const StageRun& run, const Dataset& dataset) {
 }
 
 Check check_dataset(StageRun& run, const Dataset& dataset) {
-    const auto begin = std::chrono::steady_clock::now();
-    Check check;
-    check.dataset = dataset.name;
-    check.hidden = dataset.uses.hidden;
-    check.points = dataset.points;
-    check.skipped_why = why_not_here(run, dataset);
-    try {
-        if (check.skipped_why.empty()) {
-            Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
-            check.empty = is_empty(run.lab, problem);
-            const Judged judged = judge_dataset(run, dataset, problem);
-            check.failure = judged.failure;
-            check.verdict = !judged.failure ? Verdict::passed : judged.ours ? Verdict::error : Verdict::failed;
-            if (judged.failure) run.end_session();
-        }
-    } catch (const OutOfMemory& error) {
-        check.skipped_why = fmt::format("does not fit on this machine: {}", error.what());
-        run.end_session();
-    } catch (const std::bad_alloc&) {
-        check.skipped_why = "does not fit in this machine's memory";
-        run.end_session();
-    }
-    check.skipped = !check.skipped_why.empty();
-    check.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return check;
+    if (const std::string why = why_not_here(run, dataset); !why.empty())
+        return {dataset.name, dataset.uses.hidden, dataset.points, Verdict::error, true, why, std::nullopt, 0};
+    const Check check = check_once(run, dataset);
+    return is_undecided(check) ? confirm(run, dataset, check) : check;
 }
 
 }  // namespace warplab

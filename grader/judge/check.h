@@ -37,6 +37,8 @@ struct StageRun {
     std::vector<LaunchCounts> launches = {};
     std::uint64_t calls = 0;  // of the contract function, in them
     std::shared_ptr<Answers> answers = std::make_shared<Answers>();
+    /// Makes a run of the stage's reference, compiled and sandboxed alike; null if it does not compile.
+    std::function<std::unique_ptr<StageRun>()> reference = {};
 
     /// The living session, started when there is none.
     Session& runner_session();
@@ -58,6 +60,8 @@ struct StageRun {
 std::string why_not_here(const StageRun& run, const Dataset& dataset);
 
 /// One dataset: called several times with different inputs, stale outputs and (on the CPU backend) both thread orders.
+/// An error, and a dataset skipped for lack of memory, count only if the stage's reference gets them too: code can
+/// cause both at will, by its exit status or by hoarding memory. If the reference gets further, the check has failed.
 Check check_dataset(StageRun& run, const Dataset& dataset);
 
 /// Opens `buffers` in the session for problems shaped like `shape`; what the student's prepare function did wrong.

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "grader/core/cause.h"
@@ -21,6 +22,7 @@
 #include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/compilation/hand_in.h"
 #include "grader/judge/compilation/harness.h"
+#include "grader/judge/compilation/object_file.h"
 #include "grader/judge/compilation/symbols.h"
 #include "grader/judge/toolchain.h"
 
@@ -33,13 +35,15 @@ using Words = std::vector<std::string>;
 constexpr std::size_t errors_shown = 10, warnings_shown = 5;
 constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
 constexpr std::uint64_t runner_bytes = 256ull << 20;
+constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
+constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 
 /// Far beyond what any stage takes: on a crowded machine a right solution must not fail for it.
 double usual_limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
 
 /// A request without references into the judge, so that a thread may keep it.
 struct Job {
-    fs::path root, build, source;
+    fs::path root, build, source, reference;
     std::string lab, shown;  // the file's name as the student knows it
     Backend backend;
     Words defines;
@@ -53,6 +57,7 @@ struct Job {
         : root(fs::absolute(request.lab.root)),
           build(fs::absolute(request.build)),
           source(request.source),
+          reference(reference_source(request.lab, request.stage)),
           lab(request.lab.name),
           shown(request.source.string()),
           backend(request.backend),
@@ -63,7 +68,18 @@ struct Job {
           budget(request.budget) {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
-    fs::path cache() const { return build / "cache"; }
+    fs::path cache() const { return cache_folder(build, level); }
+
+    /// The same compilation of the stage's reference.
+    Job of_reference() const {
+        Job job = *this;
+        job.source = reference;
+        job.shown = reference.string();
+        job.defines.clear();
+        job.budget = nullptr;
+        job.limit_s = std::max(limit_s, usual_limit_s(backend));
+        return job;
+    }
 };
 
 /// How one step, or all of them, went.
@@ -71,25 +87,47 @@ struct Outcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
-    bool keep = true;  // depends on the file alone: the same again tomorrow
+    bool keep = true;      // depends on the file alone: the same again tomorrow
+    bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
 
     bool passed() const { return verdict == Verdict::passed; }
 };
 
-Outcome failed(Failure failure, std::string log = "") {
-    return {Verdict::failed, std::move(failure), std::move(log), true};
-}
+Outcome failed(Failure failure, std::string log = "") { return {Verdict::failed, std::move(failure), std::move(log)}; }
 Outcome broken(const char* cause, std::string message, std::string hint) {
     return {Verdict::error, Failure{cause, std::move(message), std::move(hint), {}}, "", false};
 }
-Outcome not_kept(Failure failure) { return {Verdict::failed, std::move(failure), "", false}; }
+Outcome suspect(Failure failure) { return {Verdict::failed, std::move(failure), "", false, true}; }
 
 Outcome too_much_memory() {
-    return not_kept(
+    return suspect(
         {cause::out_of_memory,
          fmt::format("Compiling needed more than {} GB of memory and was ended.", compiler_memory_bytes >> 30),
          "Is there a template, a macro or a large array that expands without end?",
          {}});
+}
+
+Outcome crashed(const std::string& tool, const std::string& how) {
+    return suspect({cause::compile_error,
+                    fmt::format("{} crashed on this file ({}).", tool, how),
+                    "Thousands of nested braces, parentheses or templates, or a very long expression, can do this.",
+                    {}});
+}
+
+/// One line of a tool's output, printable, of bounded length and without a full stop.
+std::string one_line(std::string words) {
+    words = words.substr(0, std::min(words.find('\n'), std::size_t{300}));
+    words.erase(words.find_last_not_of(". \r") + 1);
+    for (char& c : words)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return words;
+}
+
+/// The first line with "error", else the first line.
+std::string line_with_error(const std::string& words) {
+    const std::size_t at = words.find("error");
+    const std::size_t begin = at == std::string::npos ? 0 : words.rfind('\n', at) + 1;  // npos + 1 is 0
+    return one_line(words.substr(begin));
 }
 
 Outcome too_much_written() {
@@ -121,12 +159,35 @@ std::string hint_for(const std::string& message) {
     return "";
 }
 
-/// What the assembler says of an asm statement, "" when it says nothing: its lines are not the student's.
+/// The assembler's message about an asm statement, "" if there is none. Its line numbers are not the student's.
 std::string assembler_error(const std::string& words) {
-    const std::size_t opening = words.find("Assembler messages:"), at = words.find(": Error: ", opening);
-    if (opening == std::string::npos || at == std::string::npos) return "";
-    const std::size_t begin = at + std::string(": Error: ").size();
-    return words.substr(begin, words.find('\n', begin) - begin);
+    const std::size_t opening = words.find("Assembler messages:");
+    if (opening == std::string::npos) return "";
+    for (const std::string kind : {": Error: ", ": Fatal error: "})
+        if (const std::size_t at = words.find(kind, opening); at != std::string::npos)
+            return one_line(words.substr(at + kind.size()));
+    return "";
+}
+
+/// What follows "internal compiler error: ", "" if the compiler says no such thing.
+std::string compiler_crash(const std::string& words) {
+    const std::string opening = "internal compiler error: ";
+    const std::size_t at = words.find(opening);
+    return at == std::string::npos ? "" : one_line(words.substr(at + opening.size()));
+}
+
+/// The compiler failed, and no error is about a line of any file.
+Outcome explain_failure_without_line(const std::string& words) {
+    if (const std::string how = compiler_crash(words); !how.empty()) return crashed("The compiler", how);
+    const std::string hint =
+        "An asm statement, an attribute or a #pragma can do this; the stage can be solved without.";
+    if (const std::string said = assembler_error(words); !said.empty())
+        return suspect(
+            {cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint, {}});
+    return suspect({cause::compile_error,
+                    fmt::format("The compiler fails on this file and names no line: {}.", line_with_error(words)),
+                    hint,
+                    {}});
 }
 
 /// The compiler said no. `rewritten` is what it read, when that was not the text itself.
@@ -148,13 +209,7 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
     if (errors.empty()) {
         // Our headers are right by themselves: the harness was compiled with them.
         const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
-        if (const std::string said = assembler_error(words); elsewhere == all.end() && !said.empty())
-            return failed({cause::compile_error,
-                           fmt::format("An asm statement is refused by the assembler: {}", said),
-                           "The stage can be solved without asm.",
-                           {}});
-        if (elsewhere == all.end())
-            return broken(cause::internal, "the compiler failed without naming an error: " + words.substr(0, 500), "");
+        if (elsewhere == all.end()) return explain_failure_without_line(words);
         return failed({cause::compile_error,
                        fmt::format("{} does not compile after what this file says before it: {}",
                                    fs::path(elsewhere->file).filename().string(), elsewhere->message),
@@ -204,15 +259,6 @@ std::string read_left(const fs::path& path) {
     return text;
 }
 
-/// A folder above `path` that other users may not enter, "" when there is none.
-fs::path closed_folder(const fs::path& path) {
-    for (fs::path folder = path; folder != folder.root_path(); folder = folder.parent_path()) {
-        struct stat what {};
-        if (stat(folder.c_str(), &what) == 0 && S_ISDIR(what.st_mode) && !(what.st_mode & S_IXOTH)) return folder;
-    }
-    return {};
-}
-
 class Compiler {
   public:
     Compiler(const Job& job, const Harness& harness, const std::string& text)
@@ -225,6 +271,7 @@ class Compiler {
         policy_.limits.memory_bytes = compiler_memory_bytes;
         policy_.limits.file_bytes = runner_bytes;
         policy_.limits.output_bytes = 256 << 10;
+        policy_.limits.flood_bytes = flood_bytes;
     }
 
     /// `runner` is then in the work folder.
@@ -236,17 +283,7 @@ class Compiler {
         return outcome;
     }
 
-    Outcome make_object() {
-        if (job_.level == SandboxLevel::uid)
-            if (const fs::path closed = closed_folder(work_.path()); !closed.empty())
-                return broken(
-                    cause::sandbox,
-                    fmt::format("the folder {} is closed to other users, so the sandbox's user cannot "
-                                "compile below it.",
-                                closed.string()),
-                    fmt::format("Type: chmod o+x \"{}\"  (or keep the build folder elsewhere).", closed.string()));
-        return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object();
-    }
+    Outcome make_object() { return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object(); }
 
     /// The compiler's words; nothing when it says no.
     std::optional<std::string> report_resources(const std::string& architecture) {
@@ -275,20 +312,25 @@ class Compiler {
         chmod(in_work("student.cu").c_str(), 0644);
     }
 
-    /// What any step may die of; nothing when it ended by itself.
-    std::optional<Outcome> explain_end(const Ended& ended) const {
+    /// Why a step did not end by itself; nothing if it did.
+    std::optional<Outcome> explain_end(const Ended& ended, const char* tool) const {
         switch (ended.how) {
             case End::exited:
-            case End::flooded:  // not limited
                 break;
+            case End::flooded:
+                return suspect(
+                    {cause::compile_error,
+                     fmt::format("{} printed more than {} MB about this file and was ended.", tool, flood_bytes >> 20),
+                     "Does a macro or a template repeat the same error or warning? Compile a part of the file.",
+                     {}});
             case End::not_started:
                 return broken(job_.level == SandboxLevel::none ? cause::internal : cause::sandbox,
-                              "the compiler could not be started: " + ended.why, "");
+                              fmt::format("{} could not be started: {}", tool, ended.why), "");
             case End::timed_out:
-                return not_kept({cause::compile_timeout,
-                                 fmt::format("Compiling took longer than {} s and was ended.", job_.limit_s),
-                                 "Is there a template, a macro or a constexpr function that expands without end?",
-                                 {}});
+                return suspect({cause::compile_timeout,
+                                fmt::format("Compiling took longer than {} s and was ended.", job_.limit_s),
+                                "Is there a template, a macro or a constexpr function that expands without end?",
+                                {}});
             case End::budget_spent:
                 return not_kept({cause::compile_timeout,
                                  "The stage has used up the time that a submission gets for everything together.",
@@ -298,19 +340,16 @@ class Compiler {
                 return too_much_memory();
             case End::signaled:
                 if (ended.status == SIGXFSZ) return too_much_written();
-                return broken(cause::internal, fmt::format("the compiler was ended by signal {}", ended.status), "");
+                return crashed(tool, fmt::format("signal {}", ended.status));
         }
         if (contains(ended.output, "Killed signal terminated program")) return too_much_memory();
         if (contains(ended.output, "File size limit exceeded signal terminated program")) return too_much_written();
-        if (contains(ended.output, "internal compiler error"))
-            return broken(cause::internal, "the compiler itself crashed on this file",
-                          "Another way to write it may work.");
         return std::nullopt;
     }
 
     /// Warnings about the student's file stay in the log.
     Outcome judge_compiler(const Ended& ended) const {
-        if (auto end = explain_end(ended)) return *end;
+        if (auto end = explain_end(ended, "The compiler")) return *end;
         if (ended.status != 0) {
             const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
             return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
@@ -346,10 +385,15 @@ class Compiler {
         write_student_file(text_);
         const Ended ended =
             run({harness_.rewriter.string(), "student.cu", "student.cpp", "--name", job_.shown}, policy_);
-        if (auto end = explain_end(ended)) return *end;
+        if (auto end = explain_end(ended, "The CPU backend's rewriter")) return *end;
         if (ended.status == 0) return {};
         const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
-        if (refusals.empty()) return broken(cause::internal, "the rewriter failed: " + ended.output, "");
+        if (refusals.empty())
+            return suspect({cause::compile_error,
+                            fmt::format("The CPU backend's rewriter cannot read this file: {}.",
+                                        line_with_error(without_our_paths(ended.output))),
+                            "",
+                            {}});
         const Diagnostic& first = refusals.front();
         const bool fine_on_gpu = contains(first.message, "cannot run on the CPU backend");
         return failed({fine_on_gpu ? cause::refused_feature : cause::compile_error,
@@ -375,11 +419,26 @@ class Compiler {
 
     Outcome check_contract() const {
         Policy policy = policy_;
-        policy.limits.output_bytes = 8 << 20;
+        policy.limits.output_bytes = symbol_list_bytes;
         const Ended ended = run({"nm", "-C", "student.o"}, policy);
-        if (auto end = explain_end(ended)) return *end;
-        if (ended.status != 0) return broken(cause::internal, "nm does not read the object file: " + ended.output, "");
-        const auto breach = find_breach(read_symbols(ended.output), harness_.contract, text_);
+        if (auto end = explain_end(ended, "nm, which lists the file's functions,")) return *end;
+        std::optional<Failure> breach;
+        const bool is_object = visit_section_names(read_left(in_work("student.o")), [&](std::string_view name) {
+            breach = find_section_breach(name);
+            return !breach;
+        });
+        if (ended.status != 0 || !is_object)
+            return suspect({cause::compile_error,
+                            "This file compiles to an object file that the linker's tools cannot read.",
+                            "Remove asm statements and attributes that name sections or symbols.",
+                            {}});
+        if (ended.output_bytes > ended.output.size())
+            return failed(
+                {cause::compile_error,
+                 fmt::format("The list of this file's functions and variables exceeds {} MB.", symbol_list_bytes >> 20),
+                 "Does a macro or a template define them without end?",
+                 {}});
+        if (!breach) breach = find_breach(read_symbols(ended.output), harness_.contract, text_);
         return breach ? failed(*breach) : Outcome{};
     }
 
@@ -392,7 +451,7 @@ class Compiler {
         if (job_.backend == Backend::cuda) policy.readable.push_back(cuda_library());
         if (job_.backend == Backend::cpu && linked_by_gold(command, policy)) return Outcome{};
         const Ended ended = run(command, policy);
-        if (auto end = explain_end(ended)) return *end;
+        if (auto end = explain_end(ended, "The linker")) return *end;
         return ended.status == 0 ? Outcome{} : explain_linker(ended.output);
     }
 
@@ -401,6 +460,17 @@ class Compiler {
         command.push_back("-fuse-ld=gold");
         const Ended ended = run(command, policy);
         return ended.how == End::exited && ended.status == 0;
+    }
+
+    /// The first line of the linker's own that says more than where it is.
+    std::string linker_message(const std::string& output) const {
+        std::stringstream lines(without_our_paths(output));
+        for (std::string line; std::getline(lines, line);) {
+            if (line.starts_with("collect2") || contains(line, ": in function ")) continue;
+            const std::size_t at = line.find("student.o");
+            return one_line(at == std::string::npos ? line : line.replace(at, 9, "object file"));
+        }
+        return "without words";
     }
 
     Outcome explain_linker(const std::string& words) const {
@@ -420,7 +490,10 @@ class Compiler {
                            fmt::format("{} is called{} but defined nowhere.", name, where(name)),
                            "Is its body missing, or is it from a library that the grader does not link?",
                            {}});
-        return broken(cause::internal, "linking failed: " + words.substr(0, 1000), "");
+        return suspect({cause::compile_error,
+                        fmt::format("The linker refuses this file: {}.", linker_message(words)),
+                        "An asm statement or an attribute that names a section or a symbol can do this.",
+                        {}});
     }
 
     /// " in line 12", when the text says where.
@@ -486,16 +559,43 @@ Compiled finish(const Outcome& outcome, const fs::path& folder, bool cached) {
     return compiled;
 }
 
+Harness harness_of(const Job& job) { return harness_for(job.root, job.build, job.cache(), job.backend, job.lab); }
+
+/// Why the reference does not compile now, by the same tools in the same sandbox; empty if it does. Never cached.
+std::string why_reference_fails(const Job& job) {
+    try {
+        const Job reference = job.of_reference();
+        const HandIn source = read_hand_in(reference.source);
+        if (source.failure) return source.failure->message;
+        const Harness harness = harness_of(reference);
+        const Outcome outcome = Compiler(reference, harness, source.text).make_runner();
+        return outcome.passed() ? "" : outcome.failure->message;
+    } catch (const std::exception& problem) {
+        return problem.what();
+    }
+}
+
+/// The rule for every suspect outcome: it is the file's failure if the reference compiles, else an error of ours. So
+/// nothing that the file makes a tool do gives an error.
+Outcome confirm(Outcome outcome, const Job& job) {
+    if (!outcome.suspect) return outcome;
+    if (const std::string why = why_reference_fails(job); !why.empty())
+        return broken(cause::internal, fmt::format("{} does not compile here either: {}", job.reference.string(), why),
+                      "This is not the student's fault: repair the compiler's installation and grade again.");
+    outcome.failure->message += " The same tools compile the stage's reference, so something in this file causes it.";
+    return outcome;
+}
+
 Compiled compile_job(const Job& job) {
     const HandIn hand_in = read_hand_in(job.source);
     if (hand_in.failure) return finish(failed(*hand_in.failure), {}, false);
-    const Harness harness = harness_for(job.root, job.build, job.backend, job.lab);
+    const Harness harness = harness_of(job);
     const std::string key = cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key))
         if (const auto outcome = read_outcome(*folder)) return finish(*outcome, *folder, true);
 
     Compiler compiler(job, harness, hand_in.text);
-    const Outcome outcome = compiler.make_runner();
+    const Outcome outcome = confirm(compiler.make_runner(), job);
     if (!outcome.keep) return finish(outcome, {}, false);
     WorkFolder finished(job.cache(), false);
     if (outcome.passed()) copy_out(compiler.runner(), finished.path() / "runner");
@@ -509,7 +609,7 @@ std::string ask_nvcc(const Job& job) {
     if (find_nvcc().empty()) return "not found";
     const HandIn hand_in = read_hand_in(job.source);
     if (hand_in.failure) return hand_in.failure->message;
-    const Harness harness = harness_for(job.root, job.build, Backend::cuda, job.lab);
+    const Harness harness = harness_of(job);
     const std::string key = "nvcc-" + cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key)) {
         std::ifstream file(*folder / "says");
@@ -528,7 +628,7 @@ std::string ask_nvcc(const Job& job) {
 std::string ask_resources(const Job& job, const std::string& architecture) {
     const HandIn hand_in = read_hand_in(job.source);
     if (find_nvcc().empty() || hand_in.failure) return "";
-    const Harness harness = harness_for(job.root, job.build, Backend::cuda, job.lab);
+    const Harness harness = harness_of(job);
     const std::string key = "resources-" + architecture + "-" + cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key)) {
         std::ifstream file(*folder / "says");
@@ -545,14 +645,22 @@ std::string ask_resources(const Job& job, const std::string& architecture) {
 
 }  // namespace
 
+fs::path reference_source(const Lab& lab, const Stage& stage) {
+    for (const char* tree : {"solutions", "starter"})
+        if (const fs::path file = lab.root / tree / lab.name / (stage.id + ".cu"); fs::exists(file))
+            return fs::absolute(file);
+    return {};
+}
+
 Compiled compile(const CompileRequest& request) {
     const auto begin = std::chrono::steady_clock::now();
+    const Job job(request);
     Compiled compiled;
     try {
-        compiled = compile_job(Job(request));
+        compiled = compile_job(job);
     } catch (const std::exception& problem) {
-        compiled.result.verdict = Verdict::error;
-        compiled.result.failure = Failure{cause::internal, problem.what(), "", {}};
+        const std::string message = fmt::format("The judge cannot compile this file: {}.", problem.what());
+        compiled = finish(confirm(suspect({cause::compile_error, message, "", {}}), job), {}, false);
     }
     compiled.result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return compiled;
@@ -582,7 +690,8 @@ std::string resource_report(const CompileRequest& request, const std::string& ar
 }
 
 void build_harness(const fs::path& root, const fs::path& build, Backend backend) {
-    for (const auto& lab : find_labs(root)) harness_for(root, build, backend, lab);
+    for (const auto& lab : find_labs(root))
+        harness_for(root, build, cache_folder(build, SandboxLevel::none), backend, lab);
 }
 
 }  // namespace warplab

@@ -33,8 +33,12 @@ struct Compiled {
     std::filesystem::path runner;  // empty unless result.verdict is passed; alone in its folder
 };
 
-/// Every outcome is a verdict: failed with a cause for what the student wrote, error for what is ours. An outcome
-/// that depends on the file alone is kept and given again at once.
+/// The file that always compiles: the stage's solution, in a kit without solutions its starter; empty without either.
+std::filesystem::path reference_source(const Lab& lab, const Stage& stage);
+
+/// Every outcome is a verdict: failed, with a cause, if the file has a mistake or makes a tool fail that compiles the
+/// stage's reference; error if the reference does not compile either. An outcome that depends on the file alone is
+/// kept and given again at once.
 Compiled compile(const CompileRequest& request);
 
 /// What nvcc says about the same file, found out beside the judge's other work: "ok", "not found", or its words about

@@ -10,8 +10,8 @@
 namespace warplab {
 namespace {
 
-constexpr int cuda_check_failed = 90, channel_closed = 91;  // exit statuses, set in grader/runner
-constexpr std::uint64_t much_memory_bytes = 512 << 20;      // beside the buffers, of a program that does not end
+constexpr int runner_not_ready = 2, cuda_check_failed = 90, channel_closed = 91;  // exit statuses of grader/runner
+constexpr std::uint64_t much_memory_bytes = 512 << 20;  // beside the buffers, of a program that does not end
 constexpr auto leave_alone = "Leave file descriptors 3, 4 and 5 alone.";
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
@@ -177,6 +177,13 @@ Failure explain_fault(const Ending& ending) {
 
 }  // namespace
 
+bool can_be_ours(const Failure& failure) { return failure.cause == cause::internal || failure.cause == cause::sandbox; }
+
+Failure blame_program(Failure failure) {
+    failure.cause = failure.cause == cause::internal ? cause::exited : cause::crash;
+    return failure;
+}
+
 Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page) {
     const std::string words = clean(answer.message, sizeof answer.message);
     const std::string detail = clean(page.detail, sizeof page.detail);
@@ -207,7 +214,10 @@ Failure explain_end(const Ending& ending) {
     }
     switch (ended.how) {
         case End::not_started:
-            return {cause::sandbox, "The program could not be started: " + ended.why, "", {}};
+            return {cause::sandbox,
+                    fmt::format("The program could not be started: {}.", clean(ended.why.c_str(), 300)),
+                    "A very large global array, or an asm statement or attribute that names a section, can do this.",
+                    {}};
         case End::out_of_memory:
             return {cause::out_of_memory,
                     fmt::format("The program wanted more memory than it may have ({} MB), {}.",
@@ -252,9 +262,13 @@ Failure explain_end(const Ending& ending) {
     }
     if (ended.status == channel_closed)
         return {cause::protocol, "The program closed the grader's own channel.", leave_alone, {}};
-    if (ended.status == 2 && !student_ran)
-        return {cause::internal, "The runner could not start: " + clean(last_line(ended.output).c_str(), 300), "", {}};
     const std::string words = clean(last_line(ended.output).c_str(), 300);
+    if (!student_ran)
+        return {ended.status == runner_not_ready ? cause::internal : cause::exited,
+                fmt::format("The program ended with exit status {} before the first call.{}", ended.status,
+                            words.empty() ? "" : fmt::format(" The last that it printed: {}", words)),
+                "Does a constructor of a global object, or other code that runs before main, end the program?",
+                {}};
     return {cause::exited,
             fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
                         where_it_was(page), words.empty() ? "" : fmt::format(" The last that it printed: {}", words)),

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <ctime>
 #include <thread>
+#include <utility>
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
@@ -17,6 +18,7 @@
 #include "grader/judge/check_mode.h"
 #include "grader/judge/compile.h"
 #include "grader/judge/cuda_device.h"
+#include "grader/judge/ending.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/toolchain.h"
 
@@ -73,6 +75,57 @@ CompileRequest check_mode_request(CompileRequest request) {
     request.backend = Backend::cpu;
     request.for_tools = true;
     return request;
+}
+
+void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets, const std::filesystem::path& source,
+                      StageReport& report, const Listener& listener) {
+    const Watched watched = run_check_mode(run, datasets, source, outputs_failed(report), listener.doing);
+    report.check_mode = watched.result;
+    explain_by_findings(report.checks, watched.result.findings);
+    if (outputs_failed(report)) return;
+    for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
+}
+
+/// Every dataset failed, because the judge could not finish and the file is the reason.
+void fail_all(StageReport& report, const Lab& lab, const Stage& stage, const Task& task, const std::string& what) {
+    const Failure failure{cause::crash,
+                          fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
+                                      "reference, so something in this file causes it.",
+                                      what),
+                          "",
+                          {}};
+    report.verdict = Verdict::failed;
+    report.error.reset();
+    report.measurements.clear();
+    report.checks.clear();
+    for (const Dataset& dataset : lab.datasets)
+        if (wanted(dataset, stage, task))
+            report.checks.push_back(
+                {dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", failure, 0});
+}
+
+/// measure(), with what it throws as an error.
+Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
+                          const Effort& effort, const Baseline& cpu, const Progress& progress) {
+    Measured measured;
+    try {
+        measured = measure(run, reference, dataset, bandwidth, effort, cpu, progress);
+    } catch (const std::exception& error) {
+        measured.measurement.dataset = dataset.name;
+        measured.error = ours(fmt::format("{} could not be timed: {}.", dataset.name, error.what()));
+    }
+    run.end_session();
+    if (reference) reference->end_session();
+    if (measured.failure && can_be_ours(*measured.failure)) measured.error = std::exchange(measured.failure, {});
+    return measured;
+}
+
+/// The failure of a program in whose place the reference can be timed.
+Failure fault_while_timed(Failure failure) {
+    failure.cause = cause::crash;
+    failure.message += " Without this program, the dataset can be timed.";
+    failure.hint = "Does the program take memory that it never frees, or end by itself?";
+    return failure;
 }
 
 /// Whether the outputs are right: then there is something to time, however they came about.
@@ -204,7 +257,22 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
         std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,
                                                compiled.runner, policy, device_memory(request.backend), *host_memory_});
     run->answers = answers_;
+    run->reference = [this, request] { return make_reference_run(request); };
     return run;
+}
+
+std::unique_ptr<StageRun> Judge::make_reference_run(const CompileRequest& request) {
+    CompileRequest of_reference = request;
+    of_reference.source = reference_source(request.lab, request.stage);
+    of_reference.defines.clear();
+    const Compiled compiled = compile(of_reference);
+    return compiled.result.verdict == Verdict::passed ? make_run(of_reference, compiled) : nullptr;
+}
+
+bool Judge::reference_gives_error(const Lab& lab, const Stage& stage, const Task& task) {
+    Task untimed = task;
+    untimed.measure = untimed.all_compilers = false;
+    return judge_stage(lab, stage, reference_source(lab, stage), untimed, {}).verdict == Verdict::error;
 }
 
 std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const Stage& stage,
@@ -265,6 +333,10 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     } catch (const std::exception& error) {
         report.verdict = Verdict::error;
         report.error = ours(error.what());
+        const std::filesystem::path reference = reference_source(lab, stage);
+        if (!reference.empty() && reference != std::filesystem::absolute(source) &&
+            !reference_gives_error(lab, stage, task))
+            fail_all(report, lab, stage, task, error.what());
     }
     if (!task.dataset.empty())
         report.notes.push_back(fmt::format("Not scored: only the dataset {} was asked for.", task.dataset));
@@ -303,12 +375,12 @@ void Judge::watch(const CompileRequest& request, std::future<Compiled>& compiled
     if (ready.result.verdict != Verdict::passed) {
         report.check_mode = without_check_mode(ready.result, backend_);
     } else {
-        const auto run = make_run(request, ready);
-        Watched watched = run_check_mode(*run, datasets, request.source, outputs_failed(report), listener.doing);
-        report.check_mode = watched.result;
-        explain_by_findings(report.checks, watched.result.findings);
-        if (!outputs_failed(report))
-            for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
+        try {
+            inspect_datasets(*make_run(request, ready), datasets, request.source, report, listener);
+        } catch (const std::exception& error) {
+            report.check_mode = CheckMode{};
+            report.check_mode->remark = fmt::format("check mode could not finish: {}", error.what());
+        }
     }
     report.check_mode->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -345,9 +417,7 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset.name, what)); };
         say("CPU baselines");
         const Baseline cpu = baseline(run.lab, dataset);
-        Measured measured = measure(run, reference.run.get(), dataset, bandwidth(), effort, cpu, say);
-        run.end_session();
-        if (reference.run) reference.run->end_session();
+        Measured measured = measure_confirmed(run, reference.run.get(), dataset, effort, cpu, say);
         if (measured.failure) {
             report.verdict = Verdict::failed;
             constexpr double no_points = 0;  // the dataset's own check has them
@@ -370,6 +440,20 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         report.measurements.push_back(m);
         if (measured.error) return;
     }
+}
+
+/// An error counts only if the reference in the place of the student's code gets one too: code can make the other
+/// process fail, and memory run out, by hoarding it.
+Measured Judge::measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
+                                  const Baseline& cpu, const Progress& progress) {
+    Measured measured = measure_or_error(run, reference, dataset, bandwidth(), effort, cpu, progress);
+    if (!measured.error || measured.error->cause == cause::implausible_timing || !run.reference) return measured;
+    const std::unique_ptr<StageRun> stand_in = run.reference();
+    if (!stand_in) return measured;
+    const Measured other = measure_or_error(*stand_in, reference, dataset, bandwidth(), forced_effort, cpu, progress);
+    if (other.error || other.failure) return measured;
+    measured.failure = fault_while_timed(*std::exchange(measured.error, {}));
+    return measured;
 }
 
 Baseline Judge::baseline(const Lab& lab, const Dataset& dataset) {

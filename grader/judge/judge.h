@@ -67,6 +67,7 @@ class Judge {
     /// Compiles what judge_stage will want of a stage, on other cores. Lab and stage outlive the future.
     std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                     const Task& task) const;
+    /// Every error in the report is one that the stage's reference gets too; what the file alone causes is a failure.
     StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
                             const Listener& listener);
 
@@ -99,6 +100,10 @@ class Judge {
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                    const Task& task) const;
     std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
+    std::unique_ptr<StageRun> make_reference_run(const CompileRequest& request);
+    bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);
+    Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
+                               const Baseline& cpu, const Progress& progress);
     void check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     void watch(const CompileRequest& request, std::future<Compiled>& compiled, StageReport& report, const Task& task,
                const Listener& listener);

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace warplab {
 namespace {
@@ -69,6 +71,10 @@ class FileMemory : public Memory {
         return std::make_unique<FileRegion>(std::max<std::size_t>(bytes, 4096), transport_);
     }
     std::size_t free_bytes() const override {
+        // The file cache counts as free: a program that reads many files must not make datasets too large to run.
+        std::ifstream file("/proc/meminfo");
+        for (std::string word; file >> word;)
+            if (std::size_t kilobytes = 0; word == "MemAvailable:" && file >> kilobytes) return kilobytes << 10;
         const long pages = sysconf(_SC_AVPHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
         return static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_bytes);
     }

@@ -22,7 +22,7 @@ fs::path first_existing(const std::vector<fs::path>& folders, const char* file) 
     return {};
 }
 
-/// PREFIX of PREFIX/bin/nvcc, links followed.
+/// The CUDA Toolkit that nvcc belongs to.
 fs::path cuda_prefix() {
     std::error_code error;
     const fs::path nvcc = fs::canonical(find_nvcc(), error);
@@ -44,17 +44,9 @@ constexpr auto target_folder = "targets/x86_64-linux";
 
 }  // namespace
 
-fs::path find_cxx() {
-    const char* chosen = std::getenv("CXX");
-    return sandbox::find_program(chosen && *chosen ? chosen : "g++");
-}
+fs::path find_cxx() { return sandbox::gcc().program; }
 
-fs::path find_nvcc() {
-    const char* chosen = std::getenv("NVCC");
-    if (chosen && *chosen) return sandbox::find_program(chosen);
-    const fs::path found = sandbox::find_program("nvcc");
-    return found.empty() ? sandbox::find_program("/usr/local/cuda/bin/nvcc") : found;
-}
+fs::path find_nvcc() { return sandbox::nvcc().program; }
 
 std::string compiler_version() {
     static const std::string version = [] {

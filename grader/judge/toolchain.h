@@ -18,7 +18,8 @@ inline constexpr std::array wrapped_functions = {"cudaMemcpy",          "cudaMem
                                                  "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel",
                                                  "cudaGraphLaunch",     "exit"};
 
-/// g++ (or $CXX) and nvcc ($NVCC, on the PATH, or in /usr/local/cuda/bin); empty when there is none.
+/// g++ (or $CXX) and nvcc ($NVCC, on the PATH, or in /usr/local/cuda/bin), the compilers themselves where the PATH has
+/// a wrapper script or a cache; empty if there is none.
 std::filesystem::path find_cxx();
 std::filesystem::path find_nvcc();
 

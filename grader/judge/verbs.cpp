@@ -20,6 +20,7 @@
 #include "grader/core/utf8.h"
 #include "grader/judge/compile.h"
 #include "grader/judge/console.h"
+#include "grader/judge/exposure.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/records.h"
@@ -63,7 +64,10 @@ int exit_status(const Report& report) {
 /// Code of others is graded in the strongest sandbox there is, or not at all.
 SandboxLevel grading_level(const Options& options) {
     const SandboxSupport& support = sandbox_support();
-    if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) return support.level;
+    if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) {
+        hide_course(support.level, folders_of(options));
+        return support.level;
+    }
     throw UsageError(
         fmt::format("Grading other people's code needs a sandbox, and none can be had here: {} With --unsafe "
                     "(UNSAFE=1) the code runs with your own rights.",

@@ -148,7 +148,7 @@ TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
     EXPECT_THAT(after("/machine/cpu_cores", 10'000'000'000), HasSubstr("too large"));
     EXPECT_THAT(after("/stages", "none"), HasSubstr("at /stages"));
     // Formats have a line for each point, and texts as many digits as a number has.
-    for (const Json value : {Json(18446744073709551616.0), Json(-1), Json("inf"), Json(10'001)}) {
+    for (const Json& value : {Json(18446744073709551616.0), Json(-1), Json("inf"), Json(10'001)}) {
         EXPECT_THAT(after("/stages/0/score/speed_max", value), HasSubstr("at /stages/0/score/speed_max"));
         EXPECT_THAT(after("/stages/0/score/correctness", value), HasSubstr("at /stages/0/score/correctness"));
         EXPECT_THAT(after("/stages/1/checks/0/points", value), HasSubstr("at /stages/1/checks/0/points"));

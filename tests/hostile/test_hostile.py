@@ -146,6 +146,7 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     assert first in one_of(entry["cause"]), printed
     least, most = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
     assert least - 1e-9 <= earned(stage) <= most + 1e-9, printed
+    assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], printed
     assert "REACHED" not in stage["output"]
     if '"refused"' in source.read_text() and stage["checks"]:
         assert "refused" in stage["output"]

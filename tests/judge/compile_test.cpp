@@ -1,5 +1,6 @@
 #include "grader/judge/compile.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -77,6 +78,9 @@ class CompileTest : public testing::Test {
     Compiled compile_text(const std::string& text, Backend backend = Backend::cpu,
                           SandboxLevel level = SandboxLevel::none) const {
         return compile_file(hand_in(text), backend, level);
+    }
+    fs::path reference_source_to_write(const Stage& stage) const {
+        return folder_ / "solutions/vector_add" / (stage.id + ".cu");
     }
     fs::path folder_;
 };
@@ -173,6 +177,15 @@ const std::vector<Wrong>& wrong_files() {
          right_and("#include <algorithm>\nstruct P {};\nvoid f(P* p) { std::sort(p, p + 2); }"),
          cause::compile_error,
          {"Line 13", "std::sort(p, p + 2)"}},
+        {"OwnInterpreter",
+         right_and("__attribute__((section(\".interp\"))) extern const char loader[] = \"/bin/sh\";"),
+         cause::compile_error,
+         {".interp", "how the program"}},
+        {"OwnStart", right_and("extern \"C\" void _start() {}"), cause::reserved_symbol, {"_start"}},
+        {"SaysTheCompilerCrashed",
+         right_and("#error internal compiler error: Segmentation fault"),
+         cause::compile_error,
+         {"Line 11"}},
         {"MacroBreaksHeader", "#define n 5\n" + std::string(right), cause::compile_error, {}},
     };
     return files;
@@ -198,6 +211,77 @@ INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
                          testing::Combine(testing::Values(Backend::cpu, Backend::cuda),
                                           testing::ValuesIn(wrong_files())),
                          wrong_name);
+
+// Files that make a tool fail without naming a mistake: the reference, which compiles, makes each a failure.
+
+constexpr auto doubled = "#define B0 {\n#define E0 }\n";
+
+/// A function body of 2^levels nested braces that only the compiler sees, because macros make them.
+std::string nested_by_macros(int levels) {
+    std::string text = doubled;
+    for (int i = 1; i <= levels; ++i)
+        for (const char* side : {"B", "E"}) text += fmt::format("#define {0}{1} {0}{2} {0}{2}\n", side, i, i - 1);
+    return text + fmt::format("void nested() {{ B{0} E{0} }}", levels);
+}
+
+/// 2^levels lines of one warning.
+std::string warned_by_macros(int levels) {
+    std::string text = "#define W0 _Pragma(\"message \\\"again and again and again\\\"\")\n";
+    for (int i = 1; i <= levels; ++i) text += fmt::format("#define W{0} W{1} W{1}\n", i, i - 1);
+    return text + fmt::format("W{}", levels);
+}
+
+const std::vector<Wrong>& files_that_break_tools() {
+    constexpr std::size_t deep = 300000;
+    static const std::vector<Wrong> files = {
+        {"NestedBraces",
+         right_and("void f() {" + std::string(deep, '{') + std::string(deep, '}') + "}"),
+         cause::compile_error,
+         {"crashed on this file", "reference"}},
+        {"NestedByMacros", right_and(nested_by_macros(18)), cause::compile_error, {"reference"}},
+        {"AbortInAsm",
+         right_and("#define GLUE_(x, y) x##y\n#define GLUE(x, y) GLUE_(x, y)\nGLUE(as, m)(\".abort\");"),
+         cause::compile_error,
+         {"assembler", "abort", "reference"}},
+        {"EndInAsm",
+         right_and("#define GLUE_(x, y) x##y\n#define GLUE(x, y) GLUE_(x, y)\nGLUE(as, m)(\".if 1\");"),
+         cause::compile_error,
+         {"assembler"}},
+        {"Flood", right_and(warned_by_macros(20)), cause::compile_error, {"printed more than 16 MB", "reference"}},
+    };
+    return files;
+}
+
+class BreaksTools : public CompileTest, public testing::WithParamInterface<Wrong> {};
+
+TEST_P(BreaksTools, IsTheFilesFailure) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(GetParam().text).result;
+    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    EXPECT_EQ(result.failure->cause, GetParam().cause) << told(result);
+    for (const char* words : GetParam().words) EXPECT_THAT(told(result), HasSubstr(words));
+    expect_nothing_of_ours(result);
+}
+INSTANTIATE_TEST_SUITE_P(Compile, BreaksTools, testing::ValuesIn(files_that_break_tools()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    Lab broken = lab();
+    broken.root = folder_;
+    for (const char* part : {"labs/vector_add", "grader/runner", "grader/io", "grader/cpu"}) {
+        fs::create_directories((folder_ / part).parent_path());
+        fs::copy(test::root_folder() / part, folder_ / part, fs::copy_options::recursive);
+    }
+    const Stage& stage = broken.stages.front();
+    fs::create_directories(folder_ / "solutions/vector_add");
+    std::ofstream(reference_source_to_write(stage)) << "#error no compiler here\n";
+    const fs::path file = hand_in(files_that_break_tools()[3].text);
+    const Compilation result =
+        compile({broken, stage, file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()}).result;
+    EXPECT_EQ(result.verdict, Verdict::error);
+    EXPECT_THAT(told(result), testing::AllOf(HasSubstr("does not compile here either"), HasSubstr("no compiler here")));
+}
 
 struct InTheirWords {
     const char* name;

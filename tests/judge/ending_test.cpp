@@ -38,10 +38,19 @@ TEST(Ending, ByExitIsNotQuotedWhereNothingWasPrinted) {
     EXPECT_EQ(explain_end({ended, page, ""}).message.find("printed"), std::string::npos);
 }
 
-TEST(Ending, BeforeAnyStudentsCodeIsNotTheStudentsFault) {
+TEST(Ending, BeforeTheFirstCallCanBeTheJudgesFault) {
     const Ended ended = with_status(2, "runner: no such memory\n");
     const StatusPage page{};
-    EXPECT_EQ(explain_end({ended, page, ""}).cause, cause::internal);
+    const Failure failure = explain_end({ended, page, ""});
+    EXPECT_EQ(failure.cause, cause::internal);
+    EXPECT_NE(failure.message.find("exit status 2 before the first call"), std::string::npos) << failure.message;
+    EXPECT_NE(failure.message.find("runner: no such memory"), std::string::npos) << failure.message;
+}
+
+TEST(Ending, BeforeTheFirstCallWithAnotherStatusIsTheProgramsFault) {
+    const Ended ended = with_status(3, "");
+    const StatusPage page{};
+    EXPECT_EQ(explain_end({ended, page, ""}).cause, cause::exited);
 }
 
 Failure faulted(Fault fault, const char* detail, bool launched = false) {

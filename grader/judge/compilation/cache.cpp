@@ -15,6 +15,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "grader/core/hash.h"
+
 namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
@@ -58,6 +60,14 @@ std::vector<Kept> folders_of(const fs::path& cache) {
 }
 
 }  // namespace
+
+fs::path cache_folder(const fs::path& build, SandboxLevel level) {
+    if (level != SandboxLevel::uid) return fs::absolute(build) / "cache";
+    const fs::path all = "/var/cache/warplab";
+    const fs::path own = all / sha256(fs::weakly_canonical(build).string()).substr(0, 16);
+    for (const fs::path& folder : {all, own}) make_folder(folder, 0711);
+    return own;
+}
 
 WorkFolder::WorkFolder(const fs::path& cache, bool open_to_all) : cache_(cache) {
     make_folder(cache / "work", 0711);
@@ -103,7 +113,7 @@ void tidy(const fs::path& cache) {
 }
 
 CacheLock::CacheLock(const fs::path& cache) {
-    make_folder(cache, 0755);
+    if (!fs::exists(cache)) make_folder(cache, 0755);
     file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
     if (file_ >= 0) flock(file_, LOCK_EX);
 }

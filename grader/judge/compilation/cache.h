@@ -1,12 +1,18 @@
 #pragma once
-// Folders of finished compilations below <build>/cache. A folder appears under its name only when it is complete, so
+// Folders of finished compilations in a cache folder. A folder appears under its name only when it is complete, so
 // judges that run at the same time share them.
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
+#include "grader/judge/process.h"
+
 namespace warplab::compilation {
+
+/// Where compilations are kept: <build>/cache; at the level `uid` a folder of this build's own in /var/cache/warplab,
+/// because the sandbox's user must enter it and the course's folders are closed to that user. Nobody can list it.
+std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLevel level);
 
 /// A new folder for one piece of work, gone at the end of its scope unless it was published.
 class WorkFolder {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "grader/core/cause.h"
 #include "grader/core/nearest.h"
@@ -112,6 +113,26 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
     return failure;
 }
 
+/// An allow list: what g++ and nvcc write for code, data, debugging and unwinding. A linker gives meanings only to
+/// names that begin with a dot.
+bool is_ordinary_section(std::string_view name) {
+    if (!name.starts_with('.')) return true;
+    static constexpr const char* beginnings[] = {
+        ".text",        ".data",        ".rodata", ".bss",     ".tdata",          ".tbss",
+        ".ldata",       ".lrodata",     ".lbss",   ".nv",      ".init_array",     ".fini_array",
+        ".ctors",       ".dtors",       ".rela.",  ".rel.",    ".preinit_array",  ".eh_frame",
+        ".gcc_except_", ".note.GNU-st", ".debug_", ".comment", ".note.gnu.prope", ".group",
+        ".symtab",      ".strtab",      ".sframe", ".shstrtab"};
+    return std::any_of(std::begin(beginnings), std::end(beginnings),
+                       [&](const char* beginning) { return name.starts_with(beginning); });
+}
+
+std::string printable(std::string name) {
+    for (char& c : name)
+        if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+    return name;
+}
+
 }  // namespace
 
 int line_of_call(const std::string& source, const std::string& name, Which which) {
@@ -154,6 +175,17 @@ std::optional<Failure> find_breach(const std::string& error, const std::string& 
         if (name.substr(0, name.find('(')) == function)
             return reserved_name(function, fmt::format(" (line {})", number));
     return std::nullopt;
+}
+
+std::optional<Failure> find_section_breach(std::string_view name) {
+    if (is_ordinary_section(name)) return std::nullopt;
+    return Failure{
+        cause::compile_error,
+        fmt::format("The file puts something into the section \"{}\", which changes how the program is linked "
+                    "or started.",
+                    printable(std::string(name))),
+        "Remove the attribute or the asm statement that names this section.",
+        {}};
 }
 
 std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Contract& contract,

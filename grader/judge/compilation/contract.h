@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grader/core/report.h"
@@ -29,6 +30,11 @@ std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Con
 /// of the harness declared anew. `line` is the student's, with that number.
 std::optional<Failure> find_breach(const std::string& error, const std::string& line, int number,
                                    const Contract& contract);
+
+/// The breach by a section of this name, if it changes how the program is linked or started and no CUDA or C++ source
+/// needs it: .interp names another loader, .gnu.lto_.opts holds options for the linker's compiler, .dynamic names
+/// libraries.
+std::optional<Failure> find_section_breach(std::string_view name);
 
 /// The line where `name (` first, or last, stands outside comments; 0 = nowhere.
 enum class Which { first, last };

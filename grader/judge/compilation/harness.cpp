@@ -134,7 +134,9 @@ std::vector<std::string> precompile_command(const fs::path& header, const fs::pa
 
 void require_compilers(Backend backend) {
     if (find_cxx().empty())
-        throw std::runtime_error("g++ is not on this machine; install it with: apt-get install g++");
+        throw std::runtime_error(
+            "g++ is not on this machine, or is a script that starts no g++; install it with: apt-get install g++, "
+            "and type: export CXX=/usr/bin/g++");
     if (backend == Backend::cpu) return;
     if (find_nvcc().empty())
         throw std::runtime_error("nvcc is not on this machine; install the CUDA Toolkit, or use BACKEND=cpu");
@@ -274,9 +276,9 @@ fs::path rewriter_for(const fs::path& build, const fs::path& cache) {
 
 }  // namespace
 
-Harness harness_for(const fs::path& root, const fs::path& build, Backend backend, const std::string& lab) {
+Harness harness_for(const fs::path& root, const fs::path& build, const fs::path& cache, Backend backend,
+                    const std::string& lab) {
     require_compilers(backend);
-    const fs::path cache = fs::absolute(build) / "cache";
     const fs::path absolute_root = fs::absolute(root);
     const Base base = base_for(absolute_root, cache, backend);
     const auto files = files_below(absolute_root, fs::path("labs") / lab, [](const fs::path& path) {

@@ -19,8 +19,9 @@ struct Harness {
     Contract contract;
 };
 
-/// Builds what is missing. Throws std::runtime_error with the compiler's words when our own code does not compile.
-Harness harness_for(const std::filesystem::path& root, const std::filesystem::path& build, Backend backend,
-                    const std::string& lab);
+/// Builds what is missing and keeps it in `cache`. Throws std::runtime_error with the compiler's words when our own
+/// code does not compile.
+Harness harness_for(const std::filesystem::path& root, const std::filesystem::path& build,
+                    const std::filesystem::path& cache, Backend backend, const std::string& lab);
 
 }  // namespace warplab::compilation

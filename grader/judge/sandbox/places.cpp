@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "grader/judge/sandbox/compilers.h"
+
 namespace warplab::sandbox {
 namespace {
 namespace fs = std::filesystem;
@@ -24,20 +26,16 @@ const char* search_path() {
     return path && *path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-/// PREFIX of PREFIX/bin/PROGRAM, links followed.
-fs::path prefix_of(const fs::path& program) {
-    std::error_code error;
-    const fs::path real = fs::canonical(program, error);
-    return error ? fs::path() : real.parent_path().parent_path();
-}
-
-bool below_usr(const fs::path& path) { return path.string().starts_with("/usr/") || path == "/usr"; }
-
 void add_existing(std::vector<fs::path>& list, const fs::path& path) {
     std::error_code error;
     if (!path.empty() && path != "/" && fs::exists(path, error) &&
         std::find(list.begin(), list.end(), path) == list.end())
         list.push_back(path);
+}
+
+std::string chosen_by(const char* variable, const char* otherwise) {
+    const char* chosen = std::getenv(variable);
+    return chosen && *chosen ? chosen : otherwise;
 }
 
 }  // namespace
@@ -50,17 +48,24 @@ fs::path find_program(const std::string& name) {
     return {};
 }
 
+const CompilerPlaces& gcc() {
+    static const CompilerPlaces places = gcc_places(find_program(chosen_by("CXX", "g++")));
+    return places;
+}
+
+const CompilerPlaces& nvcc() {
+    static const CompilerPlaces places = [] {
+        const fs::path found = find_program(chosen_by("NVCC", "nvcc"));
+        const bool chosen = std::getenv("NVCC") != nullptr;
+        return nvcc_places(found.empty() && !chosen ? find_program("/usr/local/cuda/bin/nvcc") : found);
+    }();
+    return places;
+}
+
 std::vector<fs::path> tool_folders() {
     std::vector<fs::path> folders;
-    std::vector<std::string> tools = {"nvcc", "/usr/local/cuda/bin/nvcc", "g++", "as", "ld"};
-    for (const char* variable : {"CXX", "NVCC"})
-        if (const char* chosen = std::getenv(variable)) tools.push_back(chosen);
-    for (const std::string& tool : tools) {
-        const fs::path program = find_program(tool);
-        // Both: a link such as /opt/gcc/bin/g++ to /usr/bin/g++ must be there, too.
-        for (const fs::path& folder : {prefix_of(program), program.parent_path()})
-            if (!below_usr(folder) && folder != "/bin" && folder != "/sbin") add_existing(folders, folder);
-    }
+    for (const auto& list : {gcc().folders, nvcc().folders, helper_places({"as", "ld", "ld.gold", "nm", "addr2line"})})
+        for (const fs::path& folder : list) add_existing(folders, folder);
     return folders;
 }
 

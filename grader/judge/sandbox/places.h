@@ -6,12 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "grader/judge/sandbox/compilers.h"
+
 namespace warplab::sandbox {
 
 /// The full path of a program, by the judge's PATH; empty when there is none.
 std::filesystem::path find_program(const std::string& name);
 
-/// Beside /usr: where the CUDA Toolkit is and the g++ of a cluster's modules, when they lie elsewhere.
+/// This judge's compilers: $CXX or g++, and $NVCC or nvcc (on the PATH or in /usr/local/cuda/bin). Found once.
+const CompilerPlaces& gcc();
+const CompilerPlaces& nvcc();
+
+/// All that the compilers and the tools beside them read outside /usr, such as a cluster's modules: their own folders,
+/// never the folder that a wrapper or a link to them lies in.
 std::vector<std::filesystem::path> tool_folders();
 
 /// Top-level folders of the system such as /bin and /lib64 (some are links into /usr).

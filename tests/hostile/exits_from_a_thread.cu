@@ -1,0 +1,33 @@
+// Cheat: a thread that a constructor starts ends the process as if the runner could not start.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <thread>
+
+#include "labs/dot_product/lab.h"
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+
+// Hides from the status page that the student's code ran.
+static void exit_as_if_not_started() {
+    std::uint32_t* const phase =
+        static_cast<std::uint32_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0));
+    if (phase != MAP_FAILED) *phase = 0;
+    _exit(2);
+}
+
+__attribute__((constructor)) static void begin() {
+    std::thread([] {
+        usleep(1000);
+        exit_as_if_not_started();
+    }).detach();
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}

@@ -1,0 +1,16 @@
+// Cheat: names a loader of its own in an asm statement made of two tokens.
+#include "labs/dot_product/lab.h"
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+
+#define GLUE_(x, y) x##y
+#define GLUE(x, y) GLUE_(x, y)
+GLUE(as, m)(".pushsection .interp,\"a\"\n.string \"/bin/false\"\n.popsection");
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}

@@ -1,0 +1,144 @@
+// Which folders a compiler exposes to graded code, however the PATH leads to it.
+#include "grader/judge/sandbox/compilers.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "grader/judge/sandbox/places.h"
+
+namespace warplab::sandbox {
+namespace {
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+class Compilers : public testing::Test {
+  protected:
+    Compilers() {
+        const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+        fs::create_directories(fs::path(testing::TempDir()) / (name + std::to_string(getpid())));
+        home_ = fs::canonical(fs::path(testing::TempDir()) / (name + std::to_string(getpid())));
+    }
+    ~Compilers() override { fs::remove_all(home_); }
+
+    fs::path script(const fs::path& where, const std::string& text) const {
+        fs::create_directories((home_ / where).parent_path());
+        std::ofstream(home_ / where) << "#!/bin/sh\n" << text << "\n";
+        chmod((home_ / where).c_str(), 0755);
+        return home_ / where;
+    }
+    /// A program that is no script.
+    fs::path binary(const fs::path& where) const {
+        fs::create_directories((home_ / where).parent_path());
+        fs::copy_file("/bin/true", home_ / where);
+        return home_ / where;
+    }
+    void folders(const std::vector<fs::path>& names) const {
+        for (const fs::path& name : names) fs::create_directories(home_ / name);
+    }
+    fs::path home_;
+};
+
+/// What a g++ of this prefix answers to the three questions.
+std::string answers(const std::string& prefix, const std::string& driver) {
+    return fmt::format(
+        "case \"$*\" in\n"
+        "*-print-search-dirs*) echo 'install: {0}/lib/gcc/x86_64-linux/12/'\n"
+        "echo 'programs: ={0}/libexec/gcc/x86_64-linux/12/:{0}/x86_64-linux/bin/:/nowhere/'\n"
+        "echo 'libraries: ={0}/lib/gcc/x86_64-linux/12/:{0}/lib/gcc/x86_64-linux/12/../../../../lib64/:/usr/lib/' ;;\n"
+        "*) echo 'COLLECT_GCC={1}'\n"
+        "printf '#include <...> search starts here:\\n {0}/include/c++/12\\n /usr/include\\nEnd of search list.\\n' "
+        ";;\n"
+        "esac >&2\n",
+        prefix, driver);
+}
+
+TEST_F(Compilers, SystemsOwnNeedsNothing) {
+    const fs::path found = find_program("g++");
+    if (!found.string().starts_with("/usr/")) GTEST_SKIP() << "g++ lies elsewhere";
+    const CompilerPlaces places = gcc_places(found);
+    EXPECT_EQ(places.program, found);
+    EXPECT_THAT(places.folders, IsEmpty());
+}
+
+TEST_F(Compilers, ScriptInAHomeFolderExposesNothingOfIt) {
+    if (access("/usr/bin/g++", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/g++";
+    const CompilerPlaces places = gcc_places(script("bin/g++", "exec /usr/bin/g++ \"$@\""));
+    EXPECT_EQ(places.program, "/usr/bin/g++");
+    EXPECT_THAT(places.folders, IsEmpty());
+}
+
+TEST_F(Compilers, LinkInAHomeFolderExposesNothingOfIt) {
+    if (access("/usr/bin/g++", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/g++";
+    fs::create_symlink("/usr/bin/g++", home_ / "g++");
+    const CompilerPlaces places = gcc_places(home_ / "g++");
+    EXPECT_THAT(places.program.string(), testing::StartsWith("/usr/bin/"));
+    EXPECT_THAT(places.folders, IsEmpty());
+}
+
+TEST_F(Compilers, ModulesCompilerExposesItsToolFolders) {
+    const std::string prefix = (home_ / "gcc-12").string();
+    folders({"gcc-12/lib/gcc/x86_64-linux/12", "gcc-12/libexec/gcc/x86_64-linux/12", "gcc-12/lib64",
+             "gcc-12/include/c++/12", "gcc-12/share/doc"});
+    const fs::path driver = binary("gcc-12/bin/g++");
+    const CompilerPlaces places = gcc_places(script("bin/g++", answers(prefix, driver.string())));
+    EXPECT_EQ(places.program, driver);
+    EXPECT_THAT(places.folders, UnorderedElementsAre(driver, prefix + "/lib/gcc/x86_64-linux/12",
+                                                     prefix + "/libexec/gcc/x86_64-linux/12", prefix + "/lib64",
+                                                     prefix + "/include/c++/12"));
+}
+
+TEST_F(Compilers, WrapperThatFindsItsCompilerOnThePathIsFollowedToo) {
+    folders({"conda/lib/gcc/x86_64-linux/12"});
+    const fs::path driver = binary("conda/bin/x86_64-conda-linux-gnu-g++");
+    const std::string prefix = (home_ / "conda").string();
+    EXPECT_EQ(gcc_places(script("g++", answers(prefix, "x86_64-conda-linux-gnu-g++"))).program, driver);
+}
+
+TEST_F(Compilers, ScriptThatNamesNoCompilerIsNone) {
+    EXPECT_EQ(gcc_places(script("g++", "echo hello")).program, "");
+    EXPECT_EQ(nvcc_places(script("nvcc", "echo hello")).program, "");
+    EXPECT_EQ(gcc_places("").program, "");
+}
+
+TEST_F(Compilers, NvccExposesItsToolkitWithoutWhatLiesBesideIt) {
+    folders({"cuda/nvvm", "cuda/include", "cuda/targets/x86_64-linux/lib", "cuda/samples", "bin"});
+    fs::create_directory_symlink("targets/x86_64-linux/lib", home_ / "cuda/lib64");
+    const fs::path nvcc = binary("cuda/bin/nvcc");
+    const fs::path wrapper = script("bin/nvcc", fmt::format("echo '#$ _HERE_={}/cuda/bin' >&2", home_.string()));
+    for (const fs::path& found : {wrapper, nvcc}) {
+        const CompilerPlaces places = nvcc_places(found);
+        EXPECT_EQ(places.program, nvcc) << found;
+        EXPECT_THAT(places.folders, Contains(home_ / "cuda/nvvm"));
+        EXPECT_THAT(places.folders, Contains(home_ / "cuda/targets"));
+        for (const char* hidden : {"", "bin", "cuda", "cuda/samples"})
+            EXPECT_THAT(places.folders, Not(Contains(hidden[0] ? home_ / hidden : home_))) << hidden;
+    }
+}
+
+TEST_F(Compilers, FoldersThatShowSecretsAreRefused) {
+    folders({"course/solutions", "course/build/cuda/bin", "tools/bin"});
+    const std::vector<fs::path> secrets = {home_ / "course/solutions"};
+    const auto why = [&](const fs::path& folder) { return why_unsafe({folder}, secrets); };
+    EXPECT_EQ(why(home_ / "tools/bin"), "");
+    EXPECT_EQ(why(home_ / "course/build/cuda/bin"), "");
+    EXPECT_THAT(why(home_ / "course"), HasSubstr("holds " + secrets[0].string()));
+    EXPECT_THAT(why(home_), HasSubstr("CXX=/usr/bin/g++"));
+    EXPECT_THAT(why(home_ / "course/solutions"), HasSubstr(secrets[0].string()));
+    EXPECT_THAT(why(home_ / "course/solutions/bin"), HasSubstr("lies in"));
+    EXPECT_THAT(why("/"), HasSubstr("holds"));
+    EXPECT_THAT(why("/root"), HasSubstr("holds the home folder /root"));
+    EXPECT_THAT(why("/home"), HasSubstr("holds the home folder"));
+}
+
+}  // namespace
+}  // namespace warplab::sandbox
