@@ -332,10 +332,10 @@ class Compiler {
                                 "Is there a template, a macro or a constexpr function that expands without end?",
                                 {}});
             case End::budget_spent:
-                return not_kept({cause::compile_timeout,
-                                 "The stage has used up the time that a submission gets for everything together.",
-                                 "Is there a template, a macro or a constexpr function that expands without end?",
-                                 {}});
+                return suspect({cause::compile_timeout,
+                                "The stage has used up the time that a submission gets for everything together.",
+                                "Is there a template, a macro or a constexpr function that expands without end?",
+                                {}});
             case End::out_of_memory:
                 return too_much_memory();
             case End::signaled:
