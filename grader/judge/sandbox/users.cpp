@@ -11,6 +11,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,11 +24,12 @@ namespace {
 // systemd's list of user ids leaves 60706 to 61183 unused.
 constexpr uid_t first_user = 60706, last_user = 61183;
 
+constexpr const char* lock_folder = "/run/warplab";
+
 /// A descriptor that holds the lock; -1 when somebody else does.
 int lock_user(uid_t id) {
-    const char* folder = "/run/warplab";
-    mkdir(folder, 0700);
-    const std::string path = fmt::format("{}/user-{}", folder, id);
+    mkdir(lock_folder, 0700);
+    const std::string path = fmt::format("{}/user-{}", lock_folder, id);
     const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
         throw std::runtime_error(
@@ -36,9 +40,71 @@ int lock_user(uid_t id) {
     return -1;
 }
 
+/// In a process of its own: becomes that user for good and kills all of its processes, at once, so that none can fork
+/// away. All three ids must have changed: with a real id of root, kill(-1) would reach everybody's.
+[[noreturn]] void become_and_kill(uid_t id) {
+    if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
+        syscall(SYS_setresuid, id, id, id) != 0)
+        _exit(1);
+    uid_t real = 0, effective = 0, saved = 0;
+    getresuid(&real, &effective, &saved);
+    if (real != id || effective != id || saved != id || id < first_user || id > last_user) _exit(1);
+    ::kill(-1, SIGKILL);
+    _exit(0);
+}
+
+void kill_processes_of(uid_t id) {
+    const pid_t killer = fork();
+    if (killer == 0) become_and_kill(id);
+    int status;
+    while (killer > 0 && waitpid(killer, &status, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/// Users of sandboxes that have processes.
+std::set<uid_t> busy_users() {
+    std::set<uid_t> users;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+        struct stat process {};
+        if (stat(entry.path().c_str(), &process) == 0 && process.st_uid >= first_user && process.st_uid <= last_user)
+            users.insert(process.st_uid);
+    }
+    return users;
+}
+
+/// Waits until the judge has ended, however it did, then kills the processes of users whom no living judge holds.
+[[noreturn]] void keep(int judges_end) {
+    setsid();
+    if (judges_end != 3) dup2(judges_end, 3);
+    syscall(SYS_close_range, 4, ~0u, 0);
+    for (int number : {0, 1, 2}) close(number);
+    char byte;
+    while (read(3, &byte, 1) < 0 && errno == EINTR) {
+    }
+    for (const uid_t user : busy_users())
+        if (const int lock = lock_user(user); lock >= 0) {
+            kill_processes_of(user);
+            close(lock);
+        }
+    _exit(0);
+}
+
+/// A judge that is killed cannot end what it started: of a compiler, the kernel ends the first process alone.
+void start_keeper() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) return;
+        if (fork() == 0) keep(ends[0]);
+        close(ends[0]);  // the other end closes with the judge
+    });
+}
+
 }  // namespace
 
 UnusedUser UnusedUser::take(int slot) {
+    start_keeper();
     constexpr int count = last_user - first_user + 1;
     for (int i = 0; i < count; ++i) {
         const uid_t id = first_user + static_cast<uid_t>((slot + i) % count);
@@ -59,24 +125,6 @@ UnusedUser::~UnusedUser() {
     if (lock_ >= 0) close(lock_);
 }
 
-void UnusedUser::kill_all() const {
-    // As that user, kill(-1) reaches exactly its processes, at once, so that none can fork away. All three ids must
-    // have changed: with a real id of root it would reach everybody's.
-    const pid_t killer = fork();
-    if (killer == 0) {
-        const uid_t id = id_;
-        if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
-            syscall(SYS_setresuid, id, id, id) != 0)
-            _exit(1);
-        uid_t real = 0, effective = 0, saved = 0;
-        getresuid(&real, &effective, &saved);
-        if (real != id || effective != id || saved != id || id < first_user || id > last_user) _exit(1);
-        ::kill(-1, SIGKILL);
-        _exit(0);
-    }
-    int status;
-    while (killer > 0 && waitpid(killer, &status, 0) < 0 && errno == EINTR) {
-    }
-}
+void UnusedUser::kill_all() const { kill_processes_of(id_); }
 
 }  // namespace warplab::sandbox
