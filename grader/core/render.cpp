@@ -272,6 +272,10 @@ std::string render_heading(const Report& report, const TextStyle& style) {
     return paint(lines, Colour::bold, style) + "\n";
 }
 
+std::string render_sandbox_remark(const Report& report, const TextStyle& style) {
+    return report.sandbox_remark.empty() ? "" : wrap("Sandbox: " + report.sandbox_remark, 0, style.width);
+}
+
 std::string render_stage(const StageReport& stage, const TextStyle& style, bool output) {
     const auto summary = summarise(stage);
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
@@ -300,7 +304,7 @@ std::string render_total(const Report& report, const TextStyle& style) {
 }
 
 std::string render_report(const Report& report, const TextStyle& style, bool output) {
-    std::string text = render_heading(report, style);
+    std::string text = render_heading(report, style) + render_sandbox_remark(report, style);
     for (const auto& stage : report.stages) text += "\n" + render_stage(stage, style, output);
     const auto sum = render_total(report, style);
     return sum.empty() ? text : text + "\n" + sum;

@@ -10,6 +10,9 @@ namespace warplab {
 
 Colour colour_of(Verdict verdict);
 
+/// What the report says about its sandbox beside the level; empty if nothing.
+std::string render_sandbox_remark(const Report& report, const TextStyle& style);
+
 /// One line: the lab, whose files, backend and sandbox. Every printout begins with it.
 std::string render_heading(const Report& report, const TextStyle& style);
 

@@ -188,6 +188,7 @@ static void fields(Visitor& visit, Visited<Visitor, Report>& report) {
     visit.required("lab", report.lab);
     visit.required("backend", report.backend);
     visit("sandbox", report.sandbox);
+    visit("sandbox_remark", report.sandbox_remark);
     visit("tree", report.tree);
     visit("time", report.time);
     visit("warplab", report.warplab);

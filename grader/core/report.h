@@ -156,11 +156,12 @@ struct Report {
     int schema = 1;
     std::string verb;  // check, bench, grade
     std::string lab;
-    std::string backend;  // cuda or cpu
-    std::string sandbox;  // namespace, uid, none
-    std::string tree;     // work, solutions, … or a path
-    std::string time;     // ISO 8601, UTC
-    std::string warplab;  // version and git revision
+    std::string backend;         // cuda or cpu
+    std::string sandbox;         // namespace, uid, none
+    std::string sandbox_remark;  // why no stronger one, and what is weaker for lack of control groups; or empty
+    std::string tree;            // work, solutions, … or a path
+    std::string time;            // ISO 8601, UTC
+    std::string warplab;         // version and git revision
     Machine machine;
     std::vector<StageReport> stages;
 };

@@ -85,7 +85,7 @@ def make_lab(report: Report) -> Html:
         ("CUDA", machine.cuda if report.backend == "cuda" else ""),
         ("CPU", f"{machine.cpu}, {plural(machine.cpu_cores, 'core')}" if machine.cpu else ""),
         ("Files", report.tree),
-        ("Sandbox", report.sandbox),
+        ("Sandbox", f"{report.sandbox}. {report.sandbox_remark}" if report.sandbox_remark else report.sandbox),
         ("When", report.time.replace("T", " ").replace("Z", " UTC")),
         ("Warplab", report.warplab),
     ]

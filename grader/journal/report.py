@@ -234,6 +234,7 @@ class Report:
     lab: str = ""
     backend: str = ""
     sandbox: str = ""
+    sandbox_remark: str = ""
     tree: str = ""
     time: str = ""
     warplab: str = ""

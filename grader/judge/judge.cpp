@@ -218,6 +218,7 @@ Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& 
     report.lab = lab.name;
     report.backend = backend_name(backend_);
     report.sandbox = sandbox_name(task.sandbox);
+    if (task.sandbox != SandboxLevel::none) report.sandbox_remark = sandbox_remark();
     report.tree = tree.empty() ? "work" : tree;
     report.time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     report.warplab = version();

@@ -31,6 +31,9 @@ struct SandboxSupport {
 };
 const SandboxSupport& sandbox_support();
 
+/// Both of these in one text, for reports.
+std::string sandbox_remark();
+
 struct Limits {
     double wall_s = 10;  // longer, at most ten times, while others keep it from the processors
     std::uint64_t memory_bytes = 4ull << 30;

@@ -84,7 +84,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
     Report report =
         judge.begin_report(verb, lab, task, options.source.empty() ? options.tree : options.source.string());
     const TextStyle style = text_style(STDOUT_FILENO);
-    print(render_heading(report, style));
+    print(render_heading(report, style) + render_sandbox_remark(report, style));
     Console console;
     std::future<void> ahead;  // the next stage's compilation, while this one runs
     const bool may_disturb = judge.backend() == Backend::cpu && !task.forced_timing;

@@ -223,6 +223,7 @@ inline Report sample_report() {
     report.lab = "dot_product";
     report.backend = "cuda";
     report.sandbox = "namespace";
+    report.sandbox_remark = "No control groups: memory is limited for each process by itself.";
     report.tree = "work";
     report.time = "2026-01-02T03:04:05Z";
     report.warplab = "0.1 (3f2c81d09a)";
@@ -236,6 +237,7 @@ inline Report cpu_report() {
     report.verb = "check";
     report.backend = "cpu";
     report.sandbox = "none";
+    report.sandbox_remark.clear();
     report.machine.gpu.clear();
     report.stages = {passed_stage(), failed_stage()};
     return report;

@@ -89,4 +89,10 @@ const Support& support() {
 
 const SandboxSupport& sandbox_support() { return sandbox::support().offered; }
 
+std::string sandbox_remark() {
+    const SandboxSupport& offered = sandbox_support();
+    const bool both = !offered.why_not_stronger.empty() && !offered.weaker.empty();
+    return offered.why_not_stronger + (both ? " " : "") + offered.weaker;
+}
+
 }  // namespace warplab
