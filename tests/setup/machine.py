@@ -11,6 +11,7 @@ HEADERS = [
     "CLI/CLI.hpp",
     "fmt/format.h",
     "openssl/evp.h",
+    "seccomp.h",
     "stb/stb_image.h",
     "gtest/gtest.h",
     "gmock/gmock.h",
