@@ -6,6 +6,7 @@
 #   sh grader/setup.sh python PURPOSE       whether there is a Python for PURPOSE
 #   sh grader/setup.sh venv                 the Python packages for plots, the journal and tests, in $VENV
 #   sh grader/setup.sh course               what instructors need beside them
+#   sh grader/setup.sh soak                 what `make soak` needs beside all of these, without which it skips parts
 #
 # Exit status: 0 all there, 2 something needed is missing (said on stderr).
 
@@ -41,7 +42,7 @@ need() { # PACKAGE WHY TEST…
   $package: $why"
 }
 
-find_missing() { # build|demo|test
+find_missing() { # build|demo|test|soak
     need g++ "compiles the judge and, without a GPU, your kernels" has "$CXX"
     need nlohmann-json3-dev "lab descriptions and reports (JSON)" has_header nlohmann/json.hpp
     need libcli11-dev "the judge's command line" has_header CLI/CLI.hpp
@@ -60,12 +61,20 @@ find_missing() { # build|demo|test
     need slurm-wlm "tests of grading on a cluster" has sinfo
     need munge "those tests" has munge
     need python3-venv "keeps the test packages in $VENV" has_venv
+    [ "$1" = test ] && return
+    need clang "fuzzing" has clang++
+    need libclang-rt-dev "fuzzing, with sanitizers" has_fuzzer
 }
 
 has_venv() { [ -x "$VENV/bin/python" ] || python3 -c 'import ensurepip, venv' >/dev/null 2>&1; }
 
+has_fuzzer() {
+    printf 'extern "C" int LLVMFuzzerTestOneInput(const char *, unsigned long) { return 0; }' |
+        clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null >/dev/null 2>&1
+}
+
 # Without these the rest still works; whoever needs them says so.
-optional=" bubblewrap python3 python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge "
+optional=" bubblewrap python3 python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev "
 
 required_missing() {
     for package in $missing; do
@@ -166,15 +175,16 @@ make_venv() { # PURPOSE REQUIREMENTS MARK
 }
 
 case $1 in
-build | demo | test)
+build | demo | test | soak)
     check_writable
     find_missing "$1"
     [ -z "$missing" ] || install_missing
     check_compiler
     [ "$1" = build ] || allow_bwrap
+    [ "$1" != soak ] || [ -e "$VENV/soak" ] || make_venv "fuzzing" tests/fuzz/requirements.txt soak
     ;;
 python) check_python "${2:-this}" ;;
 venv) check_writable && make_venv "plots, the journal and tests" grader/requirements.txt ready ;;
 course) check_writable && make_venv "batches of submissions" grader/course/requirements.txt course ;;
-*) fail "usage: sh grader/setup.sh build|demo|test|venv|course|python" ;;
+*) fail "usage: sh grader/setup.sh build|demo|test|soak|venv|course|python" ;;
 esac

@@ -132,7 +132,7 @@ def autolab(report: Report) -> str:
         } or {"compiles": {"passed": stage.compilation.verdict == "passed", "hint": ""}}
     scores = {stage.stage: points(stage.score.total) for stage in report.stages if stage.score}
     presentation = {"_presentation": "semantic", "stages": list(tests), **tests}
-    return f"{text}{json.dumps(presentation)}\n{json.dumps({'scores': scores})}\n"
+    return f"{text}{json.dumps(show_texts(presentation))}\n{json.dumps(show_texts({'scores': scores}))}\n"
 
 
 def space_colons(text: str) -> str:
@@ -151,7 +151,7 @@ def github(report: Report) -> str:
     content = {"version": 1, "status": status, "max_score": sum(test["score_max"] for test in tests), "tests": tests}
     for test in tests:
         del test["score_max"]
-    return base64.b64encode(json.dumps(content).encode()).decode() + "\n"
+    return base64.b64encode(json.dumps(show_texts(content)).encode()).decode() + "\n"
 
 
 def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -217,8 +217,19 @@ def prairielearn(report: Report) -> str:
 
 
 def show_json(content: Mapping[str, Any]) -> str:
-    """JSON that every reader takes: no surrogates, no NaN."""
-    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    """JSON that every reader takes: no surrogates, no NaN, no text that cannot be shown."""
+    return json.dumps(show_texts(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def show_texts(content: Any) -> Any:
+    """Return JSON's content with show_text() of each text, keys included."""
+    if isinstance(content, str):
+        return show_text(content)
+    if isinstance(content, list):
+        return [show_texts(one) for one in content]
+    if isinstance(content, dict):
+        return {show_text(key): show_texts(value) for key, value in content.items()}
+    return content
 
 
 # --- gradebooks ---
@@ -263,14 +274,23 @@ def write_csv(rows: Sequence[Sequence[str]]) -> str:
 
 def read_csv(text: str) -> Rows:
     """A gradebook that was exported before. Raises UserError."""
+    rows: Rows = []
     try:
         lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=separator_of(text))
-        rows = [row for row in lines if row]
+        for row in filter(None, lines):
+            rows.append(trim(row, len(rows[0] if rows else row), lines.line_num))
     except csv.Error as error:
         raise UserError(f"The gradebook cannot be read as CSV: {error}.") from None
     if not rows:
         raise UserError("The gradebook is empty.")
-    return [row + [""] * (len(rows[0]) - len(row)) for row in rows]
+    return rows
+
+
+def trim(row: list[str], width: int, line: int) -> list[str]:
+    """Return a line with as many cells as the first one. Raises UserError if that would lose some."""
+    if any(cell.strip() for cell in row[width:]):
+        raise UserError(f"Line {line} of the gradebook has more cells than its first line. Export it again.")
+    return row[:width] + [""] * (width - len(row))
 
 
 def mark_of(text: str) -> str:

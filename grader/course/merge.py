@@ -12,6 +12,7 @@ import copy
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,22 @@ Json = dict[str, Any]
 # What comes along with the points of a kind.
 COMES_ALONG = {"hygiene": "check_mode", "speed": "measurements"}
 KINDS = ("correctness", *COMES_ALONG)
+
+
+def read_complete(file: Path) -> Json:
+    """Return a report as JSON with every key that is known here. Raises UserError naming the file."""
+    known = asdict(read_report(file))
+    completed: Json = complete(read_json(file), known)
+    return completed
+
+
+def complete(content: Any, known: Any) -> Any:
+    """Return JSON with what read_report made of it: missing keys have their default, unknown ones stay."""
+    if isinstance(known, dict):
+        return {**content, **{key: complete(content.get(key, value), value) for key, value in known.items()}}
+    if isinstance(known, list):
+        return [complete(*pair) for pair in zip(content, known, strict=True)]
+    return known
 
 
 def merge_reports(report: Json, other: Json) -> Json:
@@ -85,9 +102,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("other", type=Path, metavar="OTHER", help="a later one of the same files, say from a GPU")
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
     options = parser.parse_args(arguments)
-    for file in (options.report, options.other):
-        read_report(file)  # says what is wrong with it
-    merged = merge_reports(read_json(options.report), read_json(options.other))
+    merged = merge_reports(read_complete(options.report), read_complete(options.other))
     text = json.dumps(merged, indent=2, ensure_ascii=False) + "\n"
     if options.output:
         write_atomically(options.output, text)

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "grader/core/manifest.h"
@@ -66,14 +67,91 @@ bool has_jpeg_end(std::string_view bytes) {
     return data != std::string_view::npos && end != std::string_view::npos && end > data;
 }
 
+std::size_t read_16(std::string_view bytes, std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])) << 8 |
+           static_cast<unsigned char>(bytes[at + 1]);
+}
+
+/// Whether each chunk of a PNG lies in the file as far as the last one: stb_image allocates what lengths say.
+bool has_whole_chunks(std::string_view bytes) {
+    constexpr std::size_t signature = 8, around = 12;
+    for (std::size_t at = signature; at + around <= bytes.size();) {
+        const std::size_t length = read_16(bytes, at) << 16 | read_16(bytes, at + 2);
+        if (length > bytes.size() - at - around) return false;
+        if (bytes.substr(at + 4, 4) == "IEND") return true;
+        at += around + length;
+    }
+    return false;
+}
+
+/// Tables of one code each: a damaged file can refer to some that it does not define, which stb_image would read
+/// without having set them.
+std::string default_huffman_tables() {
+    constexpr int kinds = 2, places = 4;
+    constexpr std::size_t table_bytes = 18, header_bytes = 4;
+    std::string bytes("\xff\xc4\0", 3);
+    bytes += static_cast<char>(2 + kinds * places * table_bytes);
+    for (int table = 0; table < kinds * places; ++table) {
+        bytes.resize(header_bytes + static_cast<std::size_t>(table + 1) * table_bytes);
+        bytes[bytes.size() - table_bytes] = static_cast<char>(table / places << 4 | table % places);
+        bytes[bytes.size() - table_bytes + 1] = 1;  // a code of one bit
+    }
+    return bytes;
+}
+
+/// A JPEG without its metadata, with every table defined; nothing if its segments do not follow each other as they
+/// must.
+std::optional<std::string> without_metadata(std::string_view bytes) {
+    std::string plain = std::string(bytes.substr(0, 2)) + default_huffman_tables();
+    for (std::size_t at = 2; at + 4 <= bytes.size();) {
+        const auto marker = static_cast<unsigned char>(bytes[at + 1]);
+        if (marker == 0xff) {  // between segments there may be any number
+            ++at;
+            continue;
+        }
+        const std::size_t length = 2 + read_16(bytes, at + 2);
+        if (bytes[at] != '\xff' || marker < 0xc0 || length < 4 || length > bytes.size() - at) return std::nullopt;
+        const bool begins_data = marker == 0xda;
+        const bool tells_colours = (marker == 0xe0 || marker == 0xee) && length <= 20;
+        const bool is_metadata = (marker >= 0xe0 && marker <= 0xef) || marker == 0xfe;
+        if (begins_data) return plain.append(bytes.substr(at));
+        if (!is_metadata || tells_colours) plain.append(bytes.substr(at, length));
+        at += length;
+    }
+    return std::nullopt;
+}
+
+/// Whether each Huffman table has at most 256 codes: stb_image writes beyond its table where one has more. Outside of
+/// metadata the marker of tables is nowhere else.
+bool has_sound_tables(std::string_view jpeg) {
+    constexpr std::size_t counts = 16, most_codes = 256;
+    for (std::size_t at = jpeg.find("\xff\xc4"); at != std::string_view::npos; at = jpeg.find("\xff\xc4", at + 2)) {
+        const std::size_t begin = at + 4;
+        if (begin > jpeg.size()) return false;
+        std::size_t table = begin;
+        for (const std::size_t end = at + 2 + read_16(jpeg, at + 2); table < end;) {
+            if (table + 1 + counts > jpeg.size()) return false;
+            std::size_t codes = 0;
+            for (std::size_t i = 0; i < counts; ++i) codes += static_cast<unsigned char>(jpeg[table + 1 + i]);
+            if (codes > most_codes) return false;
+            table += 1 + counts + codes;
+        }
+    }
+    return true;
+}
+
 /// Where the samples of a PGM or PPM begin: after the format and three numbers, with comments between them, and a
-/// blank.
-std::size_t pnm_samples_begin(std::string_view bytes) {
+/// blank. Nothing if a number is too long for stb_image.
+std::optional<std::size_t> pnm_samples_begin(std::string_view bytes) {
+    constexpr std::size_t most_digits = 9;
+    constexpr std::string_view digits = "0123456789";
     std::size_t at = 2;
     for (int numbers = 0; numbers < 3; ++numbers) {
-        while (at < bytes.size() && (bytes[at] < '0' || bytes[at] > '9'))
-            at = bytes[at] == '#' ? std::min(bytes.find('\n', at), bytes.size()) : at + 1;
-        while (at < bytes.size() && bytes[at] >= '0' && bytes[at] <= '9') ++at;
+        while (at < bytes.size() && digits.find(bytes[at]) == digits.npos)
+            at = bytes[at] == '#' ? std::min(bytes.find_first_of("\r\n", at), bytes.size()) : at + 1;
+        const std::size_t end = std::min(bytes.find_first_not_of(digits, at), bytes.size());
+        if (end - std::min(at, end) > most_digits) return std::nullopt;
+        at = end;
     }
     return at + 1;
 }
@@ -92,6 +170,13 @@ std::string explain_format(std::string_view bytes) {
 [[noreturn]] void fail_broken(const fs::path& file, std::size_t bytes) {
     fail(file, fmt::format("the picture is cut short or damaged (the file has {}). Copy or export it again.",
                            format_bytes(static_cast<double>(bytes))));
+}
+
+/// A JPEG that stb_image reads within its bounds.
+std::string checked_jpeg(const fs::path& file, std::string_view bytes) {
+    std::optional<std::string> plain = without_metadata(bytes);
+    if (!plain || !has_sound_tables(*plain) || !has_jpeg_end(*plain)) fail_broken(file, bytes.size());
+    return *plain;
 }
 
 struct Extent {
@@ -114,14 +199,16 @@ Extent read_extent(const fs::path& file, const std::string& bytes, std::size_t m
 }  // namespace
 
 Image read_image(const fs::path& file, std::size_t most) {
-    const std::string bytes = read_bytes(file);
+    std::string bytes = read_bytes(file);
     if (!is_png(bytes) && !is_jpeg(bytes) && !is_binary_pnm(bytes)) fail(file, explain_format(bytes));
+    if (is_jpeg(bytes)) bytes = checked_jpeg(file, bytes);
+    if (is_png(bytes) && !has_whole_chunks(bytes)) fail_broken(file, bytes.size());
+    if (is_binary_pnm(bytes) && !pnm_samples_begin(bytes)) fail_broken(file, bytes.size());
     const Extent extent = read_extent(file, bytes, most);
-    if (is_jpeg(bytes) && !has_jpeg_end(bytes)) fail_broken(file, bytes.size());
     const int channels = extent.channels < 3 ? 1 : 3;
     const auto samples =
         static_cast<std::size_t>(extent.width) * static_cast<std::size_t>(extent.height) * std::size_t(channels);
-    if (is_binary_pnm(bytes) && bytes.size() < pnm_samples_begin(bytes) + samples) fail_broken(file, bytes.size());
+    if (is_binary_pnm(bytes) && bytes.size() < *pnm_samples_begin(bytes) + samples) fail_broken(file, bytes.size());
     int width = 0, height = 0, in_file = 0;
     const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
         stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()), &width,

@@ -1,15 +1,10 @@
 #include "grader/judge/verbs.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <ctime>
-#include <fstream>
 #include <future>
-#include <iterator>
 
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
@@ -17,10 +12,10 @@
 #include "grader/core/render.h"
 #include "grader/core/table.h"
 #include "grader/core/text.h"
-#include "grader/core/utf8.h"
 #include "grader/judge/compile.h"
 #include "grader/judge/console.h"
 #include "grader/judge/exposure.h"
+#include "grader/judge/import.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/records.h"
@@ -196,48 +191,6 @@ LabsNext list_lab(const Lab& lab, const Folders& folders) {
     return next;
 }
 
-/// One report.json, of any verb and machine.
-Report read_report(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream || fs::is_directory(file))
-        throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
-    try {
-        return parse_report(text);
-    } catch (const std::exception& error) {
-        throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
-    }
-}
-
-/// What no judge would have written was written by somebody else.
-void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
-    const auto refuse = [&](const std::string& why) {
-        throw UsageError(fmt::format("{} is not taken: {}.", Foreign(file.string()).for_terminal(), why));
-    };
-    const std::string tomorrow = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) + 86400));
-    if (report.time.size() != tomorrow.size() || report.time > tomorrow)
-        refuse(fmt::format("its time, \"{}\", is invalid or in the future", Foreign(report.time).for_terminal()));
-    for (const StageReport& stage : report.stages) {
-        lab.stage(stage.stage);  // throws with the names there are
-        for (const Measurement& m : stage.measurements) {
-            const auto known = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
-            if (std::none_of(lab.datasets.begin(), lab.datasets.end(), known))
-                refuse(fmt::format("{} has no dataset \"{}\"", lab.name, Foreign(m.dataset).for_terminal()));
-            const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
-            if (m.samples_s.empty() || !positive(m.median_s) ||
-                !std::all_of(m.samples_s.begin(), m.samples_s.end(), positive))
-                refuse(fmt::format("{} on {} has no time, or one that is not above 0 s", stage.stage, m.dataset));
-        }
-    }
-}
-
-std::string import_words(const Report& report, const StageReport& stage, Imported outcome) {
-    if (outcome == Imported::there_already) return "is in the journal already";
-    if (outcome == Imported::not_yours) return "not taken: it is about a text that is none of yours";
-    if (stage.measurements.empty()) return std::string(verdict_name(stage.verdict)) + ", not timed";
-    return "measured on " + (report.backend == "cuda" ? Foreign(report.machine.gpu).for_terminal() : "the CPU backend");
-}
-
 }  // namespace
 
 bool is_work(const Options& options) {
@@ -394,23 +347,17 @@ int import(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
     const Report report = read_report(options.report);
     const Lab& lab = judge.lab(report.lab);
-    require_plausible(report, lab, options.report);
-    int added = 0, foreign = 0;
-    for (const StageReport& stage : report.stages) {
-        const Imported outcome = record_imported(options.work, report, stage, options.report.filename().string());
-        added += outcome == Imported::added;
-        foreign += outcome == Imported::not_yours;
-        fmt::print("  {:<28} {}\n", stage.stage, import_words(report, stage, outcome));
-    }
-    fmt::print("{} of {} added to {}.\n", added, format_plural(report.stages.size(), "stage"),
+    const ImportSummary done = import_report(report, lab, options.report, options.work);
+    print(done.text);
+    fmt::print("{} of {} added to {}.\n", done.added, format_plural(report.stages.size(), "stage"),
                records_file(options.work, lab.name).string());
-    if (foreign > 0)
+    if (done.foreign > 0)
         print(wrap(fmt::format("A journal is about your own texts: check the file that was measured (put it into {}) "
                                "before you import what was found about it.",
                                (options.work / lab.name).string()),
                    0, text_style(STDOUT_FILENO).width));
-    if (added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);
-    return foreign > 0 ? 1 : 0;
+    if (done.added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);
+    return done.foreign > 0 ? 1 : 0;
 }
 
 int prepare_harness(const Options& options) {

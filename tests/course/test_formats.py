@@ -228,6 +228,14 @@ def test_nasty_names_break_no_format(wanted, text):
 
 
 @pytest.mark.parametrize("wanted", ONE_REPORT)
+def test_nothing_raw_is_in_any_text_of_a_format(wanted):
+    report = nasty_report("\u202e\x1b[2J")
+    report.warplab = report.sandbox = "\u202e"
+    text = base64.b64decode(ONE_REPORT[wanted](report)).decode() if wanted == "github" else ONE_REPORT[wanted](report)
+    assert not re.search(r"\\u202e|\\u001b|[\u202e\x1b]", text)
+
+
+@pytest.mark.parametrize("wanted", ONE_REPORT)
 def test_a_lab_of_many_stages_fits(wanted):
     made = nasty_report("😀" * 20_000)
     made.stages *= 12
@@ -440,6 +448,13 @@ def test_gradebooks_with_semicolons_are_read_and_written_with_commas():
     assert text.startswith("\ufeffIdentifier,Full name,Grade,Maximum grade,Feedback comments\r\n") and unknown == []
     assert check_csv(text)[1][:4] == ["Participant 7", "Lovelace, Ada", "33.32", "20,00"]
     assert len(compare_maxima(entries("7"), "moodle", worksheet)) == 2
+
+
+def test_lines_longer_than_the_header_are_refused_unless_nothing_is_there():
+    text, _ = canvas(entries("al1"), "Student,ID\nAda,al1,,\nAlan\n", "Lab 1")
+    assert check_csv(text) == [["Student", "ID", "Lab 1"], ["Ada", "al1", "33.32"], ["Alan", "", ""]]
+    with pytest.raises(UserError, match="Line 3 of the gradebook has more cells"):
+        canvas(entries("al1"), "Student,ID\nAda,al1\nAlan,at2,7\n", "Lab 1")
 
 
 def test_a_term_in_one_table():

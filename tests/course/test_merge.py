@@ -100,3 +100,14 @@ def test_the_command(tmp_path):
     second.write_text(json.dumps(gpu(source_hash="77ab" * 16)))
     said = run_module("grader.course.merge", first, second)
     assert (said.returncode, said.stdout) == (2, "") and "different sources" in said.stderr
+
+
+def test_the_command_completes_what_a_report_lacks(tmp_path):
+    (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
+    bare = {"schema": 1, "lab": cpu()["lab"], "stages": [{"stage": "01_a", "score": {"speed": "nan"}}]}
+    (second := tmp_path / "bare.json").write_text(json.dumps(bare))
+    for files in ((first, second), (second, first), (second, second)):
+        said = run_module("grader.course.merge", *files)
+        assert said.returncode == 0, said.stderr
+        assert json.loads(said.stdout)["lab"] == bare["lab"]
+    assert json.loads(said.stdout)["stages"][0]["score"]["speed"] == 0

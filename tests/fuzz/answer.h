@@ -35,9 +35,9 @@ inline protocol::Answer well_formed(protocol::Ask ask) {
     return answer;
 }
 
-/// Writes as the input says: one byte of what (bits 0 and 1: any bytes, a finding, an answer, one that is well-formed
-/// so far) and how often more (the rest), two of the length, then the bytes. False when the pipe is full.
-inline bool write_one(int pipe, protocol::Ask asked, Bytes& input) {
+/// Bytes as the input says: one byte of what (bits 0 and 1: any bytes, a finding, an answer, one that is well-formed so
+/// far) and how often more (the rest), two of the length, then the bytes.
+inline std::string make_packets(protocol::Ask asked, Bytes& input) {
     const auto head = input.take<std::uint8_t>();
     const std::string_view bytes = input.text(input.take<std::uint16_t>());
     const auto filled = [&](auto content, protocol::PacketKind kind, std::size_t keep = 0) {
@@ -47,34 +47,53 @@ inline bool write_one(int pipe, protocol::Ask asked, Bytes& input) {
         const protocol::Packet<decltype(content)> packet{kind, 0, content};
         return std::string(reinterpret_cast<const char*>(&packet), sizeof packet);
     };
-    std::string packet(bytes);
+    std::string packet(bytes), packets;
     if ((head & 3) == 1) packet = filled(Finding{}, protocol::PacketKind::finding);
     if ((head & 3) == 2) packet = filled(protocol::Answer{}, protocol::PacketKind::answer);
     if ((head & 3) == 3)
         packet = filled(well_formed(asked), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));
-    for (int times = 1 + (head >> 3); times > 0; --times)
-        if (write(pipe, packet.data(), packet.size()) != static_cast<ssize_t>(packet.size())) return false;
-    return true;
+    for (int times = 1 + (head >> 3); times > 0; --times) packets += packet;
+    return packets;
 }
 
-/// The first byte says what was asked; the packets follow.
-inline void try_answer(std::string_view bytes) {
-    Bytes input(bytes);
+/// What the judge reads of a stream that comes in two pieces, the first of `cut` bytes.
+inline Inbox::Read read_pieces(Inbox& inbox, protocol::Ask asked, std::string_view stream, std::size_t cut) {
     const Pipe pipe;
-    const auto asked = static_cast<protocol::Ask>(1 + input.take<std::uint8_t>() % 5);
-    while (!input.empty() && write_one(pipe.runner, asked, input)) {
+    Inbox::Read read = Inbox::Read::nothing;
+    for (const std::string_view piece : {stream.substr(0, cut), stream.substr(cut)}) {
+        if (read != Inbox::Read::nothing) break;
+        const auto written = write(pipe.runner, piece.data(), piece.size());
+        require(written == static_cast<ssize_t>(piece.size()), "the pipe takes a piece");
+        read = inbox.read(pipe.judge, asked);
     }
-    Inbox inbox;
-    const Inbox::Read read = inbox.read(pipe.judge, asked);
-    require(inbox.findings().size() <= most_findings, "no more findings than check mode makes");
-    if (read != Inbox::Read::answer) return;
-    const protocol::Answer& answer = inbox.answer();
+    return read;
+}
+
+inline void require_sound(const protocol::Answer& answer, protocol::Ask asked) {
     require(answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == asked,
             "an answer is one to the question");
     require(std::isfinite(answer.event_s) && answer.event_s >= 0, "event_s is a time");
     require(std::isfinite(answer.wall_s) && answer.wall_s >= 0, "wall_s is a time");
     const Failure failure = explain_refusal(answer, StatusPage{});
     require(failure.message.size() < 1000, "a refusal is short");
+}
+
+/// The first byte says what was asked, the second where the stream is cut; the packets follow.
+inline void try_answer(std::string_view bytes) {
+    constexpr std::size_t most_bytes = 60'000;  // a pipe takes 64 KiB at once
+    Bytes input(bytes);
+    const auto asked = static_cast<protocol::Ask>(1 + input.take<std::uint8_t>() % 5);
+    const std::size_t cut_in_256 = input.take<std::uint8_t>();
+    std::string stream;
+    while (!input.empty() && stream.size() < most_bytes) stream += make_packets(asked, input);
+    stream.resize(std::min(stream.size(), most_bytes));
+    Inbox at_once, cut;
+    const Inbox::Read read = read_pieces(at_once, asked, stream, 0);
+    require(read_pieces(cut, asked, stream, stream.size() * cut_in_256 / 256) == read,
+            "pieces are as good as the whole");
+    require(at_once.findings().size() == cut.findings().size(), "pieces hold the same findings");
+    require(at_once.findings().size() <= most_findings, "no more findings than check mode makes");
+    if (read == Inbox::Read::answer) require_sound(at_once.answer(), asked);
 }
 
 }  // namespace warplab::fuzz

@@ -14,6 +14,14 @@ inline void require(bool holds, const char* promise) {
     if (!holds) throw std::logic_error(std::string("broken: ") + promise);
 }
 
+/// Moves the text up to a line of === from the front of an input; all of it without one.
+inline std::string take_part(std::string_view& bytes) {
+    constexpr std::string_view between = "\n===\n";
+    const std::string_view text = bytes.substr(0, bytes.find(between));
+    bytes.remove_prefix(std::min(bytes.size(), text.size() + between.size()));
+    return std::string(text);
+}
+
 /// Values from the front of an input; where it ends, the rest of a value is 0.
 class Bytes {
   public:

@@ -1,14 +1,28 @@
-// libFuzzer's entry: clang++ -fsanitize=fuzzer -DTARGET=report … — built by tests/soak.py.
+// libFuzzer's entry for all targets: WARPLAB_FUZZ=report fuzz … — built by tests/fuzz/soak_fuzz.py.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
 #include "tests/fuzz/targets.h"
 
-#define TRY_(name) warplab::fuzz::try_##name
-#define TRY(name) TRY_(name)
+namespace {
+
+const warplab::fuzz::Target& chosen_target() {
+    const char* name = std::getenv("WARPLAB_FUZZ");
+    const auto& targets = warplab::fuzz::targets;
+    const auto is_chosen = [&](const auto& target) { return name && std::string_view(target.name) == name; };
+    const auto found = std::find_if(targets.begin(), targets.end(), is_chosen);
+    if (found == targets.end()) std::abort();
+    return *found;
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    TRY(TARGET)({reinterpret_cast<const char*>(bytes), size});
+    static const warplab::fuzz::Target& target = chosen_target();
+    target.run({reinterpret_cast<const char*>(bytes), size});
     return 0;
 }

@@ -9,14 +9,8 @@
 namespace warplab::fuzz {
 
 inline LabTexts split_texts(std::string_view bytes) {
-    constexpr std::string_view between = "\n===\n";
-    const auto next = [&] {
-        const std::string_view text = bytes.substr(0, bytes.find(between));
-        bytes.remove_prefix(std::min(bytes.size(), text.size() + between.size()));
-        return std::string(text);
-    };
-    LabTexts texts{next(), next(), std::nullopt};
-    if (!bytes.empty()) texts.hidden = next();
+    LabTexts texts{take_part(bytes), take_part(bytes), std::nullopt};
+    if (!bytes.empty()) texts.hidden = take_part(bytes);
     return texts;
 }
 

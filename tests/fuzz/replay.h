@@ -64,6 +64,29 @@ inline const std::vector<std::string> byte_words = {std::string(1, '\0'),
                                                     "terminate called after throwing an instance of '",
                                                     "what():"};
 
+inline const std::vector<std::string> compiler_words = {"student.cu",
+                                                        "student.cu:3:5: error: ",
+                                                        "student.cu(3): error: ",
+                                                        "student.cu:3: note: ",
+                                                        "student.cu:2147483647:9999999: ",
+                                                        " at line 3 of \"student.cu\"",
+                                                        "In file included from student.cu:1:",
+                                                        "in expansion of macro ‘",
+                                                        "expected ‘}’ at end of input",
+                                                        "to match this ‘{’",
+                                                        "conflicting declaration ‘void dot_product(",
+                                                        "warplab_cpu::Shared<",
+                                                        "‘auto& ",
+                                                        "’",
+                                                        "\n===\n",
+                                                        "0000000000000010 T dot_product(",
+                                                        "                 U main",
+                                                        "(anonymous namespace)::",
+                                                        "<<<",
+                                                        "/*",
+                                                        "\xFF",
+                                                        "\n"};
+
 /// The files of a folder, in the order of their names.
 inline std::vector<std::string> read_corpus(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;

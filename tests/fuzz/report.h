@@ -1,15 +1,18 @@
 #pragma once
-// report.json as anybody may have written it.
+// report.json as anybody can have written it: read, rendered and imported.
 
 #include <span>
 #include <stdexcept>
 #include <string>
 
+#include "grader/core/manifest.h"
 #include "grader/core/render.h"
 #include "grader/core/report.h"
 #include "grader/core/table.h"
 #include "grader/core/utf8.h"
+#include "grader/judge/import.h"
 #include "tests/fuzz/bytes.h"
+#include "tests/fuzz/scratch.h"
 
 namespace warplab::fuzz {
 
@@ -26,6 +29,30 @@ inline bool read_report(std::string_view text, Report& report) {
     }
 }
 
+/// A lab with the stages and datasets that the report names.
+inline Lab make_lab(const Report& report) {
+    Lab lab;
+    lab.name = "lab";
+    for (const StageReport& stage : report.stages) {
+        lab.stages.emplace_back().id = stage.stage;
+        for (const Measurement& measured : stage.measurements) lab.datasets.emplace_back().name = measured.dataset;
+    }
+    return lab;
+}
+
+/// Adds it to a journal that has no text.
+inline void try_import(Report report) {
+    report.lab = "lab";
+    const ScratchFolder work("import");
+    try {
+        const ImportSummary done = import_report(report, make_lab(report), "report.json", work.path);
+        require(to_printable(done.text) == done.text, "what import says is printable");
+        require(done.added + done.foreign <= static_cast<int>(report.stages.size()), "a stage is added once");
+    } catch (const UsageError& refusal) {
+        require(!std::string_view(refusal.what()).empty(), "a refusal has words");
+    }
+}
+
 inline void try_report(std::string_view bytes) {
     Report report;
     if (!read_report(bytes, report)) return;
@@ -33,6 +60,7 @@ inline void try_report(std::string_view bytes) {
     require(format_report(parse_report(written)) == written, "a report survives writing and reading");
     const std::string shown = render_report(report, {}, true) + render_table(std::span(&report, 1), {});
     require(to_printable(shown) == shown, "a report is printable");
+    try_import(report);
 }
 
 }  // namespace warplab::fuzz

@@ -1,91 +1,191 @@
-"""The long form of the fuzzing: libFuzzer with clang's sanitizers on every target, and Python's readers.
+"""The long form of the fuzzing: libFuzzer with clang's sanitizers on the C++ targets, atheris on Python's.
 
-An input that breaks a promise is left in build/fuzz/: mend what it shows, and keep it in corpus/<target>/.
+Each target gets a fixed number of inputs, times FUZZ_SCALE (1). An input that breaks a promise is left in build/fuzz/:
+fix what it shows, and keep it in corpus/<target>/ or python_corpus/<target>/.
+
+    python -m tests.fuzz.soak_fuzz [TARGET…]              fuzzes and prints what each target gave
+    python -m tests.fuzz.soak_fuzz --keep TARGET…         also adds inputs of new coverage to the corpus
 """
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fuzz import readers
-
 ROOT = Path(__file__).resolve().parents[2]
-CORPUS = ROOT / "tests/fuzz/corpus"
-INPUTS = {"answer": 400_000, "status_page": 400_000, "report": 150_000, "manifest": 100_000}
-DOCUMENTS = 100_000
+KEPT = ROOT / "build/fuzz"
+# At least 10^7 in all; by how many a second there are.
+CPP_INPUTS = {
+    "answer": 3_000_000,
+    "status_page": 1_600_000,
+    "compiler": 2_000_000,
+    "source": 150_000,
+    "object_file": 2_000_000,
+    "image": 1_000_000,
+    "report": 600_000,
+    "manifest": 500_000,
+}
+PYTHON_INPUTS = {
+    "hand_in": 40_000,
+    "download": 150_000,
+    "roster": 200_000,
+    "gradebook": 150_000,
+    "decisions": 5_000,
+    "export": 50_000,
+    "journal": 20_000,
+    "document": 150_000,
+}
+MAX_CORPUS_BYTES = 50_000  # of one target
 SANITIZERS = "address,undefined,float-cast-overflow"
 FLAGS = ["-std=c++20", "-O1", "-g", "-fno-sanitize=vptr", "-fno-sanitize-recover=all", "-I.", "-pthread"]
-# What the targets call; no_judge.cpp stands for the rest.
+CPP_LIMITS = ["-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=64", "-timeout=60"]
+PYTHON_LIMITS = ["-max_len=8192", "-rss_limit_mb=3000", "-timeout=60"]
+# What the targets call; no_judge.cpp replaces the rest.
 SOURCES = [
     *(f"grader/core/{name}.cpp" for name in ("json_node", "manifest", "report", "render", "table", "text", "utf8")),
     *(f"grader/core/{name}.cpp" for name in ("nearest", "hash", "statistics")),
     *(f"grader/judge/{name}.cpp" for name in ("answer", "ending", "findings", "counters", "occupancy", "resources")),
-    "grader/judge/compilation/diagnostics.cpp",
+    *(f"grader/judge/{name}.cpp" for name in ("import", "records")),
+    *(
+        f"grader/judge/compilation/{name}.cpp"
+        for name in ("contract", "diagnostics", "hand_in", "object_file", "symbols")
+    ),
+    "grader/io/image.cpp",
+    *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("grader/cpu/rewriter/*.cpp") if file.name != "main.cpp"),
     "tests/fuzz/no_judge.cpp",
 ]
 
 
-def run(command: list) -> tuple[int, str]:
-    """Exit status and all that was said."""
+def run(command: list, **environment: str) -> tuple[int, str]:
+    """Exit status and all output."""
     done = subprocess.run(
-        list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace", check=False
+        list(map(str, command)),
+        cwd=ROOT,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     return done.returncode, done.stdout + done.stderr
 
 
-def compile_one(source: str, made: Path, *flags: str) -> Path:
+def compile_one(source: str, folder: Path) -> Path:
     """An object file. Raises RuntimeError with the compiler's words."""
-    status, said = run(["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, *flags, "-c", "-o", made, source])
+    made = folder / source.replace("/", "_").replace(".cpp", ".o")
+    status, said = run(["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", made, source])
     if status != 0:
         raise RuntimeError(f"{source} does not compile: {said[-2000:]}")
     return made
 
 
-def build(folder: Path, pool: ThreadPoolExecutor) -> None:
-    """A program for each target, by its name."""
-    shared = [pool.submit(compile_one, source, folder / f"{Path(source).stem}.o") for source in SOURCES]
-    entries = {
-        name: pool.submit(compile_one, "tests/fuzz/libfuzzer.cpp", folder / f"entry_{name}.o", f"-DTARGET={name}")
-        for name in INPUTS
-    }
-    objects = [one.result() for one in shared]
-    for name, entry in entries.items():
-        flags = [f"-fsanitize=fuzzer,{SANITIZERS}", "-fno-sanitize=vptr", "-o", folder / name]
-        status, said = run(["clang++", *flags, entry.result(), *objects, "-lfmt", "-lcrypto"])
-        if status != 0:
-            raise RuntimeError(f"{name} does not link: {said[-2000:]}")
+def build(folder: Path, pool: ThreadPoolExecutor) -> Path:
+    """The program of all C++ targets. Raises RuntimeError."""
+    objects = [pool.submit(compile_one, source, folder) for source in ("tests/fuzz/libfuzzer.cpp", *SOURCES)]
+    program = folder / "fuzz"
+    flags = [f"-fsanitize=fuzzer,{SANITIZERS}", "-fno-sanitize=vptr", "-o", program]
+    status, said = run(["clang++", *flags, *(one.result() for one in objects), "-lfmt", "-lcrypto"])
+    if status != 0:
+        raise RuntimeError(f"The fuzzer does not link: {said[-2000:]}")
+    return program
 
 
-def fuzz_target(folder: Path, name: str) -> dict:
-    """Runs libFuzzer on one target, from its corpus."""
-    learnt, kept = folder / f"learnt_{name}", ROOT / "build/fuzz"
-    learnt.mkdir()
-    kept.mkdir(parents=True, exist_ok=True)
-    limits = [f"-runs={INPUTS[name]}", "-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=64", "-timeout=60"]
-    status, said = run([folder / name, *limits, f"-artifact_prefix={kept}/{name}-", learnt, CORPUS / name])
-    done = re.search(r"Done (\d+) runs", said)
-    found = [] if status == 0 and done else [{"status": status, "said": said[-2000:]}]
-    return {"what": f"{name}, libFuzzer, sanitizers", "inputs": int(done[1]) if done else 0, "found": found}
+@dataclass
+class Fuzzer:
+    """How a target is fuzzed: the command without libFuzzer's options, and these."""
+
+    name: str
+    tool: str
+    command: list
+    limits: list[str]
+    inputs: int
+    corpus: Path
+
+    def run(self, *options: str | Path) -> tuple[int, str]:
+        """Exit status and all output."""
+        return run([*self.command, *self.limits, *options], WARPLAB_FUZZ=self.name)
+
+    def fuzz(self, learnt: Path) -> dict:
+        """Tries the target's number of inputs, from its corpus. Inputs of new coverage go to `learnt`."""
+        count = max(1, round(self.inputs * float(os.environ.get("FUZZ_SCALE") or 1)))
+        kept_before = set(KEPT.iterdir())
+        status, said = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", learnt, self.corpus)
+        broken = [file for file in sorted(KEPT.glob(f"{self.name}-*.txt")) if file not in kept_before]
+        return read_result(f"{self.name}, {self.tool}", status, said, [file.read_text("utf-8") for file in broken])
+
+    def keep(self, learnt: Path) -> None:
+        """Adds inputs of `learnt` with coverage that the corpus lacks, the smallest first, while there is room."""
+        before = set(self.corpus.iterdir())
+        room = MAX_CORPUS_BYTES - sum(file.stat().st_size for file in before)
+        self.run("-merge=1", self.corpus, learnt)
+        for file in sorted(set(self.corpus.iterdir()) - before, key=lambda file: file.stat().st_size):
+            room -= file.stat().st_size
+            if room >= 0:
+                file.rename(self.corpus / f"{file.name[:12]}.bin")
+            else:
+                file.unlink()
 
 
-def fuzz_targets() -> list[dict]:
-    """All targets, as many at once as there are cores."""
-    if not shutil.which("clang++"):
-        why = "no clang++ here: apt-get install clang libclang-rt-dev"
-        return [{"what": "libFuzzer", "inputs": 0, "found": [{"said": why}]}]
-    with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(os.cpu_count()) as pool:
-        folder = Path(made)
-        build(folder, pool)
-        return list(pool.map(lambda name: fuzz_target(folder, name), INPUTS))
+def read_result(what: str, status: int, said: str, broken: list[str]) -> dict:
+    """What a run gave, by libFuzzer's words: coverage counts edges, `new_coverage` those beyond the corpus."""
+    done = re.search(r"Done (\d+) runs in (\d+) second", said)
+    covered = [int(count) for count in re.findall(r"cov: (\d+)", said)] or [0]
+    found = [{"broken": words} for words in broken]
+    if status != 0 or not done:
+        found.append({"status": status, "said": said[-2000:]})
+    inputs, seconds = (int(done[1]), int(done[2])) if done else (0, 0)
+    rate = round(inputs / max(seconds, 1))
+    coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
+    return {"what": what, "inputs": inputs, "seconds": seconds, "a_second": rate, **coverage, "found": found}
 
 
-def soak() -> list[dict]:
-    """What was fuzzed: how many inputs, and what was found."""
-    found = readers.fuzz(DOCUMENTS, seed=1000)
-    return [*fuzz_targets(), {"what": "Python's readers", "inputs": DOCUMENTS, "found": found}]
+def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -> tuple[list[Fuzzer], list[dict]]:
+    """Fuzzers of the targets with these names, all without any, and results that say what is missing for others."""
+    cpp = {name: count for name, count in CPP_INPUTS.items() if not names or name in names}
+    python = {name: count for name, count in PYTHON_INPUTS.items() if not names or name in names}
+    fuzzers, skipped = [], []
+    if cpp and shutil.which("clang++"):
+        program, corpus = build(folder, pool), ROOT / "tests/fuzz/corpus"
+        of_cpp = [program], CPP_LIMITS
+        fuzzers += [Fuzzer(name, "libFuzzer, sanitizers", *of_cpp, cpp[name], corpus / name) for name in cpp]
+    elif cpp:
+        skipped.append({"what": "libFuzzer", "inputs": 0, "skipped": "no clang++: make setup-soak", "found": []})
+    if python and importlib.util.find_spec("atheris"):
+        command, corpus = [sys.executable, "-m", "tests.fuzz.atheris_fuzz"], ROOT / "tests/fuzz/python_corpus"
+        for name, count in python.items():
+            fuzzers.append(Fuzzer(name, "atheris", [*command, name, KEPT], PYTHON_LIMITS, count, corpus / name))
+    elif python:
+        skipped.append({"what": "atheris", "inputs": 0, "skipped": "not installed: make setup-soak", "found": []})
+    return fuzzers, skipped
+
+
+def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
+    """Fuzzes targets, as many at once as there are cores. Returns what each gave, and what is skipped."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+
+    def fuzz(fuzzer: Fuzzer) -> dict:
+        with tempfile.TemporaryDirectory() as learnt:
+            result = fuzzer.fuzz(Path(learnt))
+            if keep:
+                fuzzer.keep(Path(learnt))
+            return result
+
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        fuzzers, skipped = make_fuzzers(pool, Path(folder), names)
+        started: list[Future[dict]] = [pool.submit(fuzz, fuzzer) for fuzzer in fuzzers]
+        return [*(one.result() for one in started), *skipped]
+
+
+if __name__ == "__main__":
+    wanted = [word for word in sys.argv[1:] if word != "--keep"]
+    print(json.dumps(soak(wanted, "--keep" in sys.argv), indent=1, ensure_ascii=False))

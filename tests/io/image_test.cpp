@@ -98,6 +98,34 @@ TEST(Image, CutShortJpegIsRefused) {
     EXPECT_THAT(complaint(write("cut.jpg", jpeg.substr(0, 40))), HasSubstr("cut short"));
 }
 
+TEST(Image, JpegMetadataIsSkipped) {
+    std::string jpeg = small_jpeg();
+    jpeg.insert(2, std::string("\xff\xe1\x00\x20", 4) + std::string("\xff\xc4\x00\x13", 4) + std::string(26, '\xff'));
+    EXPECT_EQ(read_image(write("metadata.jpg", jpeg)).width, 8);
+}
+
+/// stb_image writes behind its table of codes, or reads before it.
+TEST(Image, JpegWithTablesThatCannotBeIsRefused) {
+    const std::string jpeg = small_jpeg();
+    std::string many = jpeg, missing = jpeg;
+    const std::size_t table = jpeg.find("\xff\xc4");
+    many.replace(table, 22, std::string("\xff\xc4\x01\x21\x00", 5) + std::string(16, '\x11') + std::string(272, '\0'));
+    EXPECT_THAT(complaint(write("many.jpg", many)), HasSubstr("damaged"));
+    missing.erase(table, 22);
+    EXPECT_EQ(complaint(write("missing.jpg", missing)), "read");
+    EXPECT_THAT(complaint(write("short.jpg", jpeg.substr(0, table + 3) + jpeg.substr(jpeg.size() - 2))),
+                HasSubstr("damaged"));
+}
+
+TEST(Image, LengthsThatTheFileDoesNotHaveAreRefused) {
+    const fs::path file = own_folder() / "a.png";
+    write_png(file, gradient(3, 3, 1));
+    std::string png = read_file(file);
+    png[png.find("IDAT") - 4] = '\x20';  // 512 MB
+    EXPECT_THAT(complaint(write("long.png", png)), HasSubstr("damaged"));
+    EXPECT_THAT(complaint(write("long.pgm", "P5\n1 4294967297\n255\nabcd")), HasSubstr("damaged"));
+}
+
 TEST(Image, HugePicturesAreRefusedBeforeTheyAreDecoded) {
     EXPECT_THAT(complaint(write("huge.pgm", "P5\n100000 100000\n255\n")),
                 AllOf(HasSubstr("100,000 x 100,000 pixels"), HasSubstr("Make it smaller")));

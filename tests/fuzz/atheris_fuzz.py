@@ -1,0 +1,75 @@
+"""Fuzzes one target with atheris: python -m tests.fuzz.atheris_fuzz TARGET KEPT [libFuzzer's options and folders].
+
+The run goes on after an input that broke a promise. The first input of each kind is kept as KEPT/TARGET-HASH, with
+what it broke in KEPT/TARGET-HASH.txt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import resource
+import sys
+import traceback
+from pathlib import Path
+
+import atheris
+
+MAX_MEMORY_BYTES = 3 * 10**9
+FRAMES = 3  # that tell one kind of failure from another
+
+SHOWING = ["grader.journal.markup", "grader.journal.page", "grader.journal.charts", "grader.course.batch.dashboard"]
+
+# What only shows is checked, and its branches lead nowhere: without it, twice as many inputs a second.
+with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip", "csv"], exclude=SHOWING):
+    from tests.fuzz import json_mutator
+    from tests.fuzz.promises import BrokenPromiseError
+    from tests.fuzz.python_targets import OF_JSON, run
+
+
+def mutate(data: bytes, most_bytes: int, seed: int) -> bytes:
+    """Changes values of JSON, or bytes."""
+    chance = random.Random(seed)
+    if chance.random() < 0.6:
+        try:
+            changed = json_mutator.mutate_line(data, chance)
+        except (ValueError, RecursionError):
+            changed = data
+        if changed != data and len(changed) <= most_bytes:
+            return changed
+    return bytes(atheris.Mutate(data, most_bytes))
+
+
+def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:
+    """Keeps an input unless another one broke the same."""
+    refused = broken.__context__ if isinstance(broken, BrokenPromiseError) else None
+    frames = traceback.extract_tb((refused or broken).__traceback__)[-FRAMES:]
+    places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
+    promise = str(broken).partition(":")[0] if isinstance(broken, BrokenPromiseError) else ""
+    kind = "\n".join([type(broken).__name__, promise, *places])
+    file = kept / f"{name}-{hashlib.sha256(kind.encode()).hexdigest()[:12]}"
+    if not file.exists():
+        file.write_bytes(data)
+        words = f"{type(broken).__name__}: {str(broken)[:500]}\n" + "\n".join(places) + "\n"
+        file.with_suffix(".txt").write_text(words, encoding="utf-8", errors="backslashreplace")
+
+
+def main() -> None:
+    """Never returns: libFuzzer ends the process."""
+    name, kept, *options = sys.argv[1:]
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+
+    def try_one(data: bytes) -> None:
+        try:
+            run(name, data)
+        except Exception as broken:
+            keep(name, data, broken, Path(kept))
+
+    mutator = {"custom_mutator": mutate} if name in OF_JSON else {}
+    again = f"{sys.executable} -m tests.fuzz.atheris_fuzz {name} {kept}"  # how libFuzzer starts itself to merge
+    atheris.Setup([again, *options], try_one, **mutator)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

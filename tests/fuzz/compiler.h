@@ -1,0 +1,60 @@
+#pragma once
+// What compilers and nm print about a student's file, and the file itself, with a line of === between them.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "grader/judge/compilation/contract.h"
+#include "grader/judge/compilation/diagnostics.h"
+#include "grader/judge/compilation/hand_in.h"
+#include "grader/judge/compilation/symbols.h"
+#include "tests/fuzz/bytes.h"
+
+namespace warplab::fuzz {
+
+inline const compilation::Contract contract = {"dot_product",
+                                               "dot_product(int const*, unsigned long)",
+                                               "void dot_product(const int*, std::size_t);",
+                                               {"dot_product_host(int const*, unsigned long)"},
+                                               {"warplab_run", "cudaMalloc(void**, unsigned long)"}};
+
+inline void require_sound(const Failure& failure) {
+    require(!failure.cause.empty() && !failure.message.empty(), "a breach has a cause and a message");
+}
+
+inline void require_places(const std::vector<compilation::Diagnostic>& found) {
+    for (const auto& one : found) {
+        require(one.line >= 0 && one.column >= 0, "a diagnostic's place is one");
+        require(one.kind == "error" || one.kind == "warning" || one.kind == "note", "a diagnostic has a kind");
+    }
+}
+
+/// Words of a compiler, the source, what the rewriter made of it, nm's output.
+inline void try_compiler(std::string_view bytes) {
+    const std::size_t size = bytes.size();
+    const std::string words = take_part(bytes), source = take_part(bytes), rewritten = take_part(bytes);
+    const std::vector<compilation::Diagnostic> all = compilation::read_diagnostics(words, "student.cu");
+    require_places(all);
+    std::vector<compilation::Diagnostic> errors = compilation::select(all, "student.cu", "error", true);
+    compilation::move_columns(errors, source, rewritten);
+    compilation::leave_out_our_names(errors, source);
+    compilation::lead_with_open_brace(errors);
+    require(errors.size() <= all.size(), "no error is added");
+    require_places(errors);
+    const std::string log = compilation::render(errors, source, 5);
+    require(log.size() <= 1000 + 20 * size, "a log is not far larger");
+    for (const auto& error : errors)
+        if (const auto breach = compilation::find_breach(error.message, compilation::source_line(source, error.line),
+                                                         error.line, contract))
+            require_sound(*breach);
+    const std::vector<compilation::Symbol> symbols = compilation::read_symbols(std::string(bytes));
+    for (const auto& symbol : symbols) require(!symbol.name.empty(), "a symbol has a name");
+    if (const auto breach = compilation::find_breach(symbols, contract, source)) require_sound(*breach);
+    const std::string plain = compilation::without_comments(source);
+    require(plain.size() == source.size(), "comments are blanked out");
+    require(std::count(plain.begin(), plain.end(), '\n') == std::count(source.begin(), source.end(), '\n'),
+            "lines stay");
+}
+
+}  // namespace warplab::fuzz

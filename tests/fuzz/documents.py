@@ -1,0 +1,224 @@
+"""Documents of JSON as anybody can have written them: reports to every export, records to journals, and the others."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from grader.course import merge
+from grader.course.batch.dashboard import make_dashboard
+from grader.course.batch.database import Row, summarise
+from grader.course.batch.feedback import redact
+from grader.course.batch.grading import settle
+from grader.course.batch.policy import Policy, choose_latest, finals, leave_out
+from grader.course.batch.suspicious import find_remarks
+from grader.course.feedback import tell_report
+from grader.course.formats import ONE_REPORT, Entry, canvas, github_log, moodle
+from grader.journal import inspection
+from grader.journal.console import UserError, read_stages
+from grader.journal.documents import from_json
+from grader.journal.journal import render
+from grader.journal.page import make_page
+from grader.journal.records import find_lab, read_records
+from grader.journal.report import Report, read_report
+from grader.journal.sweep import draw_plot, print_bars, read_sweep
+from tests.fuzz.promises import (
+    attempt,
+    refusing,
+    require,
+    require_csv,
+    require_html,
+    require_json,
+    require_printable,
+)
+from tests.python import samples
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = "vector_add"
+MAX_OUTPUT = 1_000_000  # bytes, and for each of the input's MAX_OUTPUT_PER_BYTE
+MAX_OUTPUT_PER_BYTE = 500
+MAX_PRAIRIELEARN = 1 << 20
+
+
+def require_bounded(text: str, data: bytes, where: str) -> None:
+    """The size of an output is bounded by its input's."""
+    bound = MAX_OUTPUT + MAX_OUTPUT_PER_BYTE * len(data)
+    require(len(text) <= bound, f"{where} is no larger than its report allows")
+
+
+def try_report(data: bytes, folder: Path) -> None:
+    """A report is refused, or every export of it keeps its promises."""
+    file = folder / "report.json"
+    file.write_bytes(data)
+    report = attempt(read_report, file)
+    if report is None:
+        return
+    for name, export in ONE_REPORT.items():
+        text = attempt(export, report)
+        if text is not None:
+            require_bounded(text, data, name)
+            CHECKS[name](text)
+    for name, export in (("canvas", canvas), ("moodle", moodle)):
+        filled = attempt(export, [Entry("ada", report, [report.time]), Entry("=1+1", report)])
+        if filled:
+            require_csv(filled[0], name)
+            require_bounded(filled[0], data, name)
+    token = "0123456789abcdef"
+    log = github_log(report, token)
+    require(log.startswith(f"::stop-commands::{token}\n"), "a log's commands are off")
+    require(log.find(f"::{token}::") == len(log) - len(token) - 5, "a log's commands stay off to its end")
+    require_printable(tell_report(report), "feedback")
+    page = make_page([report])
+    require_html(page, "the page")
+    require_bounded(page, data, "the page")
+    try_merging(file)
+    try_batch(data, report)
+
+
+def check_autolab(text: str) -> None:
+    """The last two lines are JSON, the others text."""
+    *lines, presentation, scores = text.removesuffix("\n").split("\n")
+    require_printable("\n".join(lines), "autolab's text")
+    require(not any(line.startswith("{") for line in lines), "autolab's text holds no other line of JSON")
+    require_json(presentation, "autolab")
+    require_json(scores, "autolab")
+
+
+def check_prairielearn(text: str) -> None:
+    """Within PrairieLearn's limit."""
+    require_json(text, "prairielearn")
+    require(len(text.encode()) <= MAX_PRAIRIELEARN, "prairielearn takes 1 MiB")
+
+
+CHECKS: dict[str, Callable[[str], Any]] = {
+    "gradescope": lambda text: require_json(text, "gradescope"),
+    "autolab": check_autolab,
+    "github": lambda text: require_json(base64.b64decode(text).decode(), "github"),
+    "prairielearn": check_prairielearn,
+}
+
+
+def try_merging(file: Path) -> None:
+    """Merged with itself and with a complete report, it gives a report or is refused."""
+    other = file.with_name("other.json")
+    other.write_text(json.dumps(samples.report(lab=LAB)))
+    for first, second in ((file, file), (file, other), (other, file)):
+        with refusing(), contextlib.redirect_stdout(io.StringIO()) as merged:
+            merge.main([str(first), str(second)])
+            read_back: Report = from_json(Report, json.loads(merged.getvalue()), "")
+            require(read_back.lab, "a merged report is a report")
+
+
+@cache
+def validator() -> Any:
+    """Of report.json."""
+    schema = json.loads((ROOT / "grader/core/report.schema.json").read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def try_batch(data: bytes, report: Report) -> None:
+    """What a batch makes of a report that its judge wrote."""
+    content = json.loads(data)
+    if not validator().is_valid(content):
+        return
+    status, detail = settle(report, missing=False)
+    row = Row("ada", "Ada", ["ada"], "2026-11-20T10:00:00Z", "the roster", [], status, detail, wall_s=0, grade=1)
+    row.points, row.most, row.pending = report.total.points, report.total.max, report.total.pending
+    row.stages = [summarise(stage) for stage in report.stages]
+    everyone = choose_latest(finals(row, Policy(), 10))
+    ids = tuple(read_stages(ROOT, LAB))
+    require_html(make_dashboard("batch", [], [row], everyone, find_remarks([row], []), ids, "secret"), "report.html")
+    redacted = redact(content)
+    shown: Report = leave_out(from_json(Report, redacted, ""), ("speed",))
+    require_printable(tell_report(shown), "feedback")
+    require_html(make_page([shown]), "feedback")
+
+
+def try_journal(data: bytes, folder: Path) -> None:
+    """Notes, a line of ===, and records: a line that cannot be read is skipped and named, the others are rendered."""
+    notes, _, records = data.rpartition(b"\n===\n")
+    (folder / "records.jsonl").write_bytes(records)
+    if notes:
+        (folder / f"{next(iter(read_stages(ROOT, LAB)))}.md").write_bytes(notes)
+    with refusing():
+        find_lab(folder / "records.jsonl")
+    with refusing():
+        made = render(ROOT, LAB, folder)
+        require_html(made.page, "the journal's page")
+        require_printable(made.markdown, "the journal's Markdown")
+        require_printable(made.result, "the journal's result")
+        require_bounded(made.page, data, "the journal's page")
+        for problem in made.problems:
+            require(len(problem) < 2000, "a problem is told in short")
+
+
+def read_lines(file: Path) -> None:
+    """Records, one a line."""
+    records = read_records(file, LAB)
+    require(all(file.name in words for words in records.skipped), "a skipped line is named")
+    for record in records.entries:
+        _ = (record.when, record.found, record.measurements)
+
+
+def read_manifest(file: Path) -> None:
+    """As if it were a lab's."""
+    place = file.with_name("labs") / "lab"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "lab.json").write_bytes(file.read_bytes())
+    read_stages(file.parent, "lab")
+
+
+def show_sweep(file: Path) -> None:
+    """A sweep as bars and as a plot."""
+    sweep = read_sweep(file)
+    print_bars(sweep, 80, "#")  # say() escapes it
+    if sweep.timed:
+        require_html(draw_plot(sweep), "a sweep's plot")
+
+
+def show_inspection(file: Path) -> None:
+    """An inspection as a page."""
+    read = inspection.read_inspection(file)
+    require_html(inspection.make_page(read), "an inspection's page")
+    require_printable(inspection.summarize(read), "an inspection's summary")
+
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    "records": read_lines,
+    "manifest": read_manifest,
+    "sweep": show_sweep,
+    "inspection": show_inspection,
+}
+
+
+def try_document(data: bytes, folder: Path) -> None:
+    """A line with a reader's name, then the text: read and shown, or refused in words that name the file."""
+    name, _, text = data.partition(b"\n")
+    reader = READERS.get(name.decode("utf-8", "replace"))
+    if reader is None:
+        return
+    file = folder / "document.json"
+    file.write_bytes(text)
+    try:
+        with refusing():
+            reader(file)
+    except UserError as error:
+        require(".json" in str(error), f"a refusal names the file: {str(error)[:100]}")
+
+
+def real_documents(name: str) -> list[Any]:
+    """Documents that the kit wrote, for each reader, and reports."""
+    if name == "records":
+        lines = (ROOT / "handouts/example-journal/records.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) | {"lab": LAB} for line in lines]
+    if name == "manifest":
+        return [json.loads(file.read_text(encoding="utf-8")) for file in sorted(ROOT.glob("labs/*/lab.json"))]
+    return [record[name] for record in real_documents("records") if name in record]

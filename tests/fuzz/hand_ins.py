@@ -1,0 +1,182 @@
+"""Hand-ins as students and course systems can make them, from bytes to statuses and outputs; no judge runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest import mock
+
+from grader.course.batch import grading
+from grader.course.batch.archive import newest_times
+from grader.course.batch.dashboard import make_dashboard
+from grader.course.batch.database import STATUSES, Graded, Row
+from grader.course.batch.gradebook import make_gradebook
+from grader.course.batch.grading import Settings, grade_submission
+from grader.course.batch.other_lab import require_own_lab
+from grader.course.batch.places import folder_name
+from grader.course.batch.policy import Policy, choose_latest, finals
+from grader.course.batch.submissions import Student, Submission, find_submissions
+from grader.course.batch.suspicious import find_remarks
+from grader.course.batch.unpack import unpack
+from grader.journal.console import read_stages
+from tests.fuzz.promises import refusing, require, require_csv, require_html, require_message
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = "vector_add"
+STAGES = tuple(read_stages(ROOT, LAB))
+HONEST = {f"{STAGES[0]}.cu": b"// honest\n"}
+MAX_NAME = 180  # bytes
+ROSTER = [
+    Student("ada", "Ada Lovelace", {"ada", "11"}),
+    Student("bob", "Bob Babbage", {"bob", "12"}),
+    Student("eve", "Eve Mallory", {"eve", "13"}),
+]
+
+
+def make_settings(folder: Path) -> Settings:
+    """A batch's settings in a folder of its own."""
+    return Settings(LAB, STAGES, ROOT, folder / "build", folder, "cpu")
+
+
+@contextlib.contextmanager
+def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
+    """Replaces the judge: each submission that gets there is graded. Yields the files by submission."""
+    judged: dict[str, dict[str, bytes]] = {}
+
+    def judge(picked: dict[str, bytes], submission: Submission, *others: object) -> None:
+        judged[submission.key] = picked
+        next(one for one in others if isinstance(one, Graded)).status = "graded"
+
+    def run_judge(*_: object) -> tuple[int, str]:
+        return 2, "No journal is rendered here."
+
+    with mock.patch.object(grading, "judge", judge), mock.patch.object(grading, "run_judge", run_judge):
+        yield judged
+
+
+def grade(found: list[Submission], folder: Path) -> tuple[list[Row], dict[str, dict[str, bytes]]]:
+    """Grades submissions without a judge, and checks each one's status. Returns rows and what reached the judge."""
+    settings, rows = make_settings(folder), []
+    with without_judge() as judged:
+        for submission in found:
+            graded = grade_submission(submission, settings)
+            require(graded.status in STATUSES, "each hand-in gets a status")
+            require(graded.status != "judge_error", f"no hand-in is our fault: {graded.detail[:200]}")
+            require((graded.status == "graded") == (submission.key in judged), "only what is judged is graded")
+            notes = submission.notes + graded.notes
+            rows.append(make_row(submission, graded, notes))
+    return rows, judged
+
+
+def make_row(submission: Submission, graded: Graded, notes: list[str]) -> Row:
+    """A row of the database, with a grade of 0 points."""
+    members, handed_in = list(submission.members), submission.handed_in
+    said = (notes, graded.status, graded.detail)
+    return Row(submission.key, submission.name, members, handed_in, submission.known_by, *said, wall_s=0, most=10)
+
+
+def require_outputs(rows: list[Row], left_out: list[str]) -> None:
+    """The gradebook and the page keep their promises for these rows."""
+    policy = Policy(due=datetime(2026, 11, 21, tzinfo=UTC), percent_per_day=10)
+    everyone = choose_latest(final for row in rows for final in finals(row, policy, 10))
+    require_csv(make_gradebook(everyone, [], STAGES), "gradebook.csv")
+    remarks = find_remarks(rows, [])
+    require_html(make_dashboard("batch", [], rows, everyone, remarks, STAGES, "secret", left_out), "report.html")
+
+
+def require_apart(found: list[Submission]) -> None:
+    """Keys and the folders that they become differ, also on file systems that fold case; nothing has two owners."""
+    folders = [folder_name(submission.key).casefold() for submission in found]
+    require(len(set(folders)) == len(folders), "each submission has a folder of its own")
+    require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one name")
+    members = [member for submission in found for member in set(submission.members)]
+    require(all(submission.key and submission.members for submission in found), "each submission has an owner")
+    require(all("\0" not in member for member in members), "an owner's id is text")
+
+
+def write_honest(folder: Path) -> None:
+    """What two students handed in through Canvas and Moodle."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        for name, content in HONEST.items():
+            made.writestr(name, content)
+    (folder / "lovelaceada_11_501_lab.zip").write_bytes(archive.getvalue())
+    moodle = folder / "Bob Babbage_12_assignsubmission_file_"
+    moodle.mkdir()
+    for name, content in HONEST.items():
+        (moodle / name).write_bytes(content)
+
+
+def name_hand_in(system: bytes, user: bytes, shown: bytes, file: bytes) -> bytes:
+    """The name that a course system gives a file of a user who chose both names: Canvas keeps letters and digits of the
+    user's name and letters, digits, dots, dashes and underscores of the file's, Moodle all but slashes."""
+    if system == b"canvas":
+        shown = bytes(c for c in shown.lower() if chr(c).isalnum() or c >= 0x80)[:60] or b"eve"
+        file = bytes(c for c in file if chr(c).isalnum() or c in b"._-" or c >= 0x80)
+        return shown + b"_" + user + b"_777_" + (file or b"x")
+    clean = [bytes(c for c in part if c not in b"/\0") for part in (shown, file)]
+    return (clean[0][:80].lstrip(b".") or b"eve") + b"_" + user + b"_assignsubmission_file_" + clean[1]
+
+
+def try_hand_in(data: bytes, folder: Path) -> None:
+    """Four lines (course system, with "99" if the roster lacks the student; shown name; file name, or "folder/file" in
+    Moodle) and the file's bytes: that student gets a status and each other student the points of their own files."""
+    system, shown, file, content = (data.split(b"\n", 3) + [b""] * 4)[:4]
+    user = b"99" if system.endswith(b"99") else b"13"
+    system = b"canvas" if system.startswith(b"canvas") else b"moodle"
+    handed_in, out = folder / "in", folder / "out"
+    handed_in.mkdir()
+    out.mkdir()
+    write_honest(handed_in)
+    inside, _, rest = file.partition(b"/")
+    target = handed_in / os.fsdecode(name_hand_in(system, user, shown, inside)[: MAX_NAME + 75])
+    if rest and system != b"canvas":
+        target.mkdir()
+        target /= os.fsdecode(bytes(c for c in rest if c not in b"/\0")[:MAX_NAME].lstrip(b".") or b"x")
+    target.write_bytes(content)
+    newest_times([target])
+    found, strangers = find_submissions(handed_in, LAB, ROSTER)
+    with refusing():
+        require_own_lab(handed_in, handed_in, found, make_settings(out))
+    rows, judged = grade(found, out)
+    require_apart(found)
+    require(len(found) > 2 or strangers, "the hand-in gets a status, or is named")
+    for student in ("ada", "bob"):
+        own = [submission for submission in found if student in submission.members]
+        require(len(own) == 1, f"{student} has one submission")
+        require(judged.get(own[0].key) == {STAGES[0]: b"// honest\n"}, f"{student}'s own files are graded")
+    for sentence in strangers:
+        require_message(sentence)
+    require_outputs(rows, strangers)
+
+
+def try_download(data: bytes, folder: Path) -> None:
+    """Everybody's hand-ins as one archive: unpacked within its folder, found, matched and graded, or refused."""
+    archive, out = folder / "download.zip", folder / "out"
+    archive.write_bytes(data)
+    out.mkdir()
+    with contextlib.redirect_stdout(io.StringIO()), refusing():
+        handed_in, left_out = unpack(archive, out, LAB)
+        for sentence in left_out:
+            require_message(sentence)
+        require_inside(handed_in, out)
+        found, strangers = find_submissions(handed_in, LAB, ROSTER)
+        require_apart(found)
+        for submission in found:
+            require(all(path.is_relative_to(handed_in) for path in submission.entries), "entries are unpacked files")
+        rows, _ = grade(found, out)
+        require_outputs(rows, strangers)
+    others = {path.name for path in folder.iterdir()} - {"download.zip", "out"}
+    require(not others, "nothing is written elsewhere")
+
+
+def require_inside(handed_in: Path, out: Path) -> None:
+    """All that was unpacked is a plain file or folder in the batch's own folder."""
+    require(handed_in.is_relative_to(out), "the hand-ins are in the batch's folder")
+    for path in handed_in.rglob("*"):
+        require(not path.is_symlink() and (path.is_file() or path.is_dir()), "only files and folders are unpacked")

@@ -1,0 +1,28 @@
+#pragma once
+// A picture's file as anybody can have written it.
+
+#include <string_view>
+
+#include "grader/core/manifest.h"
+#include "grader/io/image.h"
+#include "tests/fuzz/bytes.h"
+#include "tests/fuzz/scratch.h"
+
+namespace warplab::fuzz {
+
+inline constexpr std::size_t most_fuzzed_pixels = 100'000;
+
+inline void try_image(std::string_view bytes) {
+    const ScratchFile file("image", bytes);
+    try {
+        const Image image = read_image(file.path, most_fuzzed_pixels);
+        require(image.width > 0 && image.height > 0, "a picture has pixels");
+        require(image.pixels() <= most_fuzzed_pixels, "a picture is within the limit");
+        require(image.channels == 1 || image.channels == 3, "a picture is grey or in colours");
+        require(image.samples.size() == image.pixels() * static_cast<std::size_t>(image.channels), "it is whole");
+    } catch (const UsageError& refusal) {
+        require(std::string_view(refusal.what()).starts_with(file.path.string()), "a refusal names the file");
+    }
+}
+
+}  // namespace warplab::fuzz

@@ -1,0 +1,23 @@
+#pragma once
+// An object file as a compiler that a student's file took over can have written it.
+
+#include "grader/judge/compilation/contract.h"
+#include "grader/judge/compilation/object_file.h"
+#include "tests/fuzz/bytes.h"
+#include "tests/fuzz/compiler.h"
+
+namespace warplab::fuzz {
+
+inline void try_object_file(std::string_view bytes) {
+    std::size_t count = 0;
+    const bool is_read = compilation::visit_section_names(bytes, [&](std::string_view name) {
+        ++count;
+        require(name.size() <= 64, "a section's name is short");
+        if (const auto breach = compilation::find_section_breach(name)) require_sound(*breach);
+        return true;
+    });
+    require(!is_read || count > 0, "an object file has sections");
+    require(count <= bytes.size() / 64, "an object file has no more sections than fit");
+}
+
+}  // namespace warplab::fuzz

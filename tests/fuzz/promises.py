@@ -1,0 +1,112 @@
+"""What every text that the kit writes for people or programs must keep, whatever it was made of."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from grader.journal.console import UserError, say_error
+
+MAX_MESSAGE = 8000  # characters
+NAMES = "html head meta title style body header main section article nav h1 h2 h3 h4 p div span small strong em code "
+NAMES += "pre ul ol li dl dt dd table thead tbody tr th td a br wbr img figure figcaption details summary label input "
+NAMES += "button script svg g path line polyline rect circle text"
+TAGS = set(NAMES.split())
+OPAQUE = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)  # the kit's own
+MARKUP = re.compile(r"<(?=[a-zA-Z!?])([^\s>/]*)([^>]*)(>|$)")
+ATTRIBUTE = re.compile(r' ([a-z][\w:-]*)="([^"<>]*)"', re.IGNORECASE)
+ATTRIBUTES = re.compile(rf"({ATTRIBUTE.pattern})*", re.IGNORECASE)
+LINK = re.compile(r"(#|data:image/|https://docs\.nvidia\.com/|[\w.-]+(/|$))")  # nothing else is a link's target
+CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
+EVERY = map(chr, range(sys.maxunicode + 1))
+UNSEEN = "".join(c for c in EVERY if unicodedata.category(c) in CATEGORIES and c not in "\n\t\N{ZERO WIDTH JOINER}")
+RAW = re.compile(f"[{re.escape(UNSEEN)}]")
+FORMULA = ("=", "+", "-", "@")
+NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?|-")
+
+
+class BrokenPromiseError(Exception):
+    """An input broke a promise; the message names the promise."""
+
+
+def require(holds: object, promise: str) -> None:
+    """Raises BrokenPromiseError."""
+    if not holds:
+        raise BrokenPromiseError(promise)
+
+
+def require_printable(text: str, where: str) -> None:
+    """Raises BrokenPromiseError for a raw control or formatting character."""
+    if raw := RAW.search(text):
+        require(False, f"{where} has no raw character: U+{ord(raw[0]):04X}")
+
+
+def require_message(message: str) -> None:
+    """A message is short, and say_error prints it without raw characters."""
+    with contextlib.redirect_stderr(io.StringIO()) as shown:
+        say_error(message)
+    require(message.strip(), "a message has words")
+    require(len(message) < MAX_MESSAGE, "a message is short")
+    require_printable(shown.getvalue(), "a message")
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Takes UserError for a refusal, and checks its message."""
+    try:
+        yield
+    except UserError as error:
+        require_message(str(error))
+
+
+def attempt(call: Callable[..., Any], *arguments: Any) -> Any:
+    """The result, or None if the call refuses with UserError."""
+    with refusing():
+        return call(*arguments)
+    return None
+
+
+def require_json(text: str, where: str) -> Any:
+    """Strict JSON whose texts are printable. Returns its content."""
+
+    def refuse(constant: str) -> None:
+        raise BrokenPromiseError(f"{where} has no {constant}")
+
+    try:
+        content = json.loads(text, parse_constant=refuse)
+    except ValueError as error:
+        raise BrokenPromiseError(f"{where} is JSON: {error}") from None
+    require_printable(json.dumps(content, ensure_ascii=False), where)
+    return content
+
+
+def require_csv(text: str, where: str) -> list[list[str]]:
+    """CSV of equally long lines in which no cell is a formula, also not after a spreadsheet normalises it."""
+    try:
+        rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
+    except csv.Error as error:
+        raise BrokenPromiseError(f"{where} is CSV: {error}") from None
+    require(len({len(row) for row in rows}) <= 1, f"{where} has lines of one length")
+    for cell in (cell for row in rows for cell in row):
+        require_printable(cell, f"a cell of {where}")
+        is_formula = unicodedata.normalize("NFKC", cell).lstrip().startswith(FORMULA)
+        require(not is_formula or NUMBER.fullmatch(cell), f"a cell of {where} is no formula: {cell[:20]!r}")
+    return rows
+
+
+def require_html(text: str, where: str) -> None:
+    """A page in which each tag, attribute and link is one that the kit writes, without raw characters."""
+    require_printable(text, where)
+    for tag, attributes, end in MARKUP.findall(OPAQUE.sub("", text.removeprefix("<!doctype html>"))):
+        require(tag in TAGS, f"{where} has no tag: {tag[:20]!r}")
+        require(end and ATTRIBUTES.fullmatch(attributes), f"{where} has whole attributes: {attributes[:60]!r}")
+        for name, value in ATTRIBUTE.findall(attributes):
+            require(not name.startswith("on"), f"{where} runs nothing: {name[:20]!r}")
+            require(name not in ("href", "src") or LINK.match(value), f"{where} has no such link: {value[:40]!r}")

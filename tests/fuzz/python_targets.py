@@ -1,0 +1,40 @@
+"""All that is fuzzed in Python, by the names of the folders of python_corpus/.
+
+An input is kept in python_corpus/<target>/; test_python_targets.py replays them, atheris_fuzz.py looks for new ones.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.fuzz.documents import try_document, try_journal, try_report
+from tests.fuzz.hand_ins import try_download, try_hand_in
+from tests.fuzz.tables import try_decisions, try_gradebook, try_roster
+
+CORPUS = Path(__file__).with_name("python_corpus")
+MEMORY = Path("/dev/shm")  # a file system in memory, where there is one
+
+# Each takes any bytes and an empty folder, and raises when a promise is broken.
+TARGETS: dict[str, Callable[[bytes, Path], None]] = {
+    "hand_in": try_hand_in,
+    "download": try_download,
+    "roster": try_roster,
+    "gradebook": try_gradebook,
+    "decisions": try_decisions,
+    "export": try_report,
+    "journal": try_journal,
+    "document": try_document,
+}
+OF_JSON = ("export", "journal", "document")  # whose inputs are lines of JSON
+
+
+def run(name: str, data: bytes) -> None:
+    """Tries one input of a target. Raises what it must not."""
+    folder = tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None)
+    try:
+        TARGETS[name](data, Path(folder))
+    finally:
+        shutil.rmtree(folder)

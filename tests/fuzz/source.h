@@ -1,0 +1,20 @@
+#pragma once
+// A student's file before any compiler reads it: as a hand-in, and through the rewriter of the CPU backend.
+
+#include "grader/judge/compilation/hand_in.h"
+#include "tests/cpu/rewriter/fuzz.h"
+#include "tests/fuzz/bytes.h"
+#include "tests/fuzz/scratch.h"
+
+namespace warplab::fuzz {
+
+inline void try_source(std::string_view bytes) {
+    const ScratchFile file("source", bytes);
+    const compilation::HandIn hand_in = compilation::read_hand_in(file.path);
+    require(hand_in.text.size() <= bytes.size(), "a hand-in's text is no larger than the file");
+    require(hand_in.failure || !hand_in.text.empty(), "an empty file is refused");
+    require(!hand_in.failure || !hand_in.failure->cause.empty(), "a refusal has a cause");
+    rewriter::test::check_promises(std::string(bytes));
+}
+
+}  // namespace warplab::fuzz

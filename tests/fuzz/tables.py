@@ -1,0 +1,159 @@
+"""Rosters, marks, gradebooks and decisions as instructors and course systems can give them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shlex
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from unittest import mock
+
+from grader.course.batch import outputs
+from grader.course.batch.__main__ import main as run_batch
+from grader.course.batch.database import Database, Graded
+from grader.course.batch.grading import summary_of
+from grader.course.batch.marks import read_marks
+from grader.course.batch.opened import DATABASE
+from grader.course.batch.outputs import all_finals, write_outputs
+from grader.course.batch.submissions import Submission, identify, read_roster, split_team, students_by_alias
+from grader.course.formats import Entry, canvas, compare_maxima, moodle, tell_new
+from grader.journal.report import Report, Total
+from tests.fuzz.hand_ins import LAB, STAGES, make_settings
+from tests.fuzz.promises import (
+    attempt,
+    refusing,
+    require,
+    require_csv,
+    require_html,
+    require_message,
+    require_printable,
+)
+from tests.python import samples
+
+MAX_POINTS = 10
+
+
+def make_submissions() -> list[Submission]:
+    """Three submissions with keys and names as course systems write them."""
+    found = [Submission("11", "lovelaceada", [], ["11"]), Submission("bob-cy", "", [], ["bob-cy"])]
+    return [*found, Submission("13", "Eve Mallory", [], ["13"], team="eve-ada")]
+
+
+def try_roster(data: bytes, folder: Path) -> None:
+    """A roster is refused in words, or tells each submission's owners apart."""
+    file = folder / "roster.csv"
+    file.write_bytes(data)
+    with refusing():
+        roster = read_roster(file)
+        ids = [student.id for student in roster]
+        require(len(set(ids)) == len(ids), "a student is on the roster once")
+        found = make_submissions()
+        identify(found, roster)
+        for submission in found:
+            require(submission.members, "a submission has an owner")
+        split_team("-".join(ids[:8]), set(students_by_alias(roster)))
+    with refusing():
+        for mark in read_marks(file, MAX_POINTS):
+            require(0 <= mark.points <= MAX_POINTS, "marks are within the maximum")
+
+
+def make_entries() -> list[Entry]:
+    """Reports of three students; one has no points yet."""
+    reports = [Report(lab=LAB, total=Total(points, MAX_POINTS, 2)) for points in (7.5, 0, 10)]
+    reports[1].total.without_score = 1
+    return [
+        Entry("u001x", reports[0], ["One day late."], ["Seán O'Brien", "34", "7429"]),
+        Entry("u002x", reports[1], [], ["Zoë Müller-Lüdenscheidt"]),
+        Entry("=u003x", reports[2], ["+1"], ["José María García Márquez"]),
+    ]
+
+
+def try_gradebook(data: bytes, folder: Path) -> None:
+    """A line with the assignment's title, then a gradebook: filled in, with all of its cells as safe text."""
+    title, _, table = data.partition(b"\n")
+    column, text = title.decode("utf-8", "replace"), table.decode("utf-8", "replace")
+    entries = make_entries()
+    for filled in (attempt(canvas, entries, text, column), attempt(moodle, entries, text)):
+        if filled:
+            require_csv(filled[0], "the gradebook")
+            require(set(filled[1]) <= {entry.student for entry in entries}, "only our students are missing")
+    for said in (
+        attempt(tell_new, entries, text, column),
+        attempt(compare_maxima, entries, "canvas", text, column),
+        attempt(compare_maxima, entries, "moodle", text),
+    ):
+        for sentence in said or []:
+            require_message(sentence)
+
+
+@cache
+def kept_batch() -> bytes:
+    """The database of a small graded batch."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        settings = make_settings(folder)
+        database = Database(folder / DATABASE)
+        facts = {"lab": LAB, "stages": STAGES, "root": str(settings.root), "build": str(settings.build)}
+        database.set_facts(settings=facts | {"folder": place, "backend": "cpu"}, secret="secret")
+        found = [Submission(key, key.title(), [folder / key], [key], "2026-11-20T10:00:00Z") for key in ("ada", "bob")]
+        database.enter(found)
+        for key in ("ada", "bob"):
+            stages = [samples.stage(stage, stage, score=samples.score()) for stage in STAGES]
+            report = samples.report(lab=LAB, stages=stages)
+            graded = Graded(key, "graded", report=json.dumps(report))
+            database.keep(graded, *summary_of(graded, "hash"))
+        database.close()
+        return (folder / DATABASE).read_bytes()
+
+
+def try_decisions(data: bytes, folder: Path) -> None:
+    """Lines of the instructor's words for a batch, e.g. `points --student ada --points 7 --reason late`: each is done
+    or refused, and the outputs keep their promises. `--from marks.csv` reads the
+    lines behind `===`."""
+    words, _, table = data.partition(b"\n===\n")
+    (folder / DATABASE).write_bytes(kept_batch())
+    (folder / "marks.csv").write_bytes(table)
+    for line in words.decode("utf-8", "replace").splitlines()[:8]:
+        decide(line, folder)
+    database = Database(folder / DATABASE)
+    for final in all_finals(database, make_settings(folder)):
+        require(final.points is None or 0 <= final.points < 1e300, "points are a number of 0 or more")
+    with refusing(), mock.patch.object(outputs, "find_alike", lambda *_: []):  # decisions make nothing similar
+        write_outputs(database, make_settings(folder))
+        require_csv((folder / "gradebook.csv").read_bytes().decode(), "gradebook.csv")
+        require_html((folder / "report.html").read_text(encoding="utf-8"), "report.html")
+        for page in (folder / "feedback").glob("*/index.html"):
+            require_html(page.read_text(encoding="utf-8"), "feedback")
+    database.close()
+
+
+VERBS = ("due", "without", "extend", "points", "override", "export", "status")
+
+
+def decide(line: str, folder: Path) -> None:
+    """Runs one of the batch's verbs that start nothing."""
+    try:
+        verb, *arguments = shlex.split(line)
+    except ValueError:
+        return
+    arguments = [str(folder / "marks.csv") if word == "marks.csv" else word for word in arguments]
+    if verb not in VERBS or any(word.startswith(("--o", "--from=", "--g", "/")) for word in arguments):
+        return
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), refusing():
+        if run_or_exit([verb, str(folder), *arguments]) and verb != "export":
+            require_printable(said.getvalue(), "what the batch says")
+
+
+def run_or_exit(arguments: Sequence[str]) -> bool:
+    """Runs a command. False if argparse ends it for a wrong option."""
+    try:
+        require(run_batch(arguments) in (0, 1), "the exit status is 0 or 1")
+    except SystemExit as ended:
+        require(ended.code in (0, 2), "a wrong option is misuse")
+        return False
+    return True

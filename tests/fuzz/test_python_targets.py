@@ -1,0 +1,92 @@
+"""What Python reads from others, on the kept inputs and changes of them; `make soak` tries many more, with atheris."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from tests.fuzz import documents, json_mutator, promises, python_targets
+from tests.fuzz.python_targets import CORPUS, OF_JSON, TARGETS, run
+
+CHANGED = 150  # of each target's inputs
+
+
+def kept_inputs(name: str) -> list[bytes]:
+    """The target's corpus."""
+    return [file.read_bytes() for file in sorted((CORPUS / name).iterdir())]
+
+
+def change_bytes(data: bytes, chance: random.Random) -> bytes:
+    """The input with a piece removed, doubled or overwritten."""
+    at = chance.randrange(len(data) + 1)
+    end = min(len(data), at + chance.randrange(40))
+    piece = chance.choice(
+        (b"", data[at:end] * 2, b"\xff", b"\x00", b"\n", b"\x1b[2J", b"_11_", b'"', b"=1+1", b"9" * 400)
+    )
+    return data[:at] + piece + data[end:]
+
+
+def change(name: str, data: bytes, chance: random.Random) -> bytes:
+    """An input near one that is kept."""
+    if name in OF_JSON and chance.random() < 0.7:
+        try:
+            return json_mutator.mutate_line(data, chance)
+        except (ValueError, RecursionError):
+            pass
+    return change_bytes(data, chance)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_kept_inputs_break_no_promise(name: str) -> None:
+    for data in kept_inputs(name):
+        run(name, data)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_inputs_near_them_break_no_promise(name: str) -> None:
+    chance, kept = random.Random(1), kept_inputs(name)
+    for _ in range(CHANGED // 10 if name == "decisions" else CHANGED):
+        run(name, change(name, chance.choice(kept), chance))
+
+
+def test_each_target_has_its_folder() -> None:
+    assert {folder.name for folder in CORPUS.iterdir()} == set(TARGETS)
+
+
+def test_documents_of_the_kit_are_read_and_shown(tmp_path) -> None:
+    for name, read in documents.READERS.items():
+        for number, document in enumerate(documents.real_documents(name)):
+            file = tmp_path / f"{name}{number}.json"
+            file.write_text(json.dumps(document))
+            read(file)
+
+
+def test_a_broken_promise_is_seen(monkeypatch) -> None:
+    monkeypatch.setitem(python_targets.TARGETS, "roster", lambda data, folder: promises.require(len(data) < 9, "short"))
+    with pytest.raises(promises.BrokenPromiseError, match="short"):
+        run("roster", b"a roster")
+        run("roster", b"a longer roster")
+
+
+@pytest.mark.parametrize(
+    "page", ["<p><b>x</b></p>", '<p onclick="x">', "<p title=x>", '<a href="javascript:x">', "\u202e", "<!--", "<p"]
+)
+def test_pages_that_break_a_promise_are_seen(page: str) -> None:
+    promises.require_html('<p class="a">&lt;b&gt;</p><style>a>b{}</style>', "a page")
+    with pytest.raises(promises.BrokenPromiseError):
+        promises.require_html(page, "a page")
+
+
+@pytest.mark.parametrize("cell", ["=1+1", " =1", "\uff1d1", "@x", "-x", "+1+1", "\x1b"])
+def test_cells_that_break_a_promise_are_seen(cell: str) -> None:
+    promises.require_csv("a,-1.5,'=1,-\n", "a table")
+    with pytest.raises(promises.BrokenPromiseError):
+        promises.require_csv(f"{cell}\n", "a table")
+
+
+def test_text_that_is_no_json_is_seen() -> None:
+    for text in ("{", '{"a": NaN}', '"\\u202e"'):
+        with pytest.raises(promises.BrokenPromiseError):
+            promises.require_json(text, "a document")
