@@ -1,9 +1,19 @@
-// Bomb: keeps all processors busy in every untimed step, each time for a little less than its limit.
+// Bomb: keeps the compiler and all processors busy, in every untimed step for a little less than its limit.
 #include <chrono>
 #include <thread>
 #include <vector>
 
 #include "labs/dot_product/lab.h"
+
+template <int depth, unsigned path>
+struct Tree {
+    static constexpr unsigned value = Tree<depth - 1, 2 * path>::value + Tree<depth - 1, 2 * path + 1>::value;
+};
+template <unsigned path>
+struct Tree<0, path> {
+    static constexpr unsigned value = 1;
+};
+constexpr unsigned leaves = Tree<16, 1>::value;
 
 static void spin() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
@@ -12,7 +22,7 @@ static void spin() {
 }
 
 static void spin_on_all() {
-    std::vector<std::thread> threads(32);
+    std::vector<std::thread> threads(leaves / 2048);
     for (std::thread& thread : threads) thread = std::thread(spin);
     for (std::thread& thread : threads) thread.join();
 }

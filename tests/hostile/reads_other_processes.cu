@@ -29,7 +29,7 @@ static void look_at(const std::string& process) {
                holds("/proc/" + process + "/" + name, "@BUILD@") || holds("/proc/" + process + "/" + name, "@OUTSIDE@");
     for (const char* name : {"cwd", "exe", "root", "fd/0", "fd/1", "ns/user"})
         seen = seen || readlink(("/proc/" + process + "/" + name).c_str(), target, sizeof target) > 0;
-    std::puts(seen ? "REACHED" : "refused");
+    if (seen) std::puts("REACHED");
 }
 
 static void look_at_all() {
@@ -39,6 +39,7 @@ static void look_at_all() {
     while (const dirent* entry = processes ? readdir(processes) : nullptr)
         if (std::atoi(entry->d_name) > 1 && std::atoi(entry->d_name) != own) look_at(entry->d_name);
     if (processes) closedir(processes);
+    std::puts("refused");
 }
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -58,7 +58,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     printed = run.stdout + run.stderr
     if "needs a sandbox" in run.stderr:
         pytest.skip("no sandbox can be had here")
-    assert report.exists(), printed
+    assert report.exists(), f"status {run.returncode}: {printed}"
     return json.loads(report.read_text()), printed
 
 
