@@ -2,7 +2,9 @@
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the least and the most), and under `uid` and `cuda` what differs there. The `slow` ones run with
+`points` (or the minimum and the maximum), and under `uid` and `cuda` what differs there. `twice`: the file is graded
+twice and finds what it left behind, if anything is left. `open`: the attack still works, and SANDBOX.md lists it.
+`speed_at_most`: the maximum of speed points on a GPU. The `slow` ones run with
 WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
 folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
@@ -11,11 +13,12 @@ folder, another student's folder, a port that somebody listens on, and a name by
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -55,7 +58,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     printed = run.stdout + run.stderr
     if "needs a sandbox" in run.stderr:
         pytest.skip("no sandbox can be had here")
-    assert report.exists(), printed
+    assert report.exists(), f"status {run.returncode}: {printed}"
     return json.loads(report.read_text()), printed
 
 
@@ -114,6 +117,21 @@ def grade_honest(folder: Path, gone: Sequence[str]) -> None:
     assert stage["score"]["correctness"] == stage["score"]["correctness_max"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def judges_keys() -> Iterator[None]:
+    """Put a key into the keyrings that the judge has, as somebody with a Kerberos ticket does."""
+    if os.uname().machine != "x86_64":
+        yield
+        return
+    add_key, keyctl, revoke = 248, 250, 3
+    libc = ctypes.CDLL(None)
+    session_and_user = (-3, -4)
+    keys = [libc.syscall(add_key, b"user", b"warplab-canary", b"ticket", 6, ring) for ring in session_and_user]
+    yield
+    for key in keys:
+        libc.syscall(keyctl, revoke, key)
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
 def test_technique(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
@@ -137,6 +155,8 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
         server.settimeout(0.05)
         source = prepare(entry, tmp_path, name, server.getsockname()[1])
         report, printed = grade(source, tmp_path, gone, entry)
+        if entry.get("twice"):
+            report, printed = grade(source, tmp_path, gone, entry)
         with pytest.raises(TimeoutError):
             server.accept()
     assert report["sandbox"] in one_of(level)
@@ -147,14 +167,23 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     least, most = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
     assert least - 1e-9 <= earned(stage) <= most + 1e-9, printed
     assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], printed
-    assert "REACHED" not in stage["output"]
-    if '"refused"' in source.read_text() and stage["checks"]:
+    assert ("REACHED" in stage["output"]) == ("open" in entry), stage["output"]
+    assert_speed(entry, stage)
+    if '"refused"' in source.read_text() and stage["checks"] and "open" not in entry:
         assert "refused" in stage["output"]
     assert_nothing_got_out(report, printed)
     assert not left_running(name)
     assert [file.name for file in (tmp_path / "outside").iterdir()] == ["another_student.cu"]
     if entry.get("honest_next"):
         grade_honest(tmp_path, gone)
+
+
+def assert_speed(entry: dict, stage: dict) -> None:
+    """A slow submission gets no more speed points than its real time is worth, or its timing is not accepted."""
+    if BACKEND != "cuda" or "speed_at_most" not in entry or stage["verdict"] != "passed":
+        return
+    assert not stage["score"]["speed_pending"], stage["score"]
+    assert stage["score"]["speed"] <= entry["speed_at_most"], stage["measurements"]
 
 
 def assert_nothing_got_out(report: dict, printed: str) -> None:

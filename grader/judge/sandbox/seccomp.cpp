@@ -1,6 +1,7 @@
 #include "grader/judge/sandbox/seccomp.h"
 
 #include <asm/ioctls.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/prctl.h>
 #include <sched.h>
@@ -32,7 +33,7 @@ constexpr auto memory_calls =
 
 constexpr auto file_calls =
     "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 open openat openat2 creat close "
-    "close_range dup dup2 dup3 fcntl fcntl64 lseek _llseek stat fstat lstat newfstatat statx statfs fstatfs "
+    "close_range dup dup2 dup3 lseek _llseek stat fstat lstat newfstatat statx statfs fstatfs "
     "access faccessat faccessat2 readlink readlinkat getdents getdents64 getcwd chdir fchdir rename renameat "
     "renameat2 unlink unlinkat mkdir mkdirat rmdir truncate ftruncate fsync fdatasync chmod fchmod fchmodat "
     "umask utime utimes utimensat futimesat fadvise64 flock pipe pipe2 poll ppoll select pselect6 eventfd "
@@ -63,6 +64,11 @@ constexpr std::initializer_list<int> prctl_options = {
     PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ,   PR_CAPBSET_DROP,   PR_CAP_AMBIENT,
     PR_GET_SECUREBITS,   PR_SET_SECUREBITS,   PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, PR_SET_THP_DISABLE,
     PR_GET_THP_DISABLE,  PR_GET_SECCOMP,      0x53564d41 /* PR_SET_VMA, newer than some headers: names of memory */};
+
+/// Of fcntl, what concerns the caller alone: no signals about other processes' accesses, no leases, no pipe's size.
+constexpr std::initializer_list<int> fcntl_commands = {
+    F_DUPFD,  F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,      F_GETFL,      F_SETFL,     F_GETLK,    F_SETLK,
+    F_SETLKW, F_OFD_GETLK,     F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS};
 
 /// What isatty() and its kin ask of a descriptor.
 constexpr std::initializer_list<unsigned> terminal_requests = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX};
@@ -133,6 +139,8 @@ void allow_common(Builder& filter) {
     for (const char* names : {memory_calls, file_calls, time_calls, signal_calls, process_calls}) filter.allow(names);
     for (const int option : prctl_options)
         filter.allow("prctl", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option))});
+    for (const int command : fcntl_commands)
+        filter.allow("fcntl", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(command))});
 }
 
 void allow_compiling(Builder& filter) {

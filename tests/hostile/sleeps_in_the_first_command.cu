@@ -1,0 +1,18 @@
+// Cheat: takes long for the first command of each process, so that all the others look short beside it.
+#include <unistd.h>
+
+#include "labs/dot_product/lab.h"
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    static bool slept = false;
+    if (!slept) sleep(3);
+    slept = true;
+    if (n > (1u << 20)) usleep(200000);  // slower than the CPU
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}

@@ -1,0 +1,93 @@
+"""A submission that only takes processor time does not cost its neighbour points, on the same core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.test_hostile import BACKEND, HONEST, failures, grade, left_running
+from tests.hostile.test_killed_judge import AT_BOTH_LEVELS, start_judge, wait_until
+
+SPINS = r"""
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <system_error>
+#include <thread>
+
+#include "labs/dot_product/lab.h"
+
+static void spin() {
+    prctl(PR_SET_NAME, "@NAME@");
+    for (volatile unsigned long turns = 0;; turns = turns + 1) {
+    }
+}
+
+static bool begin() {
+    for (int i = 0; i < 200; ++i)
+        if (fork() == 0) {
+            setsid();  // the scheduler gives each session a share
+            spin();
+        }
+    for (int i = 0; i < 50; ++i) try {
+            std::thread(spin).detach();
+        } catch (const std::system_error&) {
+        }
+    return true;
+}
+
+void dot_product_prepare(std::size_t) {
+    static const bool begun = begin();
+    sleep(begun ? 14 : 0);  // below the limit, for every dataset
+}
+
+void dot_product(const int*, const int*, int*, std::size_t, void*) {}
+"""
+TAKES_THE_COMPILER_SECONDS = """
+template <int depth, unsigned path>
+struct Tree {
+    static constexpr unsigned leaves = Tree<depth - 1, 2 * path>::leaves + Tree<depth - 1, 2 * path + 1>::leaves;
+};
+template <unsigned path>
+struct Tree<0, path> {
+    static constexpr unsigned leaves = 1;
+};
+static_assert(Tree<14, 1>::leaves == 16384);
+"""
+
+pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="a GPU has one judge at a time")
+
+
+@pytest.fixture
+def one_core() -> Iterator[None]:
+    """Everything that the test starts shares a core."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.mark.usefixtures("one_core")
+@AT_BOTH_LEVELS
+def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: Path) -> None:
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    name = f"n{tmp_path.stat().st_ino % 10**9}"
+    (tmp_path / "spinner").mkdir()
+    source = tmp_path / "spinner" / "spins.cu"
+    source.write_text(SPINS.replace("@NAME@", name))
+    neighbour = tmp_path / "honest.cu"
+    neighbour.write_text(f"{HONEST.read_text()}{TAKES_THE_COMPILER_SECONDS}// {name}: compiled here, too\n")
+    spinner = start_judge(source, gone)
+    try:
+        assert wait_until(lambda: len(left_running(name)) > 40, 60), "the threads never ran"
+        report, printed = grade(neighbour, tmp_path, gone)
+    finally:
+        spinner.terminate()
+        spinner.wait()
+    stage = report["stages"][0]
+    assert stage["verdict"] == "passed" and not failures(stage), printed
+    assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed
