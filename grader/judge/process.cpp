@@ -188,7 +188,8 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
 File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
-    user->kill_all();  // what a judge that was itself killed left behind
+    user->kill_all();  // what an older judge left behind
+    user->kill_all_with_the_judge();
     launch.uid = user->id();
     launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
     launch.no_new_privileges = true;
@@ -319,7 +320,7 @@ void Process::State::read_rest() {
 void Process::State::kill() {
     if (collected) return;
     if (budget && !group) result.cpu_s = sandbox::processor_time(child).used_s;  // wait4 counts what ended by itself
-    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
+    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();                   // root without CAP_KILL
     collect();
 }
 

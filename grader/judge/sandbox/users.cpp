@@ -36,6 +36,35 @@ int lock_user(uid_t id) {
     return -1;
 }
 
+/// Kills every process of a user and ends. As that user, kill(-1) reaches exactly its processes, at once, so that none
+/// can fork away. All three ids must have changed: with a real id of root it would reach everybody's.
+[[noreturn]] void kill_as(uid_t id) {
+    if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
+        syscall(SYS_setresuid, id, id, id) != 0)
+        _exit(1);
+    uid_t real = 0, effective = 0, saved = 0;
+    getresuid(&real, &effective, &saved);
+    if (real != id || effective != id || saved != id || id < first_user || id > last_user) _exit(1);
+    ::kill(-1, SIGKILL);
+    _exit(0);
+}
+
+/// The guard holds nothing else: no lock, no pipe of another guard's, no terminal.
+[[noreturn]] void guard_user(uid_t id, int released) {
+    setsid();
+    if (dup2(released, 0) != 0 || syscall(SYS_close_range, 1u, ~0u, 0) != 0) _exit(1);
+    char byte;
+    while (read(0, &byte, 1) < 0 && errno == EINTR) {
+    }
+    kill_as(id);
+}
+
+void wait_for(pid_t child) {
+    int status;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+}
+
 }  // namespace
 
 UnusedUser UnusedUser::take(int slot) {
@@ -47,36 +76,36 @@ UnusedUser UnusedUser::take(int slot) {
     throw std::runtime_error("all user ids for sandboxes are taken");
 }
 
-UnusedUser::UnusedUser(UnusedUser&& other) noexcept : id_(other.id_), lock_(other.lock_) { other.lock_ = -1; }
+UnusedUser::UnusedUser(UnusedUser&& other) noexcept : id_(other.id_), lock_(-1) { *this = std::move(other); }
 
 UnusedUser& UnusedUser::operator=(UnusedUser&& other) noexcept {
     std::swap(id_, other.id_);
     std::swap(lock_, other.lock_);
+    std::swap(held_by_the_judge_, other.held_by_the_judge_);
+    std::swap(guard_, other.guard_);
     return *this;
 }
 
 UnusedUser::~UnusedUser() {
+    if (held_by_the_judge_ >= 0) close(held_by_the_judge_);
+    wait_for(guard_);
     if (lock_ >= 0) close(lock_);
 }
 
 void UnusedUser::kill_all() const {
-    // As that user, kill(-1) reaches exactly its processes, at once, so that none can fork away. All three ids must
-    // have changed: with a real id of root it would reach everybody's.
     const pid_t killer = fork();
-    if (killer == 0) {
-        const uid_t id = id_;
-        if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
-            syscall(SYS_setresuid, id, id, id) != 0)
-            _exit(1);
-        uid_t real = 0, effective = 0, saved = 0;
-        getresuid(&real, &effective, &saved);
-        if (real != id || effective != id || saved != id || id < first_user || id > last_user) _exit(1);
-        ::kill(-1, SIGKILL);
-        _exit(0);
-    }
-    int status;
-    while (killer > 0 && waitpid(killer, &status, 0) < 0 && errno == EINTR) {
-    }
+    if (killer == 0) kill_as(id_);
+    wait_for(killer);
+}
+
+void UnusedUser::kill_all_with_the_judge() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot make a pipe: {}", strerror(errno)));
+    guard_ = fork();
+    if (guard_ == 0) guard_user(id_, ends[0]);
+    close(ends[0]);
+    held_by_the_judge_ = ends[1];
+    if (guard_ < 0) throw std::runtime_error(fmt::format("cannot make a process: {}", strerror(errno)));
 }
 
 }  // namespace warplab::sandbox

@@ -19,10 +19,15 @@ class UnusedUser {
     /// Kills every process of this user, wherever it went.
     void kill_all() const;
 
+    /// Kills them, too, when the judge itself is killed before this is destroyed. Throws std::runtime_error.
+    void kill_all_with_the_judge();
+
   private:
     UnusedUser(uid_t id, int lock) : id_(id), lock_(lock) {}
     uid_t id_;
     int lock_;
+    int held_by_the_judge_ = -1;  // of a pipe: when nobody holds it any more, the guard goes to work
+    pid_t guard_ = -1;
 };
 
 }  // namespace warplab::sandbox
