@@ -95,11 +95,21 @@ void add_listed(std::vector<fs::path>& folders, std::string list) {
 }
 
 /// The lines between "search starts here:" and "End of search list."
-void add_includes(std::vector<fs::path>& folders, const std::string& words) {
+std::vector<fs::path> include_folders(const std::string& words) {
+    std::vector<fs::path> folders;
     const std::size_t begin = words.find("search starts here:");
     std::stringstream lines(words.substr(std::min(begin, words.size())));
     for (std::string line; std::getline(lines, line) && !line.starts_with("End of search list");)
-        if (line.starts_with(" /")) add(folders, line.substr(1));
+        if (line.starts_with(" /")) folders.push_back(real(line.substr(1)));
+    return folders;
+}
+
+const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/null"};
+
+/// A wrapper that only leads to the driver, as a cache does, is left out. One that tells it where its files are is
+/// needed; a single file of it is shown.
+bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
+    return is_script(real(found)) && include_folders(ask(driver, show_search)) != include_folders(words);
 }
 
 std::vector<fs::path> home_folders() {
@@ -115,7 +125,7 @@ std::vector<fs::path> home_folders() {
 CompilerPlaces gcc_places(const fs::path& found) {
     if (found.empty() || is_of_system(found)) return {found, {}};
     CompilerPlaces places;
-    const std::string words = ask(found, {"-E", "-v", "-x", "c++", "/dev/null"});
+    const std::string words = ask(found, show_search);
     const std::string search = ask(found, {"-print-search-dirs"});
     const std::string install = line_after(search, "install: ");
     places.program = driver_of(found, words, install);
@@ -125,7 +135,11 @@ CompilerPlaces gcc_places(const fs::path& found) {
     add(places.folders, install);
     add_listed(places.folders, line_after(search, "programs: "));
     add_listed(places.folders, line_after(search, "libraries: "));
-    add_includes(places.folders, words);
+    for (const fs::path& folder : include_folders(words)) add(places.folders, folder);
+    if (wrapper_is_needed(found, places.program, words)) {
+        places.program = real(found);
+        add(places.folders, places.program);
+    }
     return places;
 }
 
