@@ -104,6 +104,16 @@ TEST_F(Compilers, WrapperThatFindsItsCompilerOnThePathIsFollowedToo) {
     EXPECT_EQ(gcc_places(script("g++", answers(prefix, "x86_64-conda-linux-gnu-g++"))).program, driver);
 }
 
+TEST_F(Compilers, WrapperThatSaysWhereFilesAreIsKept) {
+    if (access("/usr/bin/g++", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/g++";
+    folders({"extra/include", "private"});
+    const fs::path include = home_ / "extra/include";
+    const fs::path wrapper = script("bin/g++", fmt::format("exec /usr/bin/g++ -isystem {} \"$@\"", include.string()));
+    const CompilerPlaces places = gcc_places(wrapper);
+    EXPECT_EQ(places.program, wrapper);
+    EXPECT_THAT(places.folders, UnorderedElementsAre(include, wrapper));
+}
+
 TEST_F(Compilers, ScriptThatNamesNoCompilerIsNone) {
     EXPECT_EQ(gcc_places(script("g++", "echo hello")).program, "");
     EXPECT_EQ(nvcc_places(script("nvcc", "echo hello")).program, "");

@@ -109,7 +109,9 @@ const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/nul
 /// A wrapper that only leads to the driver, as a cache does, is left out. One that tells it where its files are is
 /// needed; a single file of it is shown.
 bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
-    return is_script(real(found)) && include_folders(ask(driver, show_search)) != include_folders(words);
+    if (!is_script(real(found))) return false;
+    const std::vector<fs::path> of_driver = include_folders(ask(driver, show_search));
+    return !of_driver.empty() && of_driver != include_folders(words);
 }
 
 std::vector<fs::path> home_folders() {
