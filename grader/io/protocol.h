@@ -7,7 +7,7 @@
 
 namespace warplab::protocol {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // in the runner: requests come from here
 inline constexpr int status_fd = 4;                 // its StatusPage
@@ -27,7 +27,9 @@ enum class Transport : std::uint32_t {
 
 struct Buffer {
     std::uint32_t transport;
-    std::uint32_t is_input;      // mapped read-only where the transport can
+    std::uint32_t is_input;     // holds data before a call
+    std::uint32_t is_constant;  // and the call must not write it
+    std::uint32_t reserved;
     std::uint64_t mapped_bytes;  // of the whole allocation
     std::uint64_t offset;        // of slot 0 in it
     std::uint64_t stride;        // from a slot to the next
@@ -50,6 +52,14 @@ struct Request {
     std::uint32_t timed;             // measure with events; no diagnostics that cost time
 };
 
+/// What the CPU backend's runtime saw of a call. The sanitizer fills all but the digest, and only when it is on.
+struct Observed {
+    std::uint32_t findings;       // that the process has sent so far
+    std::uint32_t disturbances;   // how often the runtime's signal handlers were replaced
+    std::uint64_t launch_digest;  // of the different launches: kernel, grid, block, shared memory
+    std::uint64_t read_bytes[max_buffers], written_bytes[max_buffers];  // of each buffer, each byte once
+};
+
 struct Answer {
     std::uint32_t magic, version;
     Ask ask;
@@ -62,7 +72,9 @@ struct Answer {
     std::uint64_t host_bytes;     // run: most device-to-host bytes in one call
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
+    Observed observed;            // run
     char message[512];
+    std::uint64_t seal;  // seal.h
 };
 
 }  // namespace warplab::protocol

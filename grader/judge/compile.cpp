@@ -48,7 +48,7 @@ struct Job {
     Backend backend;
     Words defines;
     SandboxLevel level;
-    bool for_tools;
+    bool for_tools, fast;
     Words libraries;
     double limit_s;
     std::shared_ptr<Budget> budget;
@@ -63,6 +63,7 @@ struct Job {
           backend(request.backend),
           level(request.level),
           for_tools(request.for_tools),
+          fast(request.fast),
           libraries(request.libraries),
           limit_s(request.limit_s > 0 ? request.limit_s : usual_limit_s(request.backend)),
           budget(request.budget) {
@@ -81,6 +82,10 @@ struct Job {
         return job;
     }
 };
+
+/// On the CPU backend one program is both checked and run under the sanitizer, so that no code can tell by how it was
+/// compiled which of the two it is.
+Flags hook_flags(const Job& job) { return job.fast ? fast_cpu_flags() : check_mode_flags(); }
 
 /// How one step, or all of them, went.
 struct Outcome {
@@ -279,6 +284,8 @@ class Compiler {
         Outcome outcome = make_object();
         if (!outcome.passed()) return outcome;
         if (Outcome checked = check_contract(); !checked.passed()) return checked;
+        if (job_.backend == Backend::cpu)
+            if (Outcome hidden = hide_symbols(); !hidden.passed()) return hidden;
         if (Outcome linked = link(); !linked.passed()) return linked;
         return outcome;
     }
@@ -374,7 +381,7 @@ class Compiler {
         if (Outcome rewritten = rewrite(); !rewritten.passed()) return rewritten;
         Words command = {find_cxx().string()};
         add(command, student_cpu_flags());
-        if (job_.for_tools) add(command, check_mode_flags());
+        add(command, hook_flags(job_));
         add(command, job_.defines);
         add(command, harness_.includes);
         add(command, {"-include", "cuda_runtime.h", "-c", "student.cpp", "-o", "student.o"});
@@ -442,9 +449,24 @@ class Compiler {
         return breach ? failed(*breach) : Outcome{};
     }
 
+    /// Nothing that the file defines is seen by other objects or libraries but the contract's functions: it cannot put
+    /// a function of its own in the place of one that the grader calls.
+    Outcome hide_symbols() const {
+        Words command = {"objcopy"};
+        for (const std::string& name : harness_.contract.offered) command.push_back("--keep-global-symbol=" + name);
+        add(command, {"student.o", "offered.o"});
+        const Ended ended = run(command, policy_);
+        if (auto end = explain_end(ended)) return *end;
+        if (ended.status != 0)
+            return broken(cause::internal, "objcopy does not take the object file: " + ended.output, "");
+        return Outcome{};
+    }
+
+    /// The harness comes first: its orders are taken before any code of the submission runs.
     Outcome link() const {
-        Words command = {find_cxx().string(), "-o", "runner", "student.o"};
+        Words command = {find_cxx().string(), "-o", "runner"};
         for (const auto& part : harness_.link) command.push_back(part.string());
+        command.push_back(job_.backend == Backend::cpu ? "offered.o" : "student.o");
         add(command, link_flags(job_.backend));
         add(command, library_flags(job_.libraries));
         Policy policy = policy_;
@@ -518,7 +540,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
         for (const auto& word : words) all += word + '\0';
     };
     add(job.backend == Backend::cpu ? student_cpu_flags() : student_cuda_flags(job.for_tools));
-    if (job.backend == Backend::cpu && job.for_tools) add(check_mode_flags());
+    if (job.backend == Backend::cpu) add(hook_flags(job));
     add(job.defines);
     add(link_flags(job.backend));
     add(job.libraries);

@@ -116,12 +116,12 @@ Flags student_cpu_flags() {
 }
 
 // The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp is behind them; its library is never linked. What
-// is switched off would merge accesses of different lines or split one.
+// is switched off would merge accesses of different lines or split one. No macro names them: on a GPU there are none.
 Flags check_mode_flags() {
     return {"-O1",
-            "-DWARPLAB_CPU_CHECK",
             "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
-            "-Wno-tsan",                        // of fences, which the hooks see themselves
+            "-U__SANITIZE_THREAD__",
+            "-Wno-tsan",  // of fences, which the hooks see themselves
             "--param=tsan-instrument-func-entry-exit=0",
             "--param=tsan-distinguish-volatile=1",
             "-fno-builtin-memset",
@@ -131,6 +131,8 @@ Flags check_mode_flags() {
             "-fno-tree-sra",
             "-fno-tree-tail-merge"};
 }
+
+Flags fast_cpu_flags() { return {"-DWARPLAB_CPU_FAST"}; }
 
 Flags student_cuda_flags(bool for_tools) {
     Flags flags = {"-std=c++17", "-O3", "-arch=" + gpu_architecture(), "-ccbin", find_cxx().string()};

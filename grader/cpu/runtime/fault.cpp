@@ -167,6 +167,20 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     leave(fault);
 }
 
+constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
+bool handlers_installed = false;
+std::uint32_t handlers_replaced = 0;
+
+/// False when another handler was there.
+bool handle(int signal) {
+    struct sigaction action {
+    }, before{};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(signal, &action, &before);
+    return before.sa_sigaction == on_signal;
+}
+
 void on_exit_by_student() {
     const auto phase = static_cast<warplab::Phase>(page->phase);
     if (phase != warplab::Phase::prepare && phase != warplab::Phase::call) return;
@@ -196,6 +210,13 @@ void prepare_thread_for_faults() {
     const auto begin = reinterpret_cast<uintptr_t>(lowest);
     below_stack = {begin - margin, begin + guard + margin};  // the first thread's stack may grow to just above
 }
+
+void restore_handlers() {
+    if (!handlers_installed) return;
+    for (int signal : memory_signals) handlers_replaced += !handle(signal);
+}
+
+std::uint32_t disturbances() { return handlers_replaced; }
 
 void end_with_fault(Fault fault, const std::string& detail) {
     if (!record(fault, detail.c_str())) wait_for_the_end();
@@ -236,10 +257,9 @@ void use_status_page(StatusPage* shared) {
     page = shared ? shared : &spare_page;
     find_executable();
     prepare_thread_for_faults();
-    struct sigaction action {};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigaction(signal, &action, nullptr);
+    for (int signal : {SIGFPE, SIGILL, SIGABRT, SIGTRAP}) handle(signal);
+    for (int signal : memory_signals) handle(signal);
+    handlers_installed = true;
     static const int once = atexit(on_exit_by_student);
     (void)once;
 }
@@ -247,8 +267,9 @@ void use_status_page(StatusPage* shared) {
 }  // namespace warplab::cpu
 
 // assert() in a kernel or on the host: replaces the C library's, whose message would go to stderr alone.
-extern "C" [[noreturn]] void __assert_fail(const char* expression, const char* file, unsigned line,
-                                           const char*) noexcept {
+extern "C" [[noreturn]] __attribute__((visibility("default"))) void __assert_fail(const char* expression,
+                                                                                  const char* file, unsigned line,
+                                                                                  const char*) noexcept {
     const char* slash = std::strrchr(file, '/');
     const std::string words = std::string("assertion `") + expression + "' failed at " + (slash ? slash + 1 : file) +
                               ":" + std::to_string(line);

@@ -17,6 +17,11 @@ bool hits_stack_guard(const void* address);
 /// Gives this OS thread a stack for signal handlers and notes where its own stack ends. Harmless to repeat.
 void prepare_thread_for_faults();
 
+/// Before each grid: the handlers are ours again, whatever the submission's own code has set.
+void restore_handlers();
+/// How often they were not.
+std::uint32_t disturbances();
+
 /// Records the fault, with the running thread's place, and ends the process with status fault_status + fault. The
 /// first caller wins; without a status page the words go to stderr.
 [[noreturn]] void end_with_fault(warplab::Fault fault, const std::string& detail);
