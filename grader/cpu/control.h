@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "grader/io/protocol.h"
 #include "grader/io/status_page.h"
 
 namespace warplab::cpu {
@@ -48,7 +47,7 @@ void end_call();
 void begin_dataset();
 
 /// What was seen since the last begin_call().
-protocol::Observed observed();
+Observed observed();
 
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
 /// The order in which threads of a block (and blocks of a grid) get their first turn. A right program does not care.

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "grader/io/status_page.h"
+
 namespace warplab::protocol {
 
 inline constexpr std::uint32_t version = 3;
@@ -12,7 +14,7 @@ inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // in the runner: requests come from here
 inline constexpr int status_fd = 4;                 // its StatusPage
 inline constexpr int answer_fd = 5;                 // answers and findings go there
-inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = 16;
+inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(most_buffers);
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };
 
@@ -50,14 +52,6 @@ struct Request {
     std::uint64_t host_bytes_limit;  // per call
     std::uint32_t thread_order;      // CPU backend: 0 forward, 1 backward
     std::uint32_t timed;             // measure with events; no diagnostics that cost time
-};
-
-/// What the CPU backend's runtime saw of a call. The sanitizer fills all but the digest, and only when it is on.
-struct Observed {
-    std::uint32_t findings;       // that the process has sent so far
-    std::uint32_t disturbances;   // how often the runtime's signal handlers were replaced
-    std::uint64_t launch_digest;  // of the different launches: kernel, grid, block, shared memory
-    std::uint64_t read_bytes[max_buffers], written_bytes[max_buffers];  // of each buffer, each byte once
 };
 
 struct Answer {

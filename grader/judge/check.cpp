@@ -209,7 +209,7 @@ Failure answered_without_kernel(bool host_variant) {
 }
 
 /// What the runner says it saw, held against what the judge knows of a call whose outputs are right.
-void note_evidence(StageRun& run, const Trial& trial, const Outcome& outcome, const protocol::Observed& observed) {
+void note_evidence(StageRun& run, const Trial& trial, const Outcome& outcome, const Observed& observed) {
     run.launch_digests.push_back(observed.launch_digest);
     if (run.sanitizer == Sanitizer::off || outcome.failure || !run.doubt.empty()) return;
     const Evidence evidence{trial.problem, trial.before, outcome.outputs, trial.host_variant,

@@ -17,9 +17,9 @@ std::uint64_t changed_bytes(const Array& before, const Array& after) {
 }
 
 /// Inputs whose bytes were read and outputs whose bytes were written, each byte once.
-double bytes_seen(const Lab& lab, const protocol::Observed& observed) {
+double bytes_seen(const Lab& lab, const Observed& observed) {
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < lab.buffers.size() && i < protocol::max_buffers; ++i) {
+    for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
         if (lab.buffers[i].role != Role::output) bytes += observed.read_bytes[i];
         if (lab.buffers[i].role != Role::input) bytes += observed.written_bytes[i];
     }
@@ -29,13 +29,13 @@ double bytes_seen(const Lab& lab, const protocol::Observed& observed) {
 }  // namespace
 
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence,
-                       const protocol::Observed& observed) {
+                       const Observed& observed) {
     if (observed.findings != evidence.findings_received)
         return fmt::format("The program says that it sent {}, and {} arrived.",
                            format_plural(observed.findings, "finding"), evidence.findings_received);
     if (observed.disturbances > 0) return "The program put a signal handler in the place of the sanitizer's.";
     if (evidence.host_variant) return "";
-    for (std::size_t i = 0; i < lab.buffers.size() && i < protocol::max_buffers; ++i) {
+    for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
         if (lab.buffers[i].role == Role::input) continue;
         const std::uint64_t changed = changed_bytes(evidence.before[i], evidence.after[i]);
         if (observed.written_bytes[i] < changed)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "grader/core/manifest.h"
-#include "grader/io/protocol.h"
+#include "grader/io/status_page.h"
 #include "grader/judge/oracle.h"
 
 namespace warplab {
@@ -23,6 +23,6 @@ struct Evidence {
 
 /// The first reason not to believe that the sanitizer saw the whole call, as a sentence; empty when everything adds up.
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence,
-                       const protocol::Observed& observed);
+                       const Observed& observed);
 
 }  // namespace warplab

@@ -132,7 +132,9 @@ Flags check_mode_flags() {
             "-fno-tree-tail-merge"};
 }
 
-Flags fast_cpu_flags() { return {"-DWARPLAB_CPU_FAST"}; }
+Flags fast_cpu_flags() {
+    return {"-DWARPLAB_CPU_FAST"};  // without the hooks
+}
 
 Flags student_cuda_flags(bool for_tools) {
     Flags flags = {"-std=c++17", "-O3", "-arch=" + gpu_architecture(), "-ccbin", find_cxx().string()};

@@ -50,7 +50,7 @@ Counters counters();
 void begin_dataset();
 
 /// What was seen of the last untimed call.
-protocol::Observed observed();
+Observed observed();
 
 /// For warplab::name_part() of driver.h.
 void name_part(void* begin, std::size_t bytes, const char* name);

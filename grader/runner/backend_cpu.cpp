@@ -51,7 +51,7 @@ void set_host_limit(std::uint64_t bytes) { cpu::set_host_limit(bytes); }
 
 void use_sanitizer(bool on) { cpu::use_sanitizer(on); }
 void begin_dataset() { cpu::begin_dataset(); }
-protocol::Observed observed() { return cpu::observed(); }
+Observed observed() { return cpu::observed(); }
 
 Counters counters() {
     const cpu::Counters now = cpu::counters();

@@ -217,7 +217,7 @@ Counters counters() { return now; }
 
 void use_sanitizer(bool) {}
 void begin_dataset() {}
-protocol::Observed observed() { return {}; }
+Observed observed() { return {}; }
 
 void name_part(void*, std::size_t, const char*) {}
 void call_begins() {}

@@ -206,7 +206,7 @@ class Checker final : public Observer {
 
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                       bool is_constant, std::uint32_t buffer);
-    void count_bytes(warplab::protocol::Observed& observed) const;
+    void count_bytes(warplab::Observed& observed) const;
     void begin_dataset() { called_ = false; }
     void name_part(void* memory, std::size_t bytes, const char* name);
     void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
@@ -404,9 +404,9 @@ void Checker::memory_read(const void* begin, std::size_t bytes) {
     if (object && object->words) mark_bytes(*object, number(begin), bytes, &Word::read);
 }
 
-void Checker::count_bytes(warplab::protocol::Observed& observed) const {
+void Checker::count_bytes(warplab::Observed& observed) const {
     for (const auto& [zone, object] : device_) {
-        if (object.space != FindingSpace::buffer || object.buffer >= warplab::protocol::max_buffers) continue;
+        if (object.space != FindingSpace::buffer || object.buffer >= warplab::most_buffers) continue;
         for (std::size_t i = 0; i < object.word_count; ++i) {
             observed.read_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.words[i].read));
             observed.written_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.words[i].written));
@@ -916,9 +916,9 @@ void warplab::cpu::end_call() {
     if (warplab_cpu::observer) warplab_cpu::observer->call_ends();
 }
 
-warplab::protocol::Observed warplab::cpu::observed() {
+warplab::Observed warplab::cpu::observed() {
     using namespace warplab_cpu;
-    protocol::Observed observed{};
+    Observed observed{};
     observed.findings = recorded_findings();
     observed.disturbances = disturbances();
     observed.launch_digest = launch_digest();
@@ -953,8 +953,13 @@ using warplab_cpu::checker;
 __attribute__((always_inline)) inline void see(const volatile void* pointer, unsigned width, bool writes, bool atomic,
                                                void* caller, bool copies = false, bool is_volatile = false) {
     using namespace warplab_cpu;
-    if (!the_checker) return;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (!the_checker) {
+        // A vector, which a GPU would refuse there.
+        if (width == 16 && address % width && in_kernel() && !is_never_set(reinterpret_cast<void*>(address)))
+            end_with_misaligned(reinterpret_cast<void*>(address), caller);
+        return;
+    }
     if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
     if (address - quick.stack < quick.stack_bytes) return;
     const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;

@@ -133,6 +133,9 @@ bool holds_never_set([[maybe_unused]] void* context) {
 // A stack in use is there; what faults this close to its top ran over its end.
 constexpr uintptr_t near_bytes = 16 * 1024;
 
+constexpr auto not_aligned =
+    "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or a pointer was never set";
+
 void on_signal(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
     const bool memory = signal == SIGSEGV || signal == SIGBUS;
@@ -158,8 +161,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         : signal == SIGABRT
             ? "abort() was called, by the code itself or by the C library, as when free() gets what is not its own"
         : misaligned && holds_never_set(context) ? "a pointer was never set"
-        : misaligned ? "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or a pointer "
-                       "was never set"
+        : misaligned                             ? not_aligned
                      : describe_address(info->si_addr, kernel, !code.contains(registers.program_counter));
     if (!record(fault, detail)) wait_for_the_end();
     page->address = memory ? address : 0;
@@ -221,6 +223,13 @@ std::uint32_t disturbances() { return handlers_replaced; }
 void end_with_fault(Fault fault, const std::string& detail) {
     if (!record(fault, detail.c_str())) wait_for_the_end();
     leave(fault);
+}
+
+void end_with_misaligned(const void* address, const void* caller) {
+    if (!record(Fault::segmentation, not_aligned)) wait_for_the_end();
+    page->address = reinterpret_cast<uintptr_t>(address);
+    page->program_counter = reinterpret_cast<uintptr_t>(caller) - 1 - executable_begin();
+    leave(Fault::segmentation);
 }
 
 void note_detail(const std::string& detail) {

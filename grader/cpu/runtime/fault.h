@@ -26,6 +26,9 @@ std::uint32_t disturbances();
 /// first caller wins; without a status page the words go to stderr.
 [[noreturn]] void end_with_fault(warplab::Fault fault, const std::string& detail);
 
+/// The same for an access of the code that returns to `caller`, at an address that is no multiple of its width.
+[[noreturn]] void end_with_misaligned(const void* address, const void* caller);
+
 /// Words for the judge that end nothing: what was wrong with the last call that returned an error.
 void note_detail(const std::string& detail);
 
