@@ -377,21 +377,40 @@ class Compiler {
         return words;
     }
 
+    /// Preprocesses, looks at the text that came of it, and compiles that very text.
     Outcome make_cpu_object() {
-        if (Outcome rewritten = rewrite(); !rewritten.passed()) return rewritten;
+        write_student_file(text_);
+        if (Outcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
+        const Words include = {"-include", "cuda_runtime.h"};
+        const Ended expanded = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+        if (auto end = explain_end(expanded, "The compiler")) return *end;
+        if (expanded.status == 0)
+            if (Outcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
+        const Ended compiled = expanded.status == 0
+                                   ? compile_cpu({}, {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"})
+                                   : expanded;
+        if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
+            return judge_compiler(compiled);
+        // Only of the text with its macros can g++ say where in a line something is wrong.
+        const Ended explained = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
+        return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
+    }
+
+    Ended compile_cpu(const Words& before, const Words& what) const {
         Words command = {find_cxx().string()};
         add(command, student_cpu_flags());
         add(command, hook_flags(job_));
         add(command, job_.defines);
         add(command, harness_.includes);
-        add(command, {"-include", "cuda_runtime.h", "-c", "student.cpp", "-o", "student.o"});
-        return judge_compiler(run(command, policy_));
+        add(command, before);
+        add(command, what);
+        return run(command, policy_);
     }
 
-    Outcome rewrite() {
-        write_student_file(text_);
-        const Ended ended =
-            run({harness_.rewriter.string(), "student.cu", "student.cpp", "--name", job_.shown}, policy_);
+    Outcome rewriter(const Words& arguments) {
+        Words command = {harness_.rewriter.string(), "--name", job_.shown};
+        add(command, arguments);
+        const Ended ended = run(command, policy_);
         if (auto end = explain_end(ended, "The CPU backend's rewriter")) return *end;
         if (ended.status == 0) return {};
         const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
@@ -456,9 +475,9 @@ class Compiler {
         for (const std::string& name : harness_.contract.offered) command.push_back("--keep-global-symbol=" + name);
         add(command, {"student.o", "offered.o"});
         const Ended ended = run(command, policy_);
-        if (auto end = explain_end(ended)) return *end;
+        if (auto end = explain_end(ended, "objcopy, which hides the file's functions,")) return *end;
         if (ended.status != 0)
-            return broken(cause::internal, "objcopy does not take the object file: " + ended.output, "");
+            return suspect({cause::compile_error, "objcopy cannot read the object file: " + ended.output, "", {}});
         return Outcome{};
     }
 
