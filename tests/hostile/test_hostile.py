@@ -2,7 +2,8 @@
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the least and the most), and under `uid` and `cuda` what differs there. The `slow` ones run with
+`points` (or the least and the most), and under `uid` and `cuda` what differs there. Those with `check_mode` run under
+the sanitizer, whose own verdict is `sanitizer`; one that is `open` deceives it, as SANDBOX.md says under that name. The `slow` ones run with
 WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
 folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -147,6 +149,9 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     least, most = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
     assert least - 1e-9 <= earned(stage) <= most + 1e-9, printed
     assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], printed
+    if "sanitizer" in entry:
+        assert stage["check_mode"]["verdict"] == entry["sanitizer"], printed
+        assert stage["score"]["hygiene_pending"] == (entry["sanitizer"] == "unconfirmed"), printed
     assert "REACHED" not in stage["output"]
     if '"refused"' in source.read_text() and stage["checks"]:
         assert "refused" in stage["output"]
@@ -170,4 +175,12 @@ def test_table_and_files_agree() -> None:
     assert sorted(entry["file"] for entry in ENTRIES) == sorted(file.name for file in FOLDER.glob("*.cu"))
     assert len(ENTRIES) >= 40
     for file in FOLDER.glob("*.cu"):
-        assert file.read_text().startswith(("// Cheat: ", "// Bomb: ")), file.name
+        assert file.read_text().startswith(("// Cheat: ", "// Bomb: ", "// Open: ")), file.name
+
+
+def test_sandbox_md_lists_what_deceives_the_sanitizer_and_nothing_else() -> None:
+    text = (ROOT / "grader/judge/SANDBOX.md").read_text()
+    section = text.split("## What deceives the sanitizer\n")[1].split("\n## ")[0]
+    listed = {name: file for name, file in re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S)}
+    assert listed == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
+    assert len(listed) == section.count("\n- **")

@@ -14,7 +14,8 @@ struct Word {
     std::string_view pattern, reason;
 };
 
-constexpr std::string_view unseen = "code that the sanitizer does not see", own_name = "a name of the sanitizer's";
+constexpr std::string_view unseen = "code that the sanitizer does not see",
+                           own_name = "code that names the functions of the sanitizer";
 constexpr Word words[] = {
     {"asm", "inline assembler"}, {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
     {"*no_sanitize*", unseen},   {"__builtin_ia32_*", unseen},  {"ifunc", unseen},
@@ -22,6 +23,8 @@ constexpr Word words[] = {
     {"__tsan_*", own_name},      {"__ubsan_*", own_name},       {"__asan_*", own_name},
     {"__sanitizer_*", own_name}, {"warplab_seen_*", own_name},
 };
+/// With a text, attributes that g++ hands to the assembler as they are.
+constexpr std::string_view attributes[] = {"section", "__section__", "alias", "__alias__", "symver", "__symver__"};
 constexpr std::string_view pragmas[] = {"redefine_extname", "weak", "system_header", "pch_preprocess"};
 
 bool matches(std::string_view word, std::string_view pattern) {
@@ -48,7 +51,7 @@ class Scanner {
                 read_directive(i, end);
                 i = end - 1;
             } else if (in_submission_ && tokens_[i].kind == Kind::identifier) {
-                read_word(tokens_[i].text);
+                read_word(i);
             }
         }
         return std::move(found_);
@@ -82,7 +85,12 @@ class Scanner {
             if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
     }
 
-    void read_word(std::string_view word) {
+    void read_word(std::size_t i) {
+        const std::string_view word = tokens_[i].text;
+        const bool has_text =
+            i + 2 < tokens_.size() && tokens_[i + 1].text == "(" && tokens_[i + 2].kind == Kind::string;
+        for (const std::string_view attribute : attributes)
+            if (has_text && word == attribute) return add(word, "an attribute with a text for the assembler");
         for (const Word& refused : words)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
     }

@@ -163,6 +163,7 @@ std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::plain)
 
 void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder) {
     std::ofstream file(folder / "reserved");
+    file << "!_start\n";  // of the C library's start files
     for (const auto& object : objects)
         for (const Symbol& symbol : symbols_of(object))
             if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';
