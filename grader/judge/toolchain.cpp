@@ -105,6 +105,7 @@ Flags student_cpu_flags() {
             "-fno-strict-aliasing",
             "-ffp-contract=off",
             "-ftrivial-auto-var-init=pattern",  // 0xFE: a variable that nobody set is not 0 by luck
+            "-fno-gnu-unique",                  // or objcopy could not hide all names
             "-pthread",
             "-pipe",
             "-Wall",
@@ -147,7 +148,8 @@ Flags resource_report_flags(const std::string& architecture) {
 }
 
 Flags harness_flags(Backend backend) {
-    Flags flags = {"-std=c++20", "-O2", "-g1", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-x", "c++"};
+    Flags flags = {"-std=c++20",      "-O2",      "-g1", "-fwrapv", "-fno-strict-aliasing",
+                   "-fno-gnu-unique", "-pthread", "-x",  "c++"};
     if (backend == Backend::cuda) flags.push_back("-I" + cuda_include().string());
     return flags;
 }

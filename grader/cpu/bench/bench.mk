@@ -11,9 +11,9 @@ bench := $(BUILD)/bench
 rewrite := $(BUILD)/cpu/rewrite
 
 STUDENT_FLAGS := -std=c++17 -O2 -g1 -gdwarf-4 -fwrapv -fno-strict-aliasing -ffp-contract=off \
-    -ftrivial-auto-var-init=pattern -pthread -pipe -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
+    -ftrivial-auto-var-init=pattern -fno-gnu-unique -pthread -pipe -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
 FAST_FLAGS := -DWARPLAB_CPU_FAST
-RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -pthread
+RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -fno-gnu-unique -pthread
 
 runtime := $(patsubst grader/cpu/runtime/%.cpp,$(bench)/%.o,$(wildcard grader/cpu/runtime/*.cpp))
 headers := $(wildcard grader/cpu/include/* grader/cpu/include/*/* grader/cpu/*.h grader/cpu/runtime/*.h)
