@@ -127,7 +127,7 @@ std::string render_finding(const Discovery& found, const std::string& where, con
 /// Right outputs, wrongly made: the findings in full, as far as they fit a screen.
 std::string render_check_mode(const StageReport& stage, const TextStyle& style) {
     if (outputs_failed(stage) || !first_finding(stage)) return "";
-    std::string text = fmt::format("  check mode: {}\n", paint(stage.check_mode->verdict, style));
+    std::string text = fmt::format("  check mode: {}\n", paint(Verdict::failed, style));
     std::uint64_t count = 0;
     for (const Discovery& found : stage.check_mode->findings) {
         if (found.is_note || ++count > most_findings) continue;

@@ -213,6 +213,7 @@ Json json_of(double value) {
 
 Json json_of(int value) { return value; }
 Json json_of(Verdict verdict) { return verdict_name(verdict); }
+Json json_of(CheckMode::Verdict verdict) { return verdict_name(verdict); }
 Json json_of(bool value) { return value; }
 Json json_of(std::uint64_t value) { return value; }
 
@@ -311,6 +312,17 @@ void read_value(const JsonNode& node, Verdict& field) {
     node.fail(fmt::format("\"{}\" is no verdict; expected passed, failed or error", word));
 }
 
+void read_value(const JsonNode& node, CheckMode::Verdict& field) {
+    using enum CheckMode::Verdict;
+    const auto word = node.text();
+    for (const auto verdict : {passed, failed, error, unconfirmed})
+        if (word == verdict_name(verdict)) {
+            field = verdict;
+            return;
+        }
+    node.fail(fmt::format("\"{}\" is no verdict; expected passed, failed, error or unconfirmed", word));
+}
+
 template <class T>
 void read_value(const JsonNode& node, T& object);
 
@@ -398,6 +410,20 @@ std::string_view verdict_name(Verdict verdict) {
             return "failed";
         case Verdict::error:
             return "error";
+    }
+    throw std::logic_error("unknown verdict");
+}
+
+std::string_view verdict_name(CheckMode::Verdict verdict) {
+    switch (verdict) {
+        case CheckMode::Verdict::passed:
+            return "passed";
+        case CheckMode::Verdict::failed:
+            return "failed";
+        case CheckMode::Verdict::error:
+            return "error";
+        case CheckMode::Verdict::unconfirmed:
+            return "unconfirmed";
     }
     throw std::logic_error("unknown verdict");
 }

@@ -121,10 +121,11 @@ struct Discovery {
 
 /// Small datasets run once more on the CPU backend with every access watched, whatever backend judged the outputs.
 struct CheckMode {
-    /// failed: at least one finding is no note. error: our side broke, or a dataset failed here alone and nothing says
-    /// why.
+    /// failed: at least one finding is no note. error: our side broke. unconfirmed: it found nothing, but what it says
+    /// of the program does not add up, or it could not run the program to its end.
+    enum class Verdict { passed, failed, error, unconfirmed };
     Verdict verdict = Verdict::error;
-    std::string remark;  // why it is an error, or why it passed without having run
+    std::string remark;  // why it is an error or unconfirmed, or why it passed without having run
     int datasets = 0;    // that ran
     double wall_s = 0;   // the wait for its compilation included
     std::vector<Discovery> findings;
@@ -189,6 +190,7 @@ std::string format_report(const Report& report);
 Report parse_report(std::string_view text);
 
 std::string_view verdict_name(Verdict verdict);
+std::string_view verdict_name(CheckMode::Verdict verdict);
 /// failed if anything failed, else error if anything is an error or nothing ran, else passed.
 Verdict overall(const Report& report);
 

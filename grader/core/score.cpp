@@ -86,14 +86,15 @@ void score_hygiene(const Stage& stage, const StageReport& report, Score& score) 
         return;
     }
     const auto& check_mode = report.check_mode;
-    score.hygiene_pending = !check_mode || check_mode->verdict == Verdict::error;
+    using enum CheckMode::Verdict;
+    score.hygiene_pending = !check_mode || check_mode->verdict == error || check_mode->verdict == unconfirmed;
     if (!check_mode)
         score.hygiene_why = "check mode was left out";
-    else if (check_mode->verdict == Verdict::failed)
+    else if (check_mode->verdict == failed)
         score.hygiene_why = "no points for what check mode found";
     else
         score.hygiene_why = check_mode->remark;
-    if (check_mode && check_mode->verdict == Verdict::passed) score.hygiene = score.hygiene_max;
+    if (check_mode && check_mode->verdict == passed) score.hygiene = score.hygiene_max;
 }
 
 void score_speed(const Stage& stage, const StageReport& report, Score& score) {

@@ -18,6 +18,10 @@ inline constexpr int fault_status = 80;
 /// Where faults and the current kernel are recorded; also installs the handlers for SIGSEGV, SIGBUS, SIGFPE, SIGABRT.
 void use_status_page(StatusPage* page);
 
+/// Whether the sanitizer is on. The runner decides this before any code of the submission runs; a program without a
+/// runner has it on when it is compiled with the hooks.
+void use_sanitizer(bool on);
+
 /// Check mode: `to` gets each new finding as it happens. The status page has them too, but can be written later. The
 /// first to call this stays: a student's code cannot take its place.
 void tell_findings(void (*to)(const Finding&));
@@ -25,7 +29,7 @@ void tell_findings(void (*to)(const Finding&));
 /// In check mode: which bytes of that memory a call was given, whether they hold something, and as which of the
 /// judge's buffers. Without check mode nothing happens.
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
-                  std::uint32_t buffer);
+                  bool is_constant, std::uint32_t buffer);
 
 /// The same for memory of the host's, whose end copies are held to. It ends before it is unmapped.
 void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes);
@@ -38,6 +42,12 @@ void name_part(void* begin, std::size_t bytes, const char* name);
 /// call may keep some), and a launch that fails is to be noticed.
 void begin_call();
 void end_call();
+
+/// The calls that follow are of another dataset: what is counted in the status page begins at 0.
+void begin_dataset();
+
+/// What was seen since the last begin_call().
+Observed observed();
 
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
 /// The order in which threads of a block (and blocks of a grid) get their first turn. A right program does not care.
@@ -53,10 +63,10 @@ void hide_device_memory(bool hide);
 void set_host_limit(std::uint64_t bytes);
 
 struct Counters {
-    std::uint64_t host_bytes;        // copied device-to-host since set_host_limit
-    std::uint64_t launches;          // kernels since the process began
-    std::int64_t allocated_bytes;    // device memory allocated and not freed (cudaMalloc and its kin)
-    std::uint64_t early_exits;       // blocks in which threads returned before a barrier others waited at
+    std::uint64_t host_bytes;      // copied device-to-host since set_host_limit
+    std::uint64_t launches;        // kernels since the process began
+    std::int64_t allocated_bytes;  // device memory allocated and not freed (cudaMalloc and its kin)
+    std::uint64_t early_exits;     // blocks in which threads returned before a barrier others waited at
 };
 Counters counters();
 

@@ -5,14 +5,16 @@
 
 #include <cstdint>
 
+#include "grader/io/status_page.h"
+
 namespace warplab::protocol {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // in the runner: requests come from here
 inline constexpr int status_fd = 4;                 // its StatusPage
 inline constexpr int answer_fd = 5;                 // answers and findings go there
-inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = 16;
+inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(most_buffers);
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };
 
@@ -27,7 +29,9 @@ enum class Transport : std::uint32_t {
 
 struct Buffer {
     std::uint32_t transport;
-    std::uint32_t is_input;      // mapped read-only where the transport can
+    std::uint32_t is_input;     // holds data before a call
+    std::uint32_t is_constant;  // and the call must not write it
+    std::uint32_t reserved;
     std::uint64_t mapped_bytes;  // of the whole allocation
     std::uint64_t offset;        // of slot 0 in it
     std::uint64_t stride;        // from a slot to the next
@@ -62,7 +66,9 @@ struct Answer {
     std::uint64_t host_bytes;     // run: most device-to-host bytes in one call
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
+    Observed observed;            // run
     char message[512];
+    std::uint64_t seal;  // seal.h
 };
 
 }  // namespace warplab::protocol

@@ -42,6 +42,7 @@ enum class FindingKind : std::uint32_t {
     absent_lane = 18,     // note: a shuffle takes the value of a lane that takes no part
     invalid_free = 19,    // of what is not, or no longer, allocated
     unset_constant = 20,  // note: a constant that nothing was copied to
+    input_written = 21,   // of the lab's, even if it is restored later
 };
 
 /// Whose memory an access meant. Of none, offset is the address.
@@ -114,7 +115,24 @@ struct LaunchCounts {
 };
 inline constexpr std::uint32_t most_shapes = 32;
 
+inline constexpr std::uint32_t most_buffers = 16;  // of a lab
+
+/// What the CPU backend's runtime saw of a call. The sanitizer fills all but the digest, and only when it is on.
+struct Observed {
+    std::uint32_t findings;       // that the process has sent so far
+    std::uint32_t disturbances;   // how often the runtime's signal handlers were replaced
+    std::uint64_t launch_digest;  // of the different launches: kernel, grid, block, shared memory
+    std::uint64_t read_bytes[most_buffers], written_bytes[most_buffers];  // of each buffer, each byte once
+};
+
+/// What the judge tells the runner before any code of the submission runs, and the runner erases at once.
+struct Orders {
+    std::uint64_t key[2];    // seals answers (seal.h)
+    std::uint64_t sanitize;  // 1: look for defects
+};
+
 struct StatusPage {
+    Orders orders;  // first
     std::uint32_t phase;
     std::uint32_t fault;
     std::uint64_t calls;       // contract calls begun

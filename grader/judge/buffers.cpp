@@ -76,6 +76,7 @@ void Buffers::describe(protocol::Request& request, std::vector<int>& descriptors
         if (!part.region) continue;
         part.region->describe(buffer);
         buffer.is_input = part.is_input || lab_is_inout(i);
+        buffer.is_constant = part.is_input;
         buffer.offset = guard_bytes_;
         buffer.stride = i + 1 == parts_.size() ? 0 : part.stride;  // all calls share the scratch
         buffer.bytes = part.bytes;

@@ -12,6 +12,7 @@
 #include "grader/core/cause.h"
 #include "grader/core/text.h"
 #include "grader/judge/diagnose.h"
+#include "grader/judge/doubts.h"
 #include "grader/judge/ending.h"
 
 namespace warplab {
@@ -207,6 +208,15 @@ Failure answered_without_kernel(bool host_variant) {
             {}};
 }
 
+/// What the runner says it saw, held against what the judge knows of a call whose outputs are right.
+void note_evidence(StageRun& run, const Trial& trial, const Outcome& outcome, const Observed& observed) {
+    run.launch_digests.push_back(observed.launch_digest);
+    if (run.sanitizer == Sanitizer::off || outcome.failure || !run.doubt.empty()) return;
+    const Evidence evidence{trial.problem, trial.before, outcome.outputs, trial.host_variant,
+                            run.session->findings_sent()};
+    run.doubt = find_doubt(run.lab, run.oracle, evidence, observed);
+}
+
 /// Writes the contents, makes one call, judges what it left. After a failure the session is over.
 Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     buffers.poison_all();
@@ -226,6 +236,7 @@ Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
         outcome.failure = too_much_copied(run.stage, reply.answer.host_bytes, allowed);
     } else {
         outcome = judge_outputs(run, buffers, trial, reply.answer.launches);
+        note_evidence(run, trial, outcome, reply.answer.observed);
         if (!outcome.failure && reply.answer.launches == 0 && needs_kernel(run.lab, trial.problem))
             outcome.failure = answered_without_kernel(trial.host_variant);
         if (!outcome.failure && !trial.may_leak && reply.answer.leaked_bytes > 0)
@@ -426,7 +437,10 @@ Check check_once(StageRun& run, const Dataset& dataset) {
         check.failure = internal_error(error.what());
     }
     check.skipped = !check.skipped_why.empty();
-    if (check.skipped || check.failure) run.end_session();
+    if (check.skipped || check.failure)
+        run.end_session();
+    else if (run.uncollected)
+        run.collect_counts();
     check.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return check;
 }
@@ -480,7 +494,7 @@ Check confirm(StageRun& run, const Dataset& dataset, Check check) {
 
 Session& StageRun::runner_session() {
     if (session && !session->alive()) end_session();
-    if (!session) session = std::make_unique<Session>(runner, policy, tool, environment);
+    if (!session) session = std::make_unique<Session>(runner, policy, tool, environment, sanitizer);
     return *session;
 }
 
@@ -501,15 +515,23 @@ void StageRun::end_session() {
     const std::vector<Finding> found = session->findings();
     findings.insert(findings.end(), found.begin(), found.end());
     guards.insert(page.guards, page.guards + std::min(page.guard_count, most_guards));
-    counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
-    launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, most_shapes));
-    calls += page.calls;
+    if (uncollected) collect_counts();
+    calls_collected = 0;
     const Ended ended = session->finish();
     output += ended.output;
     if (ended.output_bytes > ended.output.size())
         output += fmt::format("\n... and {} more, which are not kept\n",
                               format_bytes(static_cast<double>(ended.output_bytes - ended.output.size())));
     session.reset();
+}
+
+void StageRun::collect_counts() {
+    const StatusPage page = session->status();
+    counts.insert(counts.end(), page.places, page.places + std::min(page.place_count, most_places));
+    launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, most_shapes));
+    calls += page.calls - calls_collected;
+    calls_collected = page.calls;
+    uncollected = false;
 }
 
 std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
@@ -530,7 +552,9 @@ double time_limit_s(const StageRun& run, const Problem& problem) {
 Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     protocol::Request request = make_request(protocol::Ask::prepare, shape.sizes, shape.reals);
     request.host_variant = host_variant;
-    const Session::Reply reply = run.runner_session().ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
+    Session& session = run.runner_session();
+    run.uncollected = true;
+    const Session::Reply reply = session.ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
     if (reply.failure) return {0, false, reply.failure, reply.ours};
     const std::size_t wanted = reply.answer.scratch_bytes;
     const std::size_t allowed = std::max<std::size_t>(1ull << 30, 4 * Buffers::bytes_per_slot(shape, 0, 0));

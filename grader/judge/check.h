@@ -29,13 +29,18 @@ struct StageRun {
     Memory& host;                               // host buffers (memory files)
     std::vector<std::string> tool = {};         // runs the runner under a tool
     std::vector<std::string> environment = {};  // of the runner, NAME=value
+    Sanitizer sanitizer = Sanitizer::off;
     std::unique_ptr<Session> session = nullptr;
     std::string output = {};              // what ended sessions printed
     std::vector<Finding> findings = {};   // what check mode saw in them
     std::set<std::uint64_t> guards = {};  // and StatusPage's
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
-    std::uint64_t calls = 0;  // of the contract function, in them
+    std::uint64_t calls = 0;                         // of the contract function, in them
+    std::uint64_t calls_collected = 0;               // of the living session
+    bool uncollected = false;                        // the living session has counted since collect_counts()
+    std::vector<std::uint64_t> launch_digests = {};  // of each call, in them
+    std::string doubt = {};                          // the first reason not to believe the sanitizer
     std::shared_ptr<Answers> answers = std::make_shared<Answers>();
     /// Makes a run of the stage's reference, compiled and sandboxed alike; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
@@ -54,6 +59,9 @@ struct StageRun {
     void resume_session() const {
         if (session) session->resume();
     }
+
+    /// Takes what the living session counted for the dataset that ran last.
+    void collect_counts();
 };
 
 /// Why a dataset cannot be run on this backend; empty where it can.

@@ -28,42 +28,50 @@ bool small_enough(const StageRun& run, const Dataset& dataset) {
     return bytes * std::max(1.0, run.oracle.cost(problem).iterations) <= most_bytes;
 }
 
-void prepare_for_check_mode(StageRun& run) { run.environment = {"WARPLAB_THREADS=1"}; }
-
 Counted take_counts(StageRun& run, const Dataset& dataset) {
     const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
     return {dataset.name, std::exchange(run.counts, {}), std::exchange(run.launches, {}),
             run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
 }
 
-Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets, const std::filesystem::path& source,
-                       bool until_found, const std::function<void(const std::string&)>& doing) {
-    prepare_for_check_mode(run);
+Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets, const LaunchDigests& expected,
+                       const std::filesystem::path& source, bool until_found,
+                       const std::function<void(const std::string&)>& doing) {
+    run.sanitizer = Sanitizer::on;
     Watched watched;
     CheckMode& result = watched.result;
     std::vector<Counted> counted;
     std::optional<Check> first_failed;
     for (const Dataset* dataset : datasets) {
-        if (!small_enough(run, *dataset)) continue;
         doing("check mode: " + dataset->name);
         const Check check = check_dataset(run, *dataset);
-        run.end_session();
+        if (until_found) run.end_session();  // which gives its findings
         counted.push_back(take_counts(run, *dataset));
+        const auto digests = std::exchange(run.launch_digests, {});
+        const auto other = expected.find(dataset->name);
+        if (other != expected.end() && check.verdict == Verdict::passed && other->second != digests &&
+            run.doubt.empty())
+            run.doubt = fmt::format("On {}, the program launches other kernels than it did before.", dataset->name);
         if (check.skipped) continue;
         ++result.datasets;
         if (check.verdict != Verdict::passed && !first_failed) first_failed = check;
         if (check.verdict != Verdict::passed && check.wall_s > slow_s) break;
         if (until_found && any_serious(explain_findings(run, source, run.findings, false))) break;
     }
+    run.end_session();
     result.findings = explain_findings(run, source, run.findings, !until_found && !first_failed);
-    result.verdict = any_serious(result.findings) ? Verdict::failed : Verdict::passed;
-    if (result.verdict == Verdict::passed && first_failed) {
-        result.verdict = Verdict::error;
+    result.verdict = any_serious(result.findings) ? CheckMode::Verdict::failed : CheckMode::Verdict::passed;
+    if (result.verdict == CheckMode::Verdict::passed && first_failed) {
+        result.verdict =
+            first_failed->verdict == Verdict::error ? CheckMode::Verdict::error : CheckMode::Verdict::unconfirmed;
         result.remark = fmt::format("check mode could not finish {}", first_failed->dataset);
         if (first_failed->failure) result.remark += ": " + first_failed->failure->message;
+    } else if (result.verdict == CheckMode::Verdict::passed && !run.doubt.empty()) {
+        result.verdict = CheckMode::Verdict::unconfirmed;
+        result.remark = "unconfirmed, for an instructor to look at: " + run.doubt;
     } else if (result.datasets == 0) {
         result.remark = "given without check mode: no dataset here is small enough for it";
-    } else if (result.verdict == Verdict::passed) {
+    } else if (result.verdict == CheckMode::Verdict::passed) {
         for (const LimitOutcome& outcome : compare_with_limits(run.stage, counted))
             if (!outcome.held()) watched.unused_techniques.push_back(limit_words(outcome));
     }
@@ -84,12 +92,12 @@ void explain_by_findings(std::vector<Check>& checks, const std::vector<Discovery
     }
 }
 
-CheckMode without_check_mode(const Compilation& compilation, Backend judged_on) {
+CheckMode without_check_mode(const Compilation& compilation) {
     CheckMode result;
     const std::string why = compilation.failure ? compilation.failure->message : "it could not be compiled.";
-    if (judged_on == Backend::cuda && compilation.verdict == Verdict::failed) {
-        result.verdict = Verdict::passed;
-        result.remark = "given without check mode, which cannot take this file on. " + why;
+    if (compilation.verdict == Verdict::failed) {
+        result.verdict = CheckMode::Verdict::unconfirmed;
+        result.remark = "unconfirmed: check mode, which runs on the CPU backend, cannot take this file. " + why;
     } else {
         result.remark = "check mode could not be compiled: " + why;
     }

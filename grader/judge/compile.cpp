@@ -48,7 +48,7 @@ struct Job {
     Backend backend;
     Words defines;
     SandboxLevel level;
-    bool for_tools;
+    bool for_tools, fast;
     Words libraries;
     double limit_s;
     std::shared_ptr<Budget> budget;
@@ -63,6 +63,7 @@ struct Job {
           backend(request.backend),
           level(request.level),
           for_tools(request.for_tools),
+          fast(request.fast),
           libraries(request.libraries),
           limit_s(request.limit_s > 0 ? request.limit_s : usual_limit_s(request.backend)),
           budget(request.budget) {
@@ -81,6 +82,10 @@ struct Job {
         return job;
     }
 };
+
+/// On the CPU backend one program is both checked and run under the sanitizer, so that no code can tell by how it was
+/// compiled which of the two it is.
+Flags hook_flags(const Job& job) { return job.fast ? fast_cpu_flags() : check_mode_flags(); }
 
 /// How one step, or all of them, went.
 struct Outcome {
@@ -279,6 +284,8 @@ class Compiler {
         Outcome outcome = make_object();
         if (!outcome.passed()) return outcome;
         if (Outcome checked = check_contract(); !checked.passed()) return checked;
+        if (job_.backend == Backend::cpu)
+            if (Outcome hidden = hide_symbols(); !hidden.passed()) return hidden;
         if (Outcome linked = link(); !linked.passed()) return linked;
         return outcome;
     }
@@ -370,21 +377,40 @@ class Compiler {
         return words;
     }
 
+    /// Preprocesses, looks at the text that came of it, and compiles that very text.
     Outcome make_cpu_object() {
-        if (Outcome rewritten = rewrite(); !rewritten.passed()) return rewritten;
-        Words command = {find_cxx().string()};
-        add(command, student_cpu_flags());
-        if (job_.for_tools) add(command, check_mode_flags());
-        add(command, job_.defines);
-        add(command, harness_.includes);
-        add(command, {"-include", "cuda_runtime.h", "-c", "student.cpp", "-o", "student.o"});
-        return judge_compiler(run(command, policy_));
+        write_student_file(text_);
+        if (Outcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
+        const Words include = {"-include", "cuda_runtime.h"};
+        const Ended expanded = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+        if (auto end = explain_end(expanded, "The compiler")) return *end;
+        if (expanded.status == 0)
+            if (Outcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
+        const Ended compiled = expanded.status == 0
+                                   ? compile_cpu({}, {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"})
+                                   : expanded;
+        if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
+            return judge_compiler(compiled);
+        // Only of the text with its macros can g++ say where in a line something is wrong.
+        const Ended explained = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
+        return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
     }
 
-    Outcome rewrite() {
-        write_student_file(text_);
-        const Ended ended =
-            run({harness_.rewriter.string(), "student.cu", "student.cpp", "--name", job_.shown}, policy_);
+    Ended compile_cpu(const Words& before, const Words& what) const {
+        Words command = {find_cxx().string()};
+        add(command, student_cpu_flags());
+        add(command, hook_flags(job_));
+        add(command, job_.defines);
+        add(command, harness_.includes);
+        add(command, before);
+        add(command, what);
+        return run(command, policy_);
+    }
+
+    Outcome rewriter(const Words& arguments) {
+        Words command = {harness_.rewriter.string(), "--name", job_.shown};
+        add(command, arguments);
+        const Ended ended = run(command, policy_);
         if (auto end = explain_end(ended, "The CPU backend's rewriter")) return *end;
         if (ended.status == 0) return {};
         const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
@@ -442,9 +468,24 @@ class Compiler {
         return breach ? failed(*breach) : Outcome{};
     }
 
+    /// Nothing that the file defines is seen by other objects or libraries but the contract's functions: it cannot put
+    /// a function of its own in the place of one that the grader calls.
+    Outcome hide_symbols() const {
+        Words command = {"objcopy"};
+        for (const std::string& name : harness_.contract.offered) command.push_back("--keep-global-symbol=" + name);
+        add(command, {"student.o", "offered.o"});
+        const Ended ended = run(command, policy_);
+        if (auto end = explain_end(ended, "objcopy, which hides the file's functions,")) return *end;
+        if (ended.status != 0)
+            return suspect({cause::compile_error, "objcopy cannot read the object file: " + ended.output, "", {}});
+        return Outcome{};
+    }
+
+    /// The harness comes first: its orders are taken before any code of the submission runs.
     Outcome link() const {
-        Words command = {find_cxx().string(), "-o", "runner", "student.o"};
+        Words command = {find_cxx().string(), "-o", "runner"};
         for (const auto& part : harness_.link) command.push_back(part.string());
+        command.push_back(job_.backend == Backend::cpu ? "offered.o" : "student.o");
         add(command, link_flags(job_.backend));
         add(command, library_flags(job_.libraries));
         Policy policy = policy_;
@@ -518,7 +559,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
         for (const auto& word : words) all += word + '\0';
     };
     add(job.backend == Backend::cpu ? student_cpu_flags() : student_cuda_flags(job.for_tools));
-    if (job.backend == Backend::cpu && job.for_tools) add(check_mode_flags());
+    if (job.backend == Backend::cpu) add(hook_flags(job));
     add(job.defines);
     add(link_flags(job.backend));
     add(job.libraries);

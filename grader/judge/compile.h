@@ -22,7 +22,8 @@ struct CompileRequest {
     std::vector<std::string> defines;  // BLOCK=256
     SandboxLevel level = SandboxLevel::none;
     std::filesystem::path build;              // build folder; what was compiled is kept in its cache
-    bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu; cpu: check mode
+    bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu
+    bool fast = false;                        // cpu: without the sanitizer's hooks, to be timed and not judged
     std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
     double limit_s = 0;                       // for each step; 0: far beyond what any stage takes
     std::shared_ptr<Budget> budget = nullptr;

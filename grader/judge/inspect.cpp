@@ -199,7 +199,6 @@ int inspect(const Options& options) {
     if (is_work(options)) start_lab(lab, judge.folders());
     const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
     Task task;
-    task.for_tools = true;
     Judge::Ready ready = judge.make_ready(lab, stage, file, task);
     const int width = text_style(STDOUT_FILENO).width;
     if (!ready.run) {
@@ -208,7 +207,7 @@ int inspect(const Options& options) {
         return ready.compilation.verdict == Verdict::failed ? 1 : 2;
     }
     StageRun& run = *ready.run;
-    prepare_for_check_mode(run);
+    run.sanitizer = Sanitizer::on;
     Inspection found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
     std::vector<Check> checks;
     for (const Dataset& dataset : lab.datasets) {

@@ -77,13 +77,12 @@ std::shared_ptr<Budget> timed_budget(const Task& task) {
 /// The same file for check mode, which only the CPU backend has.
 CompileRequest check_mode_request(CompileRequest request) {
     request.backend = Backend::cpu;
-    request.for_tools = true;
     return request;
 }
 
-void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets, const std::filesystem::path& source,
-                      StageReport& report, const Listener& listener) {
-    const Watched watched = run_check_mode(run, datasets, source, outputs_failed(report), listener.doing);
+void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets, const LaunchDigests& launches,
+                      const std::filesystem::path& source, StageReport& report, const Listener& listener) {
+    const Watched watched = run_check_mode(run, datasets, launches, source, outputs_failed(report), listener.doing);
     report.check_mode = watched.result;
     explain_by_findings(report.checks, watched.result.findings);
     if (outputs_failed(report)) return;
@@ -232,8 +231,8 @@ Report Judge::begin_report(const std::string& verb, const Lab& lab, const Task& 
 
 CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                       const Task& task) const {
-    CompileRequest request{lab,          stage,          source,         backend_,      task.defines,
-                           task.sandbox, folders_.build, task.for_tools, task.libraries};
+    CompileRequest request{lab,          stage,          source,         backend_,  task.defines,
+                           task.sandbox, folders_.build, task.for_tools, task.fast, task.libraries};
     request.budget = task.budget;
     return request;
 }
@@ -293,7 +292,8 @@ std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const
         std::future<std::string> nvcc;
         std::future<Compiled> watched;
         if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(request);
-        if (task.check_mode) watched = std::async(std::launch::async, compile, check_mode_request(request));
+        if (task.check_mode && backend_ == Backend::cuda)
+            watched = std::async(std::launch::async, compile, check_mode_request(request));
         compile(request);
     });
 }
@@ -313,14 +313,20 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(compile_request(lab, stage, source, task));
         const CompileRequest watched = check_mode_request(compile_request(lab, stage, source, task));
         std::future<Compiled> compiled_to_watch;
-        if (task.check_mode) compiled_to_watch = std::async(std::launch::async, compile, watched);
+        if (task.check_mode && backend_ == Backend::cuda)
+            compiled_to_watch = std::async(std::launch::async, compile, watched);
         Ready ready = make_ready(lab, stage, source, task);
         report.compilation = ready.compilation;
         report.verdict = ready.compilation.verdict;
         if (ready.run) {
-            check_all(*ready.run, report, task, listener);
+            const LaunchDigests launches = check_all(*ready.run, report, task, listener);
             ready.run->end_session();
-            if (task.check_mode) watch(watched, compiled_to_watch, report, task, listener);
+            if (task.check_mode) {
+                listener.doing("compiling for check mode");
+                const Compiled same{ready.compilation, ready.run->runner};
+                watch(watched, compiled_to_watch.valid() ? compiled_to_watch.get() : same, launches, report, task,
+                      listener);
+            }
             if (settle_verdict(report) && task.measure) measure_all(*ready.run, report, task, listener);
             ready.run->end_session();
             report.output = ready.run->output;
@@ -350,38 +356,57 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     return report;
 }
 
-void Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
-    std::optional<Check> slow;
+/// The datasets that check mode runs as well come first, in a process of their own, as they do there: the calls that a
+/// process gets say nothing about the sanitizer. Returns what was launched on these, on this backend.
+LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
+    std::vector<const Dataset*> small, others;
     for (const Dataset& dataset : run.lab.datasets) {
         if (!wanted(dataset, run.stage, task)) continue;
-        if (task.no_cuda_only && dataset.uses.cuda_only) {
-            report.checks.push_back(left_out(dataset));
-            continue;
-        }
-        listener.doing("checking " + dataset.name);
-        const bool could_run = why_not_here(run, dataset).empty();
-        report.checks.push_back(slow && could_run ? not_run(dataset, *slow) : check_dataset(run, dataset));
-        listener.checked(report.checks.back());
-        const Check& check = report.checks.back();
-        if (!slow && is_slow(check)) slow = check;
+        const bool comes_first = task.check_mode && run.backend == Backend::cpu && small_enough(run, dataset);
+        (comes_first ? small : others).push_back(&dataset);
     }
+    std::optional<Check> slow;
+    std::map<const Dataset*, Check> checks;
+    LaunchDigests launches;
+    const auto check = [&](const Dataset& dataset) {
+        listener.doing("checking " + dataset.name);
+        run.launch_digests.clear();
+        const bool could_run = why_not_here(run, dataset).empty();
+        Check found = slow && could_run ? not_run(dataset, *slow) : check_dataset(run, dataset);
+        listener.checked(found);
+        if (!slow && is_slow(found)) slow = found;
+        return found;
+    };
+    for (const Dataset* dataset : small) {
+        checks[dataset] = check(*dataset);
+        launches[dataset->name] = run.launch_digests;
+    }
+    if (!small.empty()) run.end_session();
+    for (const Dataset* dataset : others)
+        checks[dataset] = task.no_cuda_only && dataset->uses.cuda_only ? left_out(*dataset) : check(*dataset);
+    for (const Dataset& dataset : run.lab.datasets)
+        if (checks.contains(&dataset)) report.checks.push_back(checks[&dataset]);
+    return launches;
 }
 
 /// Check mode, after the datasets; beneath wrong outputs its first finding is the likely reason.
-void Judge::watch(const CompileRequest& request, std::future<Compiled>& compiled, StageReport& report, const Task& task,
-                  const Listener& listener) {
+void Judge::watch(const CompileRequest& request, const Compiled& ready, const LaunchDigests& launches,
+                  StageReport& report, const Task& task, const Listener& listener) {
     if (std::any_of(report.checks.begin(), report.checks.end(), is_slow)) return;
-    std::vector<const Dataset*> datasets;
-    for (const Dataset& dataset : request.lab.datasets)
-        if (wanted(dataset, request.stage, task)) datasets.push_back(&dataset);
     const auto begin = std::chrono::steady_clock::now();
-    listener.doing("compiling for check mode");
-    const Compiled ready = compiled.get();
     if (ready.result.verdict != Verdict::passed) {
-        report.check_mode = without_check_mode(ready.result, backend_);
+        report.check_mode = without_check_mode(ready.result);
     } else {
         try {
-            inspect_datasets(*make_run(request, ready), datasets, request.source, report, listener);
+            const auto run = make_run(request, ready);
+            std::vector<const Dataset*> datasets;
+            for (const Dataset& dataset : request.lab.datasets) {
+                if (!wanted(dataset, request.stage, task)) continue;
+                const bool small =
+                    backend_ == Backend::cpu ? launches.contains(dataset.name) : small_enough(*run, dataset);
+                if (small) datasets.push_back(&dataset);
+            }
+            inspect_datasets(*run, datasets, launches, request.source, report, listener);
         } catch (const std::exception& error) {
             report.check_mode = CheckMode{};
             report.check_mode->remark = fmt::format("check mode could not finish: {}", error.what());
@@ -394,7 +419,16 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     const bool on_cpu = backend_ == Backend::cpu;
     if (on_cpu && !task.forced_timing) return;
     run.end_session();
-    run.policy.budget = timed_budget(task);
+    Ready fast;  // what was checked has the sanitizer's hooks, which cost time
+    if (on_cpu) {
+        listener.doing("compiling to be timed");
+        Task fast_task = task;
+        fast_task.fast = true;
+        fast = make_ready(run.lab, run.stage, report.source, fast_task);
+        if (!fast.run) throw std::runtime_error("the stage does not compile without the sanitizer's hooks");
+    }
+    StageRun& to_time = fast.run ? *fast.run : run;
+    to_time.policy.budget = timed_budget(task);
     const std::filesystem::path solution = source_of(run.lab, run.stage, "solutions");
     Ready reference;
     if (!on_cpu && std::filesystem::exists(solution)) {
@@ -423,7 +457,7 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset.name, what)); };
         say("CPU baselines");
         const Baseline cpu = baseline(run.lab, dataset);
-        Measured measured = measure_confirmed(run, reference.run.get(), dataset, effort, cpu, say);
+        Measured measured = measure_confirmed(to_time, reference.run.get(), dataset, effort, cpu, say);
         if (measured.failure) {
             report.verdict = Verdict::failed;
             constexpr double no_points = 0;  // the dataset's own check has them

@@ -13,6 +13,7 @@
 #include "grader/core/manifest.h"
 #include "grader/core/report.h"
 #include "grader/judge/check.h"
+#include "grader/judge/check_mode.h"
 #include "grader/judge/compile.h"
 #include "grader/judge/measure.h"
 #include "grader/judge/process.h"
@@ -40,7 +41,8 @@ struct Task {
     bool check_mode = false;     // small datasets once more with every access watched
     SandboxLevel sandbox = SandboxLevel::none;
     std::vector<std::string> defines;    // BLOCK=256 … of a sweep
-    bool for_tools = false;              // compiled for compute-sanitizer and ncu, or for check mode
+    bool for_tools = false;              // compiled for compute-sanitizer and ncu
+    bool fast = false;                   // CPU backend: compiled to be timed, without the sanitizer's hooks
     std::vector<std::string> libraries;  // of a peer
     std::shared_ptr<Budget> budget;      // of other people's code
 };
@@ -104,9 +106,9 @@ class Judge {
     bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);
     Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
                                const Baseline& cpu, const Progress& progress);
-    void check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    void watch(const CompileRequest& request, std::future<Compiled>& compiled, StageReport& report, const Task& task,
-               const Listener& listener);
+    LaunchDigests check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
+    void watch(const CompileRequest& request, const Compiled& ready, const LaunchDigests& launches, StageReport& report,
+               const Task& task, const Listener& listener);
     void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     Memory& device_memory(Backend backend);
     void* library(const Lab& lab);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,11 +46,21 @@ Ends make_answer_pipe() {
     return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-Descriptor make_page_file() {
+protocol::Key draw_key() {
+    protocol::Key key{};
+    if (getrandom(&key, sizeof key, 0) != sizeof key) throw std::runtime_error("the system gives no random numbers");
+    return key;
+}
+
+/// With the orders for the runner in it.
+Descriptor make_page_file(const protocol::Key& key, Sanitizer sanitizer) {
     const int file = memfd_create("warplab-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0 || ftruncate(file, sizeof(StatusPage)) != 0 ||
         fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
+    const Orders orders{{key.low, key.high}, sanitizer == Sanitizer::on};
+    if (pwrite(file, &orders, sizeof orders, 0) != sizeof orders)
+        throw std::runtime_error(fmt::format("cannot write a memory file: {}", std::strerror(errno)));
     return Descriptor(file);
 }
 
@@ -86,8 +97,8 @@ protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t
 }
 
 Session::Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix,
-                 const std::vector<std::string>& environment)
-    : runner_(runner), policy_(policy), page_file_(make_page_file()), process_([&] {
+                 const std::vector<std::string>& environment, Sanitizer sanitizer)
+    : runner_(runner), policy_(policy), key_(draw_key()), page_file_(make_page_file(key_, sanitizer)), process_([&] {
           Ends requests = make_request_socket(), answers = make_answer_pipe();
           requests_ = std::move(requests.judge);
           answers_ = std::move(answers.judge);
@@ -141,7 +152,9 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
             Reply reply{inbox_.answer(), std::nullopt, false, elapsed()};
             if (read == Inbox::Read::nothing) continue;
             if (read == Inbox::Read::closed) return died(limit_s - elapsed());
-            if (read == Inbox::Read::violation) return violated("The program wrote to the grader's own channel.");
+            if (read == Inbox::Read::violation ||
+                reply.answer.seal != protocol::seal_of(key_, ++answers_taken_, reply.answer))
+                return violated("The program wrote to the grader's own channel.");
             if (!reply.answer.ok) reply.failure = explain_refusal(reply.answer, status());
             return reply;
         }

@@ -9,6 +9,7 @@
 #include "grader/core/manifest.h"
 #include "grader/core/report.h"
 #include "grader/io/protocol.h"
+#include "grader/io/seal.h"
 #include "grader/io/status_page.h"
 #include "grader/judge/answer.h"
 #include "grader/judge/process.h"
@@ -29,12 +30,14 @@ class Descriptor {
     int number_;
 };
 
+enum class Sanitizer { off, on };
+
 class Session {
   public:
     /// Starts the runner. `prefix` runs it under a tool (compute-sanitizer …). Throws std::runtime_error when a socket
     /// or memory file cannot be had.
     Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix = {},
-            const std::vector<std::string>& environment = {});
+            const std::vector<std::string>& environment = {}, Sanitizer sanitizer = Sanitizer::off);
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -54,6 +57,8 @@ class Session {
     /// What check mode found so far. Each finding was sent when it happened, so later writes to the status page cannot
     /// retract it.
     std::vector<Finding> findings();
+    /// How many findings have arrived.
+    std::size_t findings_sent() const { return inbox_.findings().size(); }
     std::string output() const { return process_.output(); }
     /// Ends the runner at once: it may have work queued that nobody wants any more.
     void kill();
@@ -69,8 +74,10 @@ class Session {
 
     std::filesystem::path runner_;
     Policy policy_;
+    protocol::Key key_;  // seals this runner's answers
     Descriptor requests_, answers_, page_file_;
     StatusPage* page_ = nullptr;
+    std::uint64_t answers_taken_ = 0;
     Inbox inbox_;
     std::uint64_t buffer_bytes_ = 0;  // of the judge's, as opened last
     Process process_;

@@ -76,6 +76,7 @@ Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Datase
                   const std::filesystem::path& source, Task task, const Progress& progress) {
     Point point{choice, 0, 0, 0, 0, ""};
     task.defines.clear();
+    task.fast = true;
     for (std::size_t i = 0; i < choice.size(); ++i)
         task.defines.push_back(fmt::format("{}={}", stage.tunables[i].macro, choice[i]));
     progress("compiling");

@@ -105,6 +105,7 @@ Flags student_cpu_flags() {
             "-fno-strict-aliasing",
             "-ffp-contract=off",
             "-ftrivial-auto-var-init=pattern",  // 0xFE: a variable that nobody set is not 0 by luck
+            "-fno-gnu-unique",                  // or objcopy could not hide all names
             "-pthread",
             "-pipe",
             "-Wall",
@@ -116,12 +117,12 @@ Flags student_cpu_flags() {
 }
 
 // The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp is behind them; its library is never linked. What
-// is switched off would merge accesses of different lines or split one.
+// is switched off would merge accesses of different lines or split one. No macro names them: on a GPU there are none.
 Flags check_mode_flags() {
     return {"-O1",
-            "-DWARPLAB_CPU_CHECK",
             "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
-            "-Wno-tsan",                        // of fences, which the hooks see themselves
+            "-U__SANITIZE_THREAD__",
+            "-Wno-tsan",  // of fences, which the hooks see themselves
             "--param=tsan-instrument-func-entry-exit=0",
             "--param=tsan-distinguish-volatile=1",
             "-fno-builtin-memset",
@@ -130,6 +131,10 @@ Flags check_mode_flags() {
             "-fno-crossjumping",
             "-fno-tree-sra",
             "-fno-tree-tail-merge"};
+}
+
+Flags fast_cpu_flags() {
+    return {"-DWARPLAB_CPU_FAST"};  // without the hooks
 }
 
 Flags student_cuda_flags(bool for_tools) {
@@ -143,7 +148,8 @@ Flags resource_report_flags(const std::string& architecture) {
 }
 
 Flags harness_flags(Backend backend) {
-    Flags flags = {"-std=c++20", "-O2", "-g1", "-fwrapv", "-fno-strict-aliasing", "-pthread", "-x", "c++"};
+    Flags flags = {"-std=c++20",      "-O2",      "-g1", "-fwrapv", "-fno-strict-aliasing",
+                   "-fno-gnu-unique", "-pthread", "-x",  "c++"};
     if (backend == Backend::cuda) flags.push_back("-I" + cuda_include().string());
     return flags;
 }

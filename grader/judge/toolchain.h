@@ -39,9 +39,11 @@ std::string gpu_architecture();
 
 using Flags = std::vector<std::string>;
 
-/// g++ on a student's rewritten file, and what check mode adds: a hook at every access to memory.
+/// g++ on a student's rewritten file. What is graded has the sanitizer's hook at every access to memory; what is only
+/// timed has none.
 Flags student_cpu_flags();
 Flags check_mode_flags();
+Flags fast_cpu_flags();
 /// nvcc on a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
 Flags student_cuda_flags(bool for_tools);
 /// nvcc on a student's file for ptxas' report of registers alone: compiles no host code.

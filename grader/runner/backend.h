@@ -12,6 +12,11 @@ namespace warplab::runner {
 /// Before anything else of the student's code runs in main.
 void start(StatusPage* page);
 
+/// Before any code of the submission runs: whether the sanitizer is on (CPU backend).
+void use_sanitizer(bool on);
+
+inline constexpr int channel_closed = 91;  // the exit status when the judge cannot be reached
+
 /// Device memory for one buffer of an `open` request; `descriptor` is its memory file or -1. Ends the process with
 /// a message when it cannot be had: the judge treats that as our fault.
 struct Mapping {
@@ -40,6 +45,12 @@ struct Counters {
     std::int64_t allocated_bytes = 0;
 };
 Counters counters();
+
+/// The calls that follow are of another dataset.
+void begin_dataset();
+
+/// What was seen of the last untimed call.
+Observed observed();
 
 /// For warplab::name_part() of driver.h.
 void name_part(void* begin, std::size_t bytes, const char* name);

@@ -1,6 +1,7 @@
 // The runner's side of the CPU backend: "device" memory is a memory file that the judge made.
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "grader/cpu/control.h"
 #include "grader/io/channel.h"
@@ -12,7 +13,7 @@ namespace warplab::runner {
 void start(StatusPage* page) {
     cpu::use_status_page(page);
     cpu::tell_findings([](const Finding& finding) {
-        protocol::send_packet(protocol::answer_fd, protocol::PacketKind::finding, finding);
+        if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::finding, finding)) _exit(channel_closed);
     });
     cpu::hide_device_memory(true);  // host code that uses a device pointer fails here as on a GPU
 }
@@ -36,7 +37,7 @@ void copy_in(const Mapping& mapping) {
     void* const begin = static_cast<char*>(mapping.file) + mapping.buffer.offset;
     if (mapping.device)
         cpu::begin_buffer(mapping.device, mapping.file_bytes, begin, mapping.buffer.bytes, mapping.buffer.is_input,
-                          mapping.number);
+                          mapping.buffer.is_constant, mapping.number);
     else
         cpu::begin_host_buffer(mapping.file, mapping.file_bytes, begin, mapping.buffer.bytes);
 }
@@ -47,6 +48,10 @@ void name_part(void* begin, std::size_t bytes, const char* name) { cpu::name_par
 
 void set_thread_order(std::uint32_t order) { cpu::set_thread_order(static_cast<cpu::ThreadOrder>(order)); }
 void set_host_limit(std::uint64_t bytes) { cpu::set_host_limit(bytes); }
+
+void use_sanitizer(bool on) { cpu::use_sanitizer(on); }
+void begin_dataset() { cpu::begin_dataset(); }
+Observed observed() { return cpu::observed(); }
 
 Counters counters() {
     const cpu::Counters now = cpu::counters();

@@ -23,7 +23,7 @@ struct Call {
 
 /// For a driver that divides scratch ("divides_scratch" in lab.json): check mode calls this piece by its name, and it
 /// ends where its bytes end. The runner has it; it may be called again.
-void name_part(void* begin, std::size_t bytes, const char* name);
+__attribute__((visibility("default"))) void name_part(void* begin, std::size_t bytes, const char* name);
 
 }  // namespace warplab
 

@@ -14,6 +14,7 @@
 
 #include "grader/io/channel.h"
 #include "grader/io/protocol.h"
+#include "grader/io/seal.h"
 #include "grader/io/status_page.h"
 #include "grader/runner/backend.h"
 #include "grader/runner/driver.h"
@@ -25,9 +26,9 @@ using protocol::Answer;
 using protocol::Ask;
 using protocol::Request;
 
-constexpr int channel_closed = 91;  // by the student's code, as far as the judge can tell
-
 StatusPage* page;
+protocol::Key key;
+std::uint64_t answers = 0;
 runner::Mapping mappings[protocol::max_buffers + 1];
 std::uint32_t mapping_count;
 
@@ -46,6 +47,19 @@ void fail(Answer& answer, cudaError_t error, const char* what) {
     std::snprintf(answer.message, sizeof answer.message, "%s: %s (%s)", what, cudaGetErrorName(error),
                   cudaGetErrorString(error));
 }
+
+/// Takes the judge's orders from the status page and erases them. Runs before the constructors of any object file, so
+/// before the submission's code.
+void take_orders(int, char**, char**) {
+    void* memory = mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, protocol::status_fd, 0);
+    if (memory == MAP_FAILED) return;
+    page = static_cast<StatusPage*>(memory);
+    volatile Orders& orders = page->orders;
+    key = {orders.key[0], orders.key[1]};
+    runner::use_sanitizer(orders.sanitize != 0);
+    orders.key[0] = orders.key[1] = orders.sanitize = 0;
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_all)(int, char**, char**) = take_orders;
 
 void enter(Phase phase) { page->phase = static_cast<std::uint32_t>(phase); }
 
@@ -75,6 +89,7 @@ void close_buffers() {
 void prepare(const Request& request, Answer& answer) {
     enter(Phase::prepare);
     answer.has_host = driver_has_host();
+    if (!request.host_variant) runner::begin_dataset();
     if (!request.host_variant) answer.scratch_bytes = driver_scratch_bytes(call_without_buffers(request));
 }
 
@@ -156,6 +171,7 @@ void run(const Request& request, Answer& answer) {
     enter(Phase::idle);
     answer.host_bytes = after.host_bytes;
     answer.launches = after.launches - before.launches;
+    answer.observed = runner::observed();
     answer.leaked_bytes = after.allocated_bytes - before.allocated_bytes;
     if (error)
         fail(answer, error, what);
@@ -196,23 +212,24 @@ runner::Mapping runner::map_host(const protocol::Buffer& buffer, int descriptor)
     return mapping;
 }
 
-int main() {
-    void* memory = mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, protocol::status_fd, 0);
-    if (memory == MAP_FAILED) {
+__attribute__((visibility("default"))) int main() {
+    if (!page) {
         std::fputs("This program is started by warplab and cannot run alone: type `make check` instead.\n", stderr);
         return 2;
     }
-    page = static_cast<StatusPage*>(memory);
     runner::start(page);
     enter(Phase::ready);
     for (;;) {
         static Request request;
         int descriptors[protocol::max_descriptors], count;
-        if (!protocol::receive_request(protocol::request_fd, request, descriptors, count)) _exit(channel_closed);
+        if (!protocol::receive_request(protocol::request_fd, request, descriptors, count))
+            _exit(runner::channel_closed);
         Answer answer = answer_to(request);
         obey(request, descriptors, count, answer);
         std::fflush(stdout);
-        if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::answer, answer)) _exit(channel_closed);
+        answer.seal = protocol::seal_of(key, ++answers, answer);
+        if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::answer, answer))
+            _exit(runner::channel_closed);
         if (request.ask == Ask::quit) _exit(0);
     }
 }

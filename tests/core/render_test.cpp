@@ -45,7 +45,8 @@ TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
 
 TEST(Render, NoteThatMayExplainIsALikelyReason) {
     StageReport stage = test::sample_report().stages[1];
-    stage.check_mode->findings = {{.cause = "absent_lane", .message = "the value of lane 31", .hint = "", .is_note = true}};
+    stage.check_mode->findings = {
+        {.cause = "absent_lane", .message = "the value of lane 31", .hint = "", .is_note = true}};
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
     stage.check_mode->findings[0].cause = "unset_constant";
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));

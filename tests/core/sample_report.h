@@ -82,7 +82,7 @@ inline Discovery note_in_line_12() {
     return found;
 }
 
-inline CheckMode check_mode_with(std::vector<Discovery> findings, Verdict verdict) {
+inline CheckMode check_mode_with(std::vector<Discovery> findings, CheckMode::Verdict verdict) {
     CheckMode check_mode;
     check_mode.verdict = verdict;
     check_mode.datasets = 2;
@@ -121,7 +121,7 @@ inline StageReport passed_stage() {
                     skipped_check("huge_ragged", "too large for the CPU backend")};
     stage.compilation.cached = true;
     stage.compilation.nvcc = "ok";
-    stage.check_mode = check_mode_with({note_in_line_12()}, Verdict::passed);
+    stage.check_mode = check_mode_with({note_in_line_12()}, CheckMode::Verdict::passed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene = 2;
     stage.score->hygiene_pending = false;
@@ -149,7 +149,7 @@ inline StageReport failed_stage() {
     stage.checks = {passed_check("tiny"), failed_check("ragged", tail), failed_check("one_below_block", other),
                     failed_check("secret_1", crash), failed_check("one_above_block", other)};
     stage.checks[3].hidden = true;
-    stage.check_mode = check_mode_with({race_in_line_10()}, Verdict::failed);
+    stage.check_mode = check_mode_with({race_in_line_10()}, CheckMode::Verdict::failed);
     stage.score = score_of(1.2, 2, 0);
     stage.score->hygiene_pending = false;
     stage.score->hygiene_why = stage.score->speed_why = "no points until every dataset passes";
@@ -166,7 +166,7 @@ inline StageReport racing_stage() {
     elsewhere.line = 31;
     elsewhere.text = elsewhere.other_text = "";
     stage.check_mode =
-        check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()}, Verdict::failed);
+        check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()}, CheckMode::Verdict::failed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene_pending = false;
     stage.score->hygiene_why = "no points for what check mode found";

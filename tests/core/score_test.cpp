@@ -146,7 +146,7 @@ TEST(Score, NothingRunIsNoScore) {
 
 // --- hygiene ---
 
-CheckMode check_mode(Verdict verdict, std::vector<Discovery> findings = {}) {
+CheckMode check_mode(CheckMode::Verdict verdict, std::vector<Discovery> findings = {}) {
     CheckMode result;
     result.verdict = verdict;
     result.findings = std::move(findings);
@@ -171,7 +171,7 @@ TEST(Score, HygienePendsWithoutCheckMode) {
 
 TEST(Score, NotesCostNoHygiene) {
     auto report = report_with({good});
-    report.check_mode = check_mode(Verdict::passed, {finding(true)});
+    report.check_mode = check_mode(CheckMode::Verdict::passed, {finding(true)});
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_EQ(score->hygiene, 2);
     EXPECT_FALSE(score->hygiene_pending);
@@ -181,7 +181,7 @@ TEST(Score, NotesCostNoHygiene) {
 TEST(Score, AFindingCostsHygieneAndNothingElse) {
     auto report = report_with({good}, {timed(1)});
     report.verdict = Verdict::failed;
-    report.check_mode = check_mode(Verdict::failed, {finding(false)});
+    report.check_mode = check_mode(CheckMode::Verdict::failed, {finding(false)});
     const auto score = score_stage(stage_worth(6, 2, 2), report);
     EXPECT_EQ(score->correctness, 6);
     EXPECT_EQ(score->hygiene, 0);
@@ -192,7 +192,7 @@ TEST(Score, AFindingCostsHygieneAndNothingElse) {
 
 TEST(Score, WrongOutputsEarnNoHygiene) {
     auto report = report_with({good, bad});
-    report.check_mode = check_mode(Verdict::passed);
+    report.check_mode = check_mode(CheckMode::Verdict::passed);
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_EQ(score->hygiene, 0);
     EXPECT_FALSE(score->hygiene_pending);
@@ -201,7 +201,7 @@ TEST(Score, WrongOutputsEarnNoHygiene) {
 
 TEST(Score, WhatCheckModeCannotTakeOnCostsNothing) {
     auto report = report_with({good});
-    report.check_mode = check_mode(Verdict::passed);
+    report.check_mode = check_mode(CheckMode::Verdict::passed);
     report.check_mode->remark = "given without check mode";
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_EQ(score->hygiene, 2);
@@ -210,12 +210,22 @@ TEST(Score, WhatCheckModeCannotTakeOnCostsNothing) {
 
 TEST(Score, HygienePendsWhenCheckModeBroke) {
     auto report = report_with({good});
-    report.check_mode = check_mode(Verdict::error);
+    report.check_mode = check_mode(CheckMode::Verdict::error);
     report.check_mode->remark = "check mode could not finish tiny";
     const auto score = score_stage(stage_worth(8, 2, 0), report);
     EXPECT_TRUE(score->hygiene_pending);
     EXPECT_EQ(score->hygiene, 0);
     EXPECT_EQ(score->hygiene_why, "check mode could not finish tiny");
+}
+
+TEST(Score, HygienePendsWhatCheckModeCannotConfirm) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(CheckMode::Verdict::unconfirmed);
+    report.check_mode->remark = "1 finding was sent, and 0 arrived";
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_TRUE(score->hygiene_pending);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_EQ(score->hygiene_why, "1 finding was sent, and 0 arrived");
 }
 
 // --- speed ---

@@ -3,8 +3,9 @@ outputs are worth, reaches nothing that is not its own, leaves nothing behind, a
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
 `points` (or the minimum and the maximum), and under `uid` and `cuda` what differs there. `twice`: the file is graded
-twice and finds what it left behind, if anything is left. `open`: the attack still works, and SANDBOX.md lists it.
-`speed_at_most`: the maximum of speed points on a GPU. The `slow` ones run with
+twice and finds what it left behind, if anything is left. `speed_at_most`: the maximum of speed points on a GPU. Those
+with `check_mode` run under the sanitizer, whose own verdict is `sanitizer`. `open`: the attack still works, and
+SANDBOX.md lists it. The `slow` ones run with
 WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
 folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
@@ -16,6 +17,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -167,9 +169,13 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     least, most = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
     assert least - 1e-9 <= earned(stage) <= most + 1e-9, printed
     assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], printed
-    assert ("REACHED" in stage["output"]) == ("open" in entry), stage["output"]
+    if "sanitizer" in entry:
+        assert stage["check_mode"]["verdict"] == entry["sanitizer"], printed
+        assert stage["score"]["hygiene_pending"] == (entry["sanitizer"] == "unconfirmed"), printed
+    reaches = "open" in entry and not entry.get("check_mode")
+    assert ("REACHED" in stage["output"]) == reaches, stage["output"]
     assert_speed(entry, stage)
-    if '"refused"' in source.read_text() and stage["checks"] and "open" not in entry:
+    if '"refused"' in source.read_text() and stage["checks"] and not reaches:
         assert "refused" in stage["output"]
     assert_nothing_got_out(report, printed)
     assert not left_running(name)
@@ -199,4 +205,12 @@ def test_table_and_files_agree() -> None:
     assert sorted(entry["file"] for entry in ENTRIES) == sorted(file.name for file in FOLDER.glob("*.cu"))
     assert len(ENTRIES) >= 40
     for file in FOLDER.glob("*.cu"):
-        assert file.read_text().startswith(("// Cheat: ", "// Bomb: ")), file.name
+        assert file.read_text().startswith(("// Cheat: ", "// Bomb: ", "// Open: ")), file.name
+
+
+def test_sandbox_md_lists_what_deceives_the_sanitizer_and_nothing_else() -> None:
+    text = (ROOT / "grader/judge/SANDBOX.md").read_text()
+    section = text.split("## What deceives the sanitizer\n")[1].split("\n## ")[0]
+    listed = {name: file for name, file in re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S)}
+    assert listed == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
+    assert len(listed) == section.count("\n- **")

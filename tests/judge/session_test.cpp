@@ -19,13 +19,36 @@ Session child(const std::string& program) {
     return Session("/unused", policy, {"/usr/bin/env", "python3", "-c", "import os, socket, struct, time\n" + program});
 }
 
-// magic, version, ask, ok, cuda_error, has_host, scratch, event_s, wall_s, host_bytes, launches, leaked, message
+// magic, version, ask, ok, cuda_error, has_host, scratch, event_s, wall_s, host_bytes, launches, leaked, observed,
+// message; then the seal, SipHash-2-4 of these under the key that the status page begins with
 constexpr auto answer = R"(
 channel = socket.socket(fileno=3)
+low, high = struct.unpack('<QQ', os.pread(4, 16, 0))
+sealed = 0
+def seal(content):
+    global sealed
+    sealed += 1
+    key = low ^ sealed
+    v = [key ^ 0x736f6d6570736575, high ^ 0x646f72616e646f6d, key ^ 0x6c7967656e657261, high ^ 0x7465646279746573]
+    rotate = lambda word, bits: (word << bits | word >> 64 - bits) & 2 ** 64 - 1
+    def turn(a, b, bits, wide):
+        v[a] = v[a] + v[b] & 2 ** 64 - 1
+        v[b] = rotate(v[b], bits) ^ v[a]
+        v[a] = rotate(v[a], 32) if wide else v[a]
+    def rounds(count):
+        for _ in range(count): turn(0, 1, 13, True), turn(2, 3, 16, False), turn(0, 3, 21, False), turn(2, 1, 17, True)
+    for word in [*struct.unpack(f'<{len(content) // 8}Q', content), len(content) % 256 << 56]:
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xff
+    rounds(4)
+    return struct.pack('<Q', v[0] ^ v[1] ^ v[2] ^ v[3])
 def send(kind, content):
     os.write(5, struct.pack('<4sI', kind, 0) + content)
-def answer(ask=4, magic=0x57415250, version=2, ok=1, event_s=0.5, message=b''):
-    return b'SNAW', struct.pack('<IIIIiIQddQQq512s', magic, version, ask, ok, 0, 0, 0, event_s, 0.0, 0, 1, 0, message)
+def answer(ask=4, magic=0x57415250, version=3, ok=1, event_s=0.5, message=b'', key=None):
+    content = struct.pack('<IIIIiIQddQQq272s512s', magic, version, ask, ok, 0, 0, 0, event_s, 0.0, 0, 1, 0, b'', message)
+    return b'SNAW', content + (key or seal(content))
 )";
 
 Session::Reply ask_run(Session& session, double limit_s = 5) {
@@ -103,8 +126,9 @@ TEST_P(Violation, EndsTheRunner) {
 
 INSTANTIATE_TEST_SUITE_P(Session, Violation,
                          testing::Values("os.write(5, b'done')", "os.write(5, b'x' * 100000)", "send(*answer(magic=1))",
-                                         "send(*answer(version=9))", "send(*answer(ask=1))",
-                                         "send(*answer(event_s=float('nan')))", "send(*answer(event_s=-1.0))"));
+                                         "send(*answer(version=9))", "send(*answer(key=bytes(8)))",
+                                         "send(*answer(ask=1))", "send(*answer(event_s=float('nan')))",
+                                         "send(*answer(event_s=-1.0))"));
 
 TEST(Session, CatchesAnAnswerToNoQuestion) {
     Session session =

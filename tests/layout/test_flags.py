@@ -20,6 +20,10 @@ def test_students_flags_are_the_same(root):
     assert flags_of_the_benchmark(root, "STUDENT_FLAGS") == flags_of_the_judge(root, "student_cpu_flags")
 
 
+def test_what_is_timed_has_no_hooks(root):
+    assert flags_of_the_benchmark(root, "FAST_FLAGS") == flags_of_the_judge(root, "fast_cpu_flags")
+
+
 def test_the_runtimes_flags_are_the_same(root):
     judge = [flag for flag in flags_of_the_judge(root, "harness_flags") if flag not in ("-x", "-I")]
     assert flags_of_the_benchmark(root, "RUNTIME_FLAGS") == judge

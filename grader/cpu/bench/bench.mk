@@ -11,8 +11,9 @@ bench := $(BUILD)/bench
 rewrite := $(BUILD)/cpu/rewrite
 
 STUDENT_FLAGS := -std=c++17 -O2 -g1 -gdwarf-4 -fwrapv -fno-strict-aliasing -ffp-contract=off \
-    -ftrivial-auto-var-init=pattern -pthread -pipe -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
-RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -pthread
+    -ftrivial-auto-var-init=pattern -fno-gnu-unique -pthread -pipe -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
+FAST_FLAGS := -DWARPLAB_CPU_FAST
+RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -fno-gnu-unique -pthread
 
 runtime := $(patsubst grader/cpu/runtime/%.cpp,$(bench)/%.o,$(wildcard grader/cpu/runtime/*.cpp))
 headers := $(wildcard grader/cpu/include/* grader/cpu/include/*/* grader/cpu/*.h grader/cpu/runtime/*.h)
@@ -29,7 +30,7 @@ compile-stages: run-kernels $(precompiled)
 	@echo; for stage in solutions/*/*.cu; do \
 	    begin=$$(date +%s%N); \
 	    $(rewrite) "$$stage" $(bench)/stage.cpp && \
-	    $(CXX) $(STUDENT_FLAGS) -I$(bench)/include -include cuda_runtime.h -I. -I"labs/$$(basename "$$(dirname "$$stage")")" \
+	    $(CXX) $(STUDENT_FLAGS) $(FAST_FLAGS) -I$(bench)/include -include cuda_runtime.h -I. -I"labs/$$(basename "$$(dirname "$$stage")")" \
 	        -c -o $(bench)/stage.o $(bench)/stage.cpp || exit 1; \
 	    end=$$(date +%s%N); \
 	    printf '%-60s %6s ms   (at most 1200)\n' "compile $$stage" $$(((end - begin) / 1000000)); \
@@ -44,7 +45,7 @@ $(bench)/bench.cpp: grader/cpu/bench/bench.cu $(rewrite)
 
 $(bench)/bench.o: $(bench)/bench.cpp $(precompiled)
 	@echo "  compile grader/cpu/bench/bench.cu"
-	$(Q)$(CXX) $(STUDENT_FLAGS) -I$(bench)/include -include cuda_runtime.h -Igrader/cpu/bench -c -o $@ $<
+	$(Q)$(CXX) $(STUDENT_FLAGS) $(FAST_FLAGS) -I$(bench)/include -include cuda_runtime.h -Igrader/cpu/bench -c -o $@ $<
 
 $(bench)/sequential.o: grader/cpu/bench/sequential.cpp
 	@mkdir -p $(@D)
@@ -58,4 +59,4 @@ $(runtime): $(bench)/%.o: grader/cpu/runtime/%.cpp $(headers)
 $(precompiled): $(headers)
 	@mkdir -p $(@D)
 	@cp -r grader/cpu/include/. $(@D)
-	$(Q)$(CXX) $(STUDENT_FLAGS) -x c++-header -o $@ $(@:.gch=)
+	$(Q)$(CXX) $(STUDENT_FLAGS) $(FAST_FLAGS) -x c++-header -o $@ $(@:.gch=)

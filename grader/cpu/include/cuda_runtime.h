@@ -23,11 +23,13 @@
 #include <utility>
 
 #include "warplab_cpu/api.h"
+#include "warplab_cpu/arithmetic.h"
 #include "warplab_cpu/atomics.h"
 #include "warplab_cpu/launch.h"
-#include "warplab_cpu/arithmetic.h"
 #include "warplab_cpu/scheduler.h"
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"
+
+#undef WARPLAB_CPU_FAST  // a file cannot ask how it is compiled
 
 #endif

@@ -10,12 +10,15 @@
 #include <string>
 
 #include "grader/cpu/rewriter/rewriter.h"
+#include "grader/cpu/rewriter/scan.h"
 
 namespace {
 
 constexpr const char* usage =
     "rewrite [--name SHOWN_NAME] INPUT.cu OUTPUT.cpp\n"
+    "rewrite --scan [--name SHOWN_NAME] PREPROCESSED.ii\n"
     "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages (its path, if not given).\n"
+    "--scan: refuses what g++ -E made of the output when code in it would be hidden from the sanitizer.\n"
     "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or misuse.\n";
 
 enum Exit { exit_fine = 0, exit_refused = 1, exit_our_side = 2 };
@@ -33,17 +36,30 @@ void write_file(const std::string& path, const std::string& text) {
     if (!out) throw std::runtime_error("cannot write " + path);
 }
 
+Exit scan(const std::string& path, const std::string& shown_name) {
+    const auto hidden = warplab::rewriter::find_hidden(read_file(path), shown_name);
+    for (const auto& [line, message] : hidden)
+        std::cerr << shown_name << ":" << line << ":1: error: " << message << "\n";
+    return hidden.empty() ? exit_fine : exit_refused;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
-    constexpr option options[] = {{"name", required_argument, nullptr, 'n'}, {"help", no_argument, nullptr, 'h'}, {}};
+    constexpr option options[] = {{"name", required_argument, nullptr, 'n'},
+                                  {"scan", no_argument, nullptr, 's'},
+                                  {"help", no_argument, nullptr, 'h'},
+                                  {}};
     std::string shown_name;
+    bool scans = false;
     for (int letter; (letter = getopt_long(argc, argv, "h", options, nullptr)) != -1;) {
         if (letter == 'n') shown_name = optarg;
+        if (letter == 's') scans = true;
         if (letter == 'h') std::cout << usage;
-        if (letter != 'n') return letter == 'h' ? exit_fine : exit_our_side;
+        if (letter != 'n' && letter != 's') return letter == 'h' ? exit_fine : exit_our_side;
     }
-    if (argc - optind != 2) {
+    if (scans && argc - optind == 1) return scan(argv[optind], shown_name);
+    if (scans || argc - optind != 2) {
         std::cerr << "rewrite: it takes two files, not " << argc - optind << "\n" << usage;
         return exit_our_side;
     }

@@ -184,6 +184,14 @@ class Refuser {
         for (const auto& header : context_.unit.includes) add(patterns_.find_include(header.text), header);
     }
 
+    /// Every line keeps its number and its file: both tell the submission from headers.
+    void read_line_directives() {
+        for (const auto& directive : context_.unit.line_directives)
+            context_.refuse_for_cpu(directive,
+                                    "#line, or a directive that begins with %:, cannot run on the CPU "
+                                    "backend; remove it");
+    }
+
     void read(const Stream& stream) {
         for (int i = 0; i < stream.size(); ++i) {
             if (stream.is_identifier(i)) add(patterns_.find(stream, i), stream.tokens[i]);
@@ -208,6 +216,7 @@ class Refuser {
 void refuse_unsupported(Context& context) {
     Refuser refuser(context);
     refuser.read_includes();
+    refuser.read_line_directives();
     refuser.read(context.unit.code);
     for (const auto& macro : context.unit.macros) refuser.read(macro.body);
 }

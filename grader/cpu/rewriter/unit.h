@@ -40,7 +40,8 @@ struct Macro {
 struct Unit {
     Stream code;
     std::vector<Macro> macros;
-    std::vector<Token> includes;  // with < > or quotes
+    std::vector<Token> includes;         // with < > or quotes
+    std::vector<Token> line_directives;  // #line, # 1 "file", and digraphs that open a directive
     std::unordered_set<std::string_view> macro_names;
 };
 

@@ -2,13 +2,12 @@
 // end of this file at every access to memory. Shadow memory knows of each word who wrote and read it last, and between
 // which barriers. Blocks run one after the other, on one OS thread, so nothing here is locked.
 
-#define WARPLAB_CPU_CHECK  // this file defines what the headers only declare then
-
 #include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -55,7 +54,7 @@ struct Mark {
 struct Word {
     Mark writer, updater, reader, reader_before;  // updater: by an atomic
     std::uint32_t block = 0;                      // of shared memory: in which `written` holds
-    std::uint8_t written = 0;                     // a bit for each byte
+    std::uint8_t written = 0, read = 0;           // a bit for each byte
 };
 
 /// Memory that a kernel may use, and what is around it.
@@ -69,6 +68,7 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
+    bool is_input = false;   // of the lab's, which no call may write
     bool hosts_too = false;  // managed or pinned: the host may use it
     int line = 0;            // where it was allocated, for as long as it may be a leak
     Word* words = nullptr;
@@ -188,7 +188,8 @@ class Checker final : public Observer {
     void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
                        int line) override;
     void memory_ends(void* begin) override;
-    void memory_written(void* begin, std::size_t bytes) override;
+    bool memory_written(void* begin, std::size_t bytes) override;
+    void memory_read(const void* begin, std::size_t bytes) override;
     void shared_begins(void* begin, std::size_t bytes, const char* name) override;
     std::size_t bytes_left(const void* address) override;
     void grid_begins(const Grid& grid) override;
@@ -204,7 +205,9 @@ class Checker final : public Observer {
     void memory_unmapped(void* begin, std::size_t bytes) override;
 
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
-                      std::uint32_t buffer);
+                      bool is_constant, std::uint32_t buffer);
+    void count_bytes(warplab::Observed& observed) const;
+    void begin_dataset() { called_ = false; }
     void name_part(void* memory, std::size_t bytes, const char* name);
     void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
         host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
@@ -295,7 +298,8 @@ struct Quick {
 };
 Quick quick;
 
-Checker* the_checker = nullptr;  // from __tsan_init on, which comes before all that is watched
+Checker* the_checker = nullptr;  // while the sanitizer is off
+bool mode_is_known = false;
 Checker& checker() { return *the_checker; }
 
 void fill_place(std::uint32_t (&to)[3], const uint3& from) {
@@ -375,23 +379,48 @@ void Checker::memory_ends(void* begin) {
 
 void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
 
-void Checker::memory_written(void* begin, std::size_t bytes) {
+/// Sets the bits of those bytes in one of a word's masks.
+void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::uint8_t Word::*mask) {
+    const std::uintptr_t from = std::max(begin, object.begin);
+    const std::uintptr_t to = std::min(begin + bytes, object.begin + object.bytes);
+    for (std::uintptr_t at = from; at < to;) {
+        Word& word = object.words[at / word_bytes - object.begin / word_bytes];
+        const std::uintptr_t next = std::min(to, (at / word_bytes + 1) * word_bytes);
+        for (; at < next; ++at) word.*mask |= static_cast<std::uint8_t>(1u << at % word_bytes);
+    }
+}
+
+bool Checker::memory_written(void* begin, std::size_t bytes) {
     add_variables();
     Object* object = find(device_, recent_device_, number(begin));
-    if (!object || !object->words) return;
+    if (!object || !object->words) return true;
     if (number(begin) == object->begin && bytes == object->bytes) object->holds_data = true;
-    const std::uintptr_t from = std::max(number(begin), object->begin);
-    const std::uintptr_t to = std::min(number(begin) + bytes, object->begin + object->bytes);
-    for (std::uintptr_t at = from; at < to && !object->holds_data; ++at)
-        object->words[at / word_bytes - object->begin / word_bytes].written |= 1u << at % word_bytes;
+    mark_bytes(*object, number(begin), bytes, &Word::written);
+    return !object->is_input;
+}
+
+void Checker::memory_read(const void* begin, std::size_t bytes) {
+    Object* object = find(device_, recent_device_, number(begin));
+    if (object && object->words) mark_bytes(*object, number(begin), bytes, &Word::read);
+}
+
+void Checker::count_bytes(warplab::Observed& observed) const {
+    for (const auto& [zone, object] : device_) {
+        if (object.space != FindingSpace::buffer || object.buffer >= warplab::most_buffers) continue;
+        for (std::size_t i = 0; i < object.word_count; ++i) {
+            observed.read_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.words[i].read));
+            observed.written_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.words[i].written));
+        }
+    }
 }
 
 void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
-                           std::uint32_t buffer) {
+                           bool is_constant, std::uint32_t buffer) {
     forget(number(memory), memory_bytes);
     Object& object = device_[number(memory)];
     object = {number(begin), number(memory), number(memory) + memory_bytes, bytes, FindingSpace::buffer};
     object.holds_data = holds_data;
+    object.is_input = is_constant;
     object.buffer = buffer;
     object.provide_words();
 }
@@ -694,6 +723,7 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
         word.written = 0;
     }
     if (touch.writes) word.written |= bytes;
+    if (touch.atomic || !touch.writes) word.read |= bytes;
     look_for_race(object, word, mark_of(touch, bytes), touch);
     if ((touch.atomic || touch.is_volatile) && !object.is_shared())
         news_.touch(touch.address / word_bytes, touch.atomic || !touch.writes, touch.writes);
@@ -717,6 +747,7 @@ void Checker::access(const Touch& touch) {
     if (object->freed) return record(FindingKind::use_after_free, object, touch);
     if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
         return record(FindingKind::out_of_bounds, object, touch);
+    if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
     const MemoryKind kind = object->is_shared() ? MemoryKind::shared
@@ -849,24 +880,56 @@ void Checker::host_access(const Touch& touch) {
 
 }  // namespace
 
-void note_barrier(int line) { checker().barrier(caller_place(__builtin_return_address(0)), line); }
-void note_fence() { checker().fence(true); }
-void note_block_fence() { checker().fence(false); }
+void note_barrier(int line) {
+    if (the_checker) checker().barrier(caller_place(__builtin_return_address(0)), line);
+}
+void note_fence() {
+    if (the_checker) checker().fence(true);
+}
+void note_block_fence() {
+    if (the_checker) checker().fence(false);
+}
 
 }  // namespace warplab_cpu
 
+void warplab::cpu::use_sanitizer(bool on) {
+    using namespace warplab_cpu;
+    mode_is_known = true;
+    if (!on) return;
+    observer = the_checker = new Checker;
+    quick.executable = executable_begin();
+    std::atexit([] { checker().report_failed_launch(); });
+}
+
 void warplab::cpu::begin_call() {
+    warplab_cpu::forget_launches();
     if (warplab_cpu::observer) warplab_cpu::observer->call_begins();
+}
+
+void warplab::cpu::begin_dataset() {
+    if (!warplab_cpu::observer) return;
+    warplab_cpu::forget_counts();
+    warplab_cpu::checker().begin_dataset();
 }
 
 void warplab::cpu::end_call() {
     if (warplab_cpu::observer) warplab_cpu::observer->call_ends();
 }
 
+warplab::Observed warplab::cpu::observed() {
+    using namespace warplab_cpu;
+    Observed observed{};
+    observed.findings = recorded_findings();
+    observed.disturbances = disturbances();
+    observed.launch_digest = launch_digest();
+    if (the_checker) checker().count_bytes(observed);
+    return observed;
+}
+
 void warplab::cpu::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
-                                std::uint32_t buffer) {
+                                bool is_constant, std::uint32_t buffer) {
     if (warplab_cpu::observer)
-        warplab_cpu::checker().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, buffer);
+        warplab_cpu::checker().begin_buffer(memory, memory_bytes, begin, bytes, holds_data, is_constant, buffer);
 }
 
 void warplab::cpu::begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes) {
@@ -891,10 +954,13 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
                                                void* caller, bool copies = false, bool is_volatile = false) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (!quick.in_grid) {
-        if (the_checker) checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
+    if (!the_checker) {
+        // A vector, which a GPU would refuse there.
+        if (width == 16 && address % width && in_kernel() && !is_never_set(reinterpret_cast<void*>(address)))
+            end_with_misaligned(reinterpret_cast<void*>(address), caller);
         return;
     }
+    if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
     if (address - quick.stack < quick.stack_bytes) return;
     const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
     if (of_this_thread && (address < quick.shared_begin || address >= quick.shared_end)) return;
@@ -903,6 +969,7 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
+    if (!warplab_cpu::the_checker) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
@@ -925,11 +992,13 @@ struct Loaded {
 Loaded loaded;
 
 void see_load(const volatile void* place, unsigned width, void* caller) {
+    if (!warplab_cpu::the_checker) return;
     see(place, width, true, true, caller);
     loaded = {place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
 }
 
 void see_exchange(const volatile void* place, unsigned width, void* caller) {
+    if (!warplab_cpu::the_checker) return;
     const Loaded here{place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
     if (!(here == loaded)) see(place, width, true, true, caller);
     loaded = {};
@@ -981,12 +1050,10 @@ void see_exchange(const volatile void* place, unsigned width, void* caller) {
     WARPLAB_EXCHANGE(bits, type, strong, false)                              \
     WARPLAB_EXCHANGE(bits, type, weak, true)
 
+#pragma GCC visibility push(default)
 extern "C" {
 void __tsan_init() {
-    if (warplab_cpu::observer) return;
-    warplab_cpu::observer = warplab_cpu::the_checker = new warplab_cpu::Checker;
-    warplab_cpu::quick.executable = warplab_cpu::executable_begin();
-    std::atexit([] { checker().report_failed_launch(); });
+    if (!warplab_cpu::mode_is_known) warplab::cpu::use_sanitizer(true);
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
@@ -1038,3 +1105,4 @@ void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
         checker().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }
+#pragma GCC visibility pop

@@ -31,9 +31,16 @@ struct Ends {
 };
 
 /// Also of a copy that is refused then, or reading what it was meant to write would be a second finding.
-void note_written(void* to, size_t pitch, size_t width, size_t height) {
+void note_written(const char* function, int line, void* to, size_t pitch, size_t width, size_t height) {
+    bool allowed = true;
     for (size_t row = 0; observer && row < height; ++row)
-        observer->memory_written(static_cast<char*>(to) + row * pitch, width);
+        allowed = observer->memory_written(static_cast<char*>(to) + row * pitch, width) && allowed;
+    if (!allowed) observer->wrong(FindingKind::input_written, line, function, "the destination is an input of the lab");
+}
+
+void note_read(const void* from, size_t pitch, size_t width, size_t height) {
+    for (size_t row = 0; observer && row < height; ++row)
+        observer->memory_read(static_cast<const char*>(from) + row * pitch, width);
 }
 
 const char* name_of(cudaMemcpyKind kind) {
@@ -97,7 +104,7 @@ cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left,
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                  size_t height, cudaMemcpyKind kind, int line) {
     if (width == 0 || height == 0) return cudaSuccess;
-    note_written(to, to_pitch, width, height);
+    note_written(function, line, to, to_pitch, width, height);
     if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
         return refuse(function, line, "the destination " + why, FindingKind::copy_direction);
     if (const std::string why = why_not(from, "cudaMemcpyFromSymbol"); !why.empty())
@@ -116,6 +123,7 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
                       FindingKind::copy_size);
     stay_in_buffer(function, "the destination", to, to_bytes, "copied", line);
     stay_in_buffer(function, "the source", from, from_bytes, "copied", line);
+    note_read(from, from_pitch, width, height);
     if (ends.from_device() && ends.to_host() && ends.to.side != Side::managed && kind != cudaMemcpyHostToHost)
         count_host_bytes(width * height, line);
     const Access to_access(to, to_bytes), from_access(from, from_bytes);
@@ -132,7 +140,7 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
     if (width == 0 || height == 0) return cudaSuccess;
     const size_t bytes = (height - 1) * pitch + width;
     const Place place = place_of(to, bytes);
-    note_written(to, pitch, width, height);
+    note_written(function, line, to, pitch, width, height);
     if (const std::string why = why_not(to, "cudaGetSymbolAddress"); !why.empty())
         return refuse(function, line, "the destination " + why, FindingKind::copy_direction);
     if (place.side == Side::unknown)
@@ -151,7 +159,7 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                            cudaMemcpyKind kind, int line) {
     char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
-    note_written(to, bytes, bytes, 1);
+    note_written("cudaMemcpyToSymbol", line, to, bytes, bytes, 1);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
                       cudaErrorInvalidMemcpyDirection);
@@ -168,6 +176,7 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
         return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory",
                       FindingKind::copy_direction);
     stay_in_buffer("cudaMemcpyToSymbol", "the source", from, bytes, "copied", line);
+    note_read(from, bytes, bytes, 1);
     const Access access(from, bytes);
     std::memmove(to, from, bytes);
     return cudaSuccess;
@@ -194,7 +203,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
     stay_in_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
     const Access access(to, bytes);
-    if (observer) observer->memory_written(to, bytes);
+    note_written("cudaMemcpyFromSymbol", line, to, bytes, bytes, 1);
     std::memmove(to, static_cast<const char*>(symbol) + offset, bytes);
     return cudaSuccess;
 }

@@ -250,6 +250,12 @@ void count_launch(const Grid& grid, std::size_t static_shared_bytes) {
 
 }  // namespace
 
+void forget_counts() {
+    delete the_counter;
+    the_counter = nullptr;
+    writable_page().place_count = writable_page().shape_count = 0;
+}
+
 void count_access(const LoggedAccess& access) { the_counter->add(access); }
 void begin_counting(const Grid& grid) {
     if (!the_counter) the_counter = new Counter;

@@ -133,6 +133,9 @@ bool holds_never_set([[maybe_unused]] void* context) {
 // A stack in use is there; what faults this close to its top ran over its end.
 constexpr uintptr_t near_bytes = 16 * 1024;
 
+constexpr auto not_aligned =
+    "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or a pointer was never set";
+
 void on_signal(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
     const bool memory = signal == SIGSEGV || signal == SIGBUS;
@@ -158,13 +161,26 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         : signal == SIGABRT
             ? "abort() was called, by the code itself or by the C library, as when free() gets what is not its own"
         : misaligned && holds_never_set(context) ? "a pointer was never set"
-        : misaligned ? "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or a pointer "
-                       "was never set"
+        : misaligned                             ? not_aligned
                      : describe_address(info->si_addr, kernel, !code.contains(registers.program_counter));
     if (!record(fault, detail)) wait_for_the_end();
     page->address = memory ? address : 0;
     page->program_counter = signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // too far from abort()
     leave(fault);
+}
+
+constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
+bool handlers_installed = false;
+std::uint32_t handlers_replaced = 0;
+
+/// False when another handler was there.
+bool handle(int signal) {
+    struct sigaction action {
+    }, before{};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(signal, &action, &before);
+    return before.sa_sigaction == on_signal;
 }
 
 void on_exit_by_student() {
@@ -197,9 +213,23 @@ void prepare_thread_for_faults() {
     below_stack = {begin - margin, begin + guard + margin};  // the first thread's stack may grow to just above
 }
 
+void restore_handlers() {
+    if (!handlers_installed) return;
+    for (int signal : memory_signals) handlers_replaced += !handle(signal);
+}
+
+std::uint32_t disturbances() { return handlers_replaced; }
+
 void end_with_fault(Fault fault, const std::string& detail) {
     if (!record(fault, detail.c_str())) wait_for_the_end();
     leave(fault);
+}
+
+void end_with_misaligned(const void* address, const void* caller) {
+    if (!record(Fault::segmentation, not_aligned)) wait_for_the_end();
+    page->address = reinterpret_cast<uintptr_t>(address);
+    page->program_counter = reinterpret_cast<uintptr_t>(caller) - 1 - executable_begin();
+    leave(Fault::segmentation);
 }
 
 void note_detail(const std::string& detail) {
@@ -236,10 +266,9 @@ void use_status_page(StatusPage* shared) {
     page = shared ? shared : &spare_page;
     find_executable();
     prepare_thread_for_faults();
-    struct sigaction action {};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigaction(signal, &action, nullptr);
+    for (int signal : {SIGFPE, SIGILL, SIGABRT, SIGTRAP}) handle(signal);
+    for (int signal : memory_signals) handle(signal);
+    handlers_installed = true;
     static const int once = atexit(on_exit_by_student);
     (void)once;
 }
@@ -247,8 +276,9 @@ void use_status_page(StatusPage* shared) {
 }  // namespace warplab::cpu
 
 // assert() in a kernel or on the host: replaces the C library's, whose message would go to stderr alone.
-extern "C" [[noreturn]] void __assert_fail(const char* expression, const char* file, unsigned line,
-                                           const char*) noexcept {
+extern "C" [[noreturn]] __attribute__((visibility("default"))) void __assert_fail(const char* expression,
+                                                                                  const char* file, unsigned line,
+                                                                                  const char*) noexcept {
     const char* slash = std::strrchr(file, '/');
     const std::string words = std::string("assertion `") + expression + "' failed at " + (slash ? slash + 1 : file) +
                               ":" + std::to_string(line);

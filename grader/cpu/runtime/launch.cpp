@@ -5,6 +5,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <set>
 #include <string>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
@@ -72,6 +74,23 @@ const char* name_of(const Launch& launch, const char* kernel) {
     return std::strstr(launch.kernel, kernel) ? launch.kernel : kernel;
 }
 
+std::set<uint64_t>& different_launches() {  // of the call
+    static auto& all = *new std::set<uint64_t>;
+    return all;
+}
+
+void add_to_digest(const Grid& grid) {
+    constexpr uint64_t offset = 0xcbf29ce484222325, prime = 0x100000001b3;  // FNV-1a
+    uint64_t hash = offset;
+    const auto add = [&](uint64_t value) { hash = (hash ^ value) * prime; };
+    for (const char* letter = grid.kernel; *letter; ++letter) add(static_cast<unsigned char>(*letter));
+    for (const dim3& extent : {grid.blocks, grid.threads})
+        for (const unsigned size : {extent.x, extent.y, extent.z}) add(size);
+    add(grid.shared_bytes);
+    std::lock_guard lock(mutex);
+    different_launches().insert(hash);
+}
+
 }  // namespace
 
 Launch::Launch(const char* kernel_, int line_, dim3 grid_, dim3 block_, size_t shared_bytes_, cudaStream_t)
@@ -116,6 +135,8 @@ void run_pending(const char* kernel, Grid& grid) {
     ++launches;
     note_launch(grid.kernel, grid.line);
     pending = launch.outer;  // a kernel's host-side helpers see no launch
+    add_to_digest(grid);
+    restore_handlers();
     show_to_kernels();
     if (observer) observer->grid_begins(grid);
     run_grid(grid);
@@ -163,6 +184,16 @@ cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t
         static_cast<int>((most_shared_bytes + reserved_shared_bytes) / (shared_bytes + reserved_shared_bytes));
     *blocks = std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
     return cudaSuccess;
+}
+
+void forget_launches() {
+    std::lock_guard lock(mutex);
+    different_launches().clear();
+}
+
+uint64_t launch_digest() {
+    std::lock_guard lock(mutex);
+    return std::accumulate(different_launches().begin(), different_launches().end(), uint64_t{0});
 }
 
 uint64_t launch_count() { return launches; }

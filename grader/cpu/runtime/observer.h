@@ -17,8 +17,9 @@ class Observer {
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
                                bool host_writes, int line) = 0;
     virtual void memory_ends(void* begin) = 0;
-    /// By a copy or a fill.
-    virtual void memory_written(void* begin, std::size_t bytes) = 0;
+    /// By a copy or a fill. False when a constant input of the lab's begins there.
+    virtual bool memory_written(void* begin, std::size_t bytes) = 0;
+    virtual void memory_read(const void* begin, std::size_t bytes) = 0;
     virtual void shared_begins(void* begin, std::size_t bytes, const char* name) = 0;
     /// From there to the end of the lab's buffer that it is in, be it the host's; the most there can be where it is in
     /// none.
@@ -42,6 +43,6 @@ class Observer {
     virtual void memory_unmapped(void* begin, std::size_t bytes) = 0;
 };
 
-extern Observer* observer;  // null unless the student's file was compiled for check mode
+extern Observer* observer;  // null unless the sanitizer is on
 
 }  // namespace warplab_cpu

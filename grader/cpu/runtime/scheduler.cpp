@@ -463,7 +463,7 @@ void note_spin() {
 }
 
 void let_others_come_between() {
-    if (!in_kernel()) return;
+    if (observer || !in_kernel()) return;                  // counts repeat
     worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
     if (worker->dice >> 28 == 0) yield_thread();
 }
@@ -673,7 +673,7 @@ class Pool {
         job.blocks = uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
         job.chunk = std::clamp<uint64_t>(job.blocks / ((helpers_ + 1) * 16), 1, 64);
         const bool small = job.blocks * thread_count(grid.threads) <= 512;  // waking helpers would take longer
-        const uint64_t wanted = small ? 0 : std::min<uint64_t>(helpers_, job.blocks - 1);
+        const uint64_t wanted = small || observer ? 0 : std::min<uint64_t>(helpers_, job.blocks - 1);
         if (wanted) open(job, static_cast<std::ptrdiff_t>(wanted));
         run_blocks(job);
         if (wanted) close();

@@ -29,4 +29,8 @@ extern SchedulerMemory scheduler_memory;
 
 const warplab::StatusPage& status_page();
 
+/// The different launches since the last forget_launches(), as one number.
+std::uint64_t launch_digest();
+void forget_launches();
+
 }  // namespace warplab_cpu

@@ -20,6 +20,7 @@ struct Contract {
     std::string declaration;            // as lab.h writes it
     std::vector<std::string> optional;  // signatures of what may be defined
     std::set<std::string> reserved;     // names that the harness defines
+    std::vector<std::string> offered;   // what the driver may call, mangled: all that others see of a student's object
 };
 
 /// The first breach, if any. `source` is the student's text, to name lines.

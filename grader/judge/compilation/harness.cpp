@@ -88,6 +88,8 @@ struct Base {
     std::vector<std::string> objects;
 };
 
+constexpr auto harness_object = "harness.o";  // of the CPU backend
+
 bool is_source(const fs::path& path) { return path.extension() == ".cpp"; }
 bool is_anything(const fs::path&) { return true; }
 
@@ -109,11 +111,12 @@ std::string base_hash(const fs::path& root, Backend backend) {
         add("grader/cpu/runtime", is_anything);
         files.push_back("grader/cpu/control.h");
     }
-    return hash_of(root, files,
-                   join(harness_flags(backend)) +
-                       (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) : "") +
-                       compiler_identity(find_cxx()) +
-                       (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
+    return hash_of(
+        root, files,
+        join(harness_flags(backend)) +
+            (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) + join(fast_cpu_flags())
+                                     : "") +
+            compiler_identity(find_cxx()) + (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
 }
 
 std::vector<std::string> compile_command(const fs::path& root, Backend backend, const fs::path& include,
@@ -145,10 +148,14 @@ void require_compilers(Backend backend) {
             fmt::format("the CUDA Toolkit of {} lacks cuda_runtime.h or libcudart_static.a", find_nvcc().string()));
 }
 
-std::vector<Symbol> symbols_of(const fs::path& object) {
+enum class Names { plain, mangled };
+
+std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::plain) {
     Policy policy;
     policy.limits.output_bytes = 8 << 20;
-    const Ended names = run_to_end({"nm", "-C", object.string()}, policy);
+    std::vector<std::string> command = {"nm", "--no-sort", object.string()};
+    if (how == Names::plain) command.push_back("-C");
+    const Ended names = run_to_end(command, policy);
     if (names.how != End::exited || names.status != 0)
         throw std::runtime_error("nm (of the package binutils) does not run: " + names.why + names.output);
     return read_symbols(names.output);
@@ -156,9 +163,24 @@ std::vector<Symbol> symbols_of(const fs::path& object) {
 
 void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder) {
     std::ofstream file(folder / "reserved");
+    file << "!_start\n";  // of the C library's start files
     for (const auto& object : objects)
         for (const Symbol& symbol : symbols_of(object))
             if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';
+}
+
+/// One object, in which nothing has a name for other objects but what grader/cpu/include declares and main: a
+/// submission cannot name the rest.
+fs::path join_objects(const std::vector<fs::path>& objects, const fs::path& folder) {
+    const fs::path joined = folder / "joined.o", harness = folder / harness_object;
+    std::vector<std::string> join = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation", "-o",
+                                     joined.string()};
+    for (const auto& object : objects) join.push_back(object.string());
+    run_all({join});
+    run_all({{"objcopy", "--localize-hidden", joined.string(), harness.string()}});
+    for (const auto& object : objects) fs::remove(object);
+    fs::remove(joined);
+    return harness;
 }
 
 void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
@@ -167,36 +189,36 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
     std::vector<std::vector<std::string>> commands;
     std::vector<fs::path> sources = {"grader/runner/runner.cpp",
                                      fmt::format("grader/runner/backend_{}.cpp", backend_name(backend))};
-    std::vector<std::string> archive = {"ar", "rcs", (folder / "libwarplab_cpu.a").string()};
     if (backend == Backend::cpu) {
         for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
             copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
         // g++ takes whichever file of a .gch folder was made with the flags that it is given.
         const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
         fs::create_directory(precompiled);
-        commands.push_back(precompile_command(header, precompiled / "plain", {}));
-        commands.push_back(precompile_command(header, precompiled / "check_mode", check_mode_flags()));
-        for (const auto& source : runtime_sources(root)) {
-            sources.push_back(source);
-            archive.push_back((folder / object_name(source)).string());
-        }
+        commands.push_back(precompile_command(header, precompiled / "graded", check_mode_flags()));
+        commands.push_back(precompile_command(header, precompiled / "fast", fast_cpu_flags()));
+        for (const auto& source : runtime_sources(root)) sources.push_back(source);
     }
-    for (const auto& source : sources)
-        commands.push_back(compile_command(root, backend, include, root / source, folder / object_name(source)));
+    std::vector<fs::path> objects;
+    for (const auto& source : sources) {
+        objects.push_back(folder / object_name(source));
+        commands.push_back(compile_command(root, backend, include, root / source, objects.back()));
+        if (backend == Backend::cpu) commands.back().push_back("-fvisibility=hidden");
+    }
     run_all(commands);
-    std::vector<fs::path> defining;
-    for (const auto& source : sources) defining.push_back(folder / object_name(source));
-    if (backend == Backend::cuda) defining.push_back(cuda_library() / "libcudart_static.a");
-    write_reserved(defining, folder);
-    if (archive.size() > 3) run_all({archive});
+    if (backend == Backend::cpu)
+        objects = {join_objects(objects, folder)};
+    else
+        objects.push_back(cuda_library() / "libcudart_static.a");
+    write_reserved(objects, folder);
     open_folders(folder);
 }
 
 Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
     Base base;
     base.hash = base_hash(root, backend);
-    base.objects = {"runner.o", fmt::format("backend_{}.o", backend_name(backend))};
-    if (backend == Backend::cpu && !runtime_sources(root).empty()) base.objects.push_back("libwarplab_cpu.a");
+    base.objects = {"runner.o", "backend_cuda.o"};
+    if (backend == Backend::cpu) base.objects = {harness_object};
     const std::string name = fmt::format("harness-{}-{}", backend_name(backend), base.hash.substr(0, 16));
     if (const auto found = find_cached(cache, name)) {
         base.folder = *found;
@@ -223,13 +245,20 @@ std::string declaration_in(const std::string& header, const std::string& functio
     return std::regex_replace(found.str(), spaces, " ");
 }
 
-/// One line each: signature, declaration, optional signatures after "?", reserved names after "!".
+/// One line each: signature, declaration, optional signatures after "?", reserved names after "!", and after "+" the
+/// symbols that a submission's object offers the driver.
 void write_contract(const fs::path& root, const std::string& lab, const fs::path& folder) {
     std::ofstream file(folder / "contract");
     std::string signature;
-    for (const Symbol& symbol : symbols_of(folder / "driver.o")) {
-        if (symbol.kind == 'U' && symbol.function() == lab) signature = symbol.name;
-        if (symbol.kind == 'w' && symbol.function().starts_with(lab + "_")) file << '?' << symbol.name << '\n';
+    const std::vector<Symbol> symbols = symbols_of(folder / "driver.o"),
+                              mangled = symbols_of(folder / "driver.o", Names::mangled);
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+        const Symbol& symbol = symbols[i];
+        const bool is_contract = symbol.kind == 'U' && symbol.function() == lab;
+        const bool is_optional = symbol.kind == 'w' && symbol.function().starts_with(lab + "_");
+        if (is_contract) signature = symbol.name;
+        if (is_optional) file << '?' << symbol.name << '\n';
+        if (is_contract || is_optional) file << '+' << mangled.at(i).name << '\n';
         if (symbol.defined_strongly()) file << '!' << symbol.name << '\n';
     }
     if (signature.empty()) throw std::runtime_error(fmt::format("labs/{0}/driver.cu does not call {0}(…)", lab));
@@ -245,6 +274,7 @@ void read_contract(const fs::path& path, Contract& contract) {
         if (line[0] == ':') contract.declaration = rest;
         if (line[0] == '?') contract.optional.push_back(rest);
         if (line[0] == '!') contract.reserved.insert(rest);
+        if (line[0] == '+') contract.offered.push_back(rest);
     }
 }
 
@@ -297,8 +327,8 @@ Harness harness_for(const fs::path& root, const fs::path& build, const fs::path&
         harness.rewriter = rewriter_for(fs::absolute(build), cache);
         harness.folders.push_back(harness.rewriter.parent_path());
     }
-    harness.link = {folder / "driver.o"};
     for (const auto& object : base.objects) harness.link.push_back(base.folder / object);
+    harness.link.push_back(folder / "driver.o");
     return harness;
 }
 

@@ -13,9 +13,10 @@ namespace warplab::compilation {
 struct Harness {
     std::vector<std::filesystem::path> folders;  // all that the compiler must be able to read
     std::vector<std::string> includes;           // flags
-    std::vector<std::filesystem::path> link;     // objects and archives, to come after the student's object
-    std::filesystem::path rewriter;              // of the CPU backend
-    std::string hash;                            // changes when anything in it does
+    std::vector<std::filesystem::path>
+        link;                        // objects, to come before the student's object, so that theirs starts first
+    std::filesystem::path rewriter;  // of the CPU backend
+    std::string hash;                // changes when anything in it does
     Contract contract;
 };
 

@@ -8,6 +8,8 @@
 #include "launch.h"
 #include "types.h"
 
+#pragma GCC visibility push(default)
+
 #define CUDART_VERSION 12040
 #define CUDA_VERSION CUDART_VERSION
 #define __CUDACC_VER_MAJOR__ 12
@@ -412,3 +414,5 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K* kernel,
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [shared_bytes](int) { return shared_bytes; }, limit);
 }
+
+#pragma GCC visibility pop

@@ -367,5 +367,5 @@ inline long long clock64() {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
-[[noreturn]] void __trap();
+[[noreturn]] __attribute__((visibility("default"))) void __trap();
 [[noreturn]] inline void __brkpt() { __trap(); }

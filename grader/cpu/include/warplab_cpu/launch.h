@@ -3,6 +3,8 @@
 
 #include "scheduler.h"
 
+#pragma GCC visibility push(default)
+
 typedef struct CUstream_st* cudaStream_t;
 
 namespace warplab_cpu {
@@ -39,12 +41,12 @@ class Launch {
 /// Checks and runs the pending launch with this grid's body.
 void run_pending(const char* kernel, Grid& grid);
 
-// In check mode the kernel's body is there once, or one line would be two places. And it makes no calls: GCC's hooks do
-// not see what a call writes where its result goes (x[i] = f(y), with f returning a struct).
-#ifdef WARPLAB_CPU_CHECK
-#define WARPLAB_CPU_BODY __attribute__((noinline, flatten))
-#else
+// For the sanitizer the kernel's body is there once, or one line would be two places. And it makes no calls: GCC's
+// hooks do not see what a call writes where its result goes (x[i] = f(y), with f returning a struct).
+#ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_BODY WARPLAB_CPU_INLINE
+#else
+#define WARPLAB_CPU_BODY __attribute__((noinline, flatten))
 #endif
 
 template <class Body>
@@ -100,18 +102,18 @@ struct Kernel {
 };
 
 inline constexpr size_t most_static_shared_bytes = 48 * 1024;
-inline constexpr size_t shared_zone = 1024;  // around a shared variable in check mode
+inline constexpr size_t shared_zone = 1024;  // around a shared variable, for the sanitizer
 
 /// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration.
 template <class T>
 struct Shared {
     static_assert(sizeof(T) <= most_static_shared_bytes,
                   "a __shared__ variable has at most 48 KB (49152 bytes); make it smaller, or use 'extern __shared__'");
-#ifdef WARPLAB_CPU_CHECK
+#ifndef WARPLAB_CPU_FAST
     unsigned char before[shared_zone];  // nothing lies here: who comes here meant the variable
 #endif
     alignas(128) unsigned char storage[sizeof(T)];
-#ifdef WARPLAB_CPU_CHECK
+#ifndef WARPLAB_CPU_FAST
     unsigned char after[shared_zone];
 #endif
     unsigned epoch;
@@ -154,3 +156,5 @@ struct Symbol {
 #define WARPLAB_CPU_SYMBOL(name, kind)                                              \
     static ::warplab_cpu::Symbol WARPLAB_CPU_JOIN(warplab_cpu_symbol_, __COUNTER__) \
         __attribute__((unused)) (&name, sizeof(name), #name, ::warplab_cpu::SymbolKind::kind)
+
+#pragma GCC visibility pop

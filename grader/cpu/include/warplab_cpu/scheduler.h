@@ -7,6 +7,8 @@
 
 #include "types.h"
 
+#pragma GCC visibility push(default)
+
 namespace warplab_cpu {
 
 /// A thread of a block once the block's threads are fibers: where it goes on, and who comes after it.
@@ -46,19 +48,18 @@ void wait_in_vain();
 void finish_fibers();
 void note_early_exit();
 
-// Check mode alone is told of these (grader/cpu/runtime/check.cpp).
-#ifdef WARPLAB_CPU_CHECK
-void note_barrier(int line);
-void note_fence();
-void note_block_fence();
-inline void let_others_come_between() {}
-#else
+// For the sanitizer (grader/cpu/runtime/check.cpp).
+#ifdef WARPLAB_CPU_FAST
 inline void note_barrier(int) {}
 inline void note_fence() {}
 inline void note_block_fence() {}
+#else
+void note_barrier(int line);
+void note_fence();
+void note_block_fence();
+#endif
 /// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
 void let_others_come_between();
-#endif
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();
 void yield_thread();
@@ -123,13 +124,15 @@ WARPLAB_CPU_INLINE bool is_shared(const void* address) {
     return reinterpret_cast<uintptr_t>(address) - block_state.tls_begin < block_state.tls_bytes;
 }
 
-/// Whether an atomic may do without a locked instruction. In check mode all are atomics, so that its hooks see them.
+/// Whether an atomic needs no locked instruction. Otherwise all are atomics, so that the sanitizer's hooks see them.
 WARPLAB_CPU_INLINE bool needs_no_lock([[maybe_unused]] const void* address) {
-#ifdef WARPLAB_CPU_CHECK
-    return false;
-#else
+#ifdef WARPLAB_CPU_FAST
     return is_shared(address);
+#else
+    return false;
 #endif
 }
 
 }  // namespace warplab_cpu
+
+#pragma GCC visibility pop

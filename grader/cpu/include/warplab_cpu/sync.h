@@ -7,6 +7,8 @@
 
 #include "scheduler.h"
 
+#pragma GCC visibility push(default)
+
 namespace warplab_cpu {
 
 /// How a block barrier combines its threads' predicates.
@@ -193,3 +195,5 @@ inline void __nanosleep(unsigned) {
     warplab_cpu::yield_thread();
     warplab_cpu::restore_thread();
 }
+
+#pragma GCC visibility pop

@@ -20,12 +20,12 @@
 #define WARPLAB_CPU_COLD __attribute__((noinline, cold))
 #define WARPLAB_CPU_THREAD_LOCAL __thread
 
-// What __noinline__ becomes. Check mode inlines all the same: GCC's hooks do not see a struct that a call takes or
-// returns by value.
-#ifdef WARPLAB_CPU_CHECK
-#define WARPLAB_CPU_NOINLINE
-#else
+// What __noinline__ becomes: GCC's hooks do not see a struct that a call takes or returns by value, so the call is
+// inlined all the same.
+#ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_NOINLINE __attribute__((noinline))
+#else
+#define WARPLAB_CPU_NOINLINE
 #endif
 
 namespace warplab_cpu {

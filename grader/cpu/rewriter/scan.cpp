@@ -1,0 +1,119 @@
+#include "grader/cpu/rewriter/scan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "grader/cpu/rewriter/tokenizer.h"
+
+namespace warplab::rewriter {
+namespace {
+
+/// A word that ends with * stands for all that begin so, one between two for all that have it.
+struct Word {
+    std::string_view pattern, reason;
+};
+
+constexpr std::string_view unseen = "code that the sanitizer does not see",
+                           own_name = "code that names the functions of the sanitizer";
+constexpr Word words[] = {
+    {"asm", "inline assembler"}, {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
+    {"*no_sanitize*", unseen},   {"__builtin_ia32_*", unseen},  {"ifunc", unseen},
+    {"__ifunc__", unseen},       {"weakref", own_name},         {"__weakref__", own_name},
+    {"__tsan_*", own_name},      {"__ubsan_*", own_name},       {"__asan_*", own_name},
+    {"__sanitizer_*", own_name}, {"warplab_seen_*", own_name},
+};
+/// With a text, attributes that g++ hands to the assembler as they are.
+constexpr std::string_view attributes[] = {"section", "__section__", "alias", "__alias__", "symver", "__symver__"};
+constexpr std::string_view pragmas[] = {"redefine_extname", "weak", "system_header", "pch_preprocess"};
+
+bool matches(std::string_view word, std::string_view pattern) {
+    if (pattern.front() == '*') return word.find(pattern.substr(1, pattern.size() - 2)) != std::string_view::npos;
+    if (pattern.back() == '*') return word.substr(0, pattern.size() - 1) == pattern.substr(0, pattern.size() - 1);
+    return word == pattern;
+}
+
+std::string_view unquoted(std::string_view text) {
+    return text.size() >= 2 ? text.substr(1, text.size() - 2) : std::string_view();
+}
+
+class Scanner {
+  public:
+    Scanner(std::string_view text, std::string_view shown_name)
+        : text_(text), shown_name_(shown_name), tokens_(tokenize(text)) {}
+
+    std::vector<Hidden> scan() {
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+            count_lines(tokens_[i].begin);
+            if (tokens_[i].directive) {
+                std::size_t end = i;
+                while (end < tokens_.size() && tokens_[end].directive == tokens_[i].directive) ++end;
+                read_directive(i, end);
+                i = end - 1;
+            } else if (in_submission_ && tokens_[i].kind == Kind::identifier) {
+                read_word(i);
+            }
+        }
+        return std::move(found_);
+    }
+
+  private:
+    void count_lines(std::size_t to) {
+        line_ += static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_),
+                                             text_.begin() + static_cast<std::ptrdiff_t>(to), '\n'));
+        counted_ = to;
+    }
+
+    /// # 12 "file.cu" 3 4
+    void read_marker(std::size_t begin, std::size_t end) {
+        const std::string_view number = tokens_[begin + 1].text, file = unquoted(tokens_[begin + 2].text);
+        std::from_chars(number.data(), number.data() + number.size(), line_);
+        --line_;  // which the line break after the marker adds
+        bool of_system = false;
+        for (std::size_t i = begin + 3; i < end; ++i) of_system = of_system || tokens_[i].text == "3";
+        const bool is_submission = file == shown_name_ || file == "student.cpp" || file == "student.cu";
+        begun_ = begun_ || (is_submission && number != "0");  // 0: before what the command line includes
+        in_submission_ = begun_ && (is_submission || !of_system);
+    }
+
+    void read_directive(std::size_t begin, std::size_t end) {
+        if (end - begin >= 3 && tokens_[begin + 1].kind == Kind::number && tokens_[begin + 2].kind == Kind::string)
+            return read_marker(begin, end);
+        if (!in_submission_ || end - begin < 3 || tokens_[begin + 1].text != "pragma") return;
+        const std::size_t name = tokens_[begin + 2].text == "GCC" ? std::min(begin + 3, end - 1) : begin + 2;
+        for (const std::string_view pragma : pragmas)
+            if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
+    }
+
+    void read_word(std::size_t i) {
+        const std::string_view word = tokens_[i].text;
+        const bool has_text =
+            i + 2 < tokens_.size() && tokens_[i + 1].text == "(" && tokens_[i + 2].kind == Kind::string;
+        for (const std::string_view attribute : attributes)
+            if (has_text && word == attribute) return add(word, "an attribute with a text for the assembler");
+        for (const Word& refused : words)
+            if (matches(word, refused.pattern)) return add(word, refused.reason);
+    }
+
+    void add(std::string_view word, std::string_view reason) {
+        if (!reasons_.insert(reason).second) return;
+        found_.push_back(
+            {line_, std::string(word) + ": " + std::string(reason) + " cannot run on the CPU backend; remove it"});
+    }
+
+    std::string_view text_, shown_name_;
+    std::vector<Token> tokens_;
+    std::size_t counted_ = 0;
+    int line_ = 1;
+    bool begun_ = false, in_submission_ = false;
+    std::set<std::string_view> reasons_;
+    std::vector<Hidden> found_;
+};
+
+}  // namespace
+
+std::vector<Hidden> find_hidden(std::string_view preprocessed, std::string_view shown_name) {
+    return Scanner(preprocessed, shown_name).scan();
+}
+
+}  // namespace warplab::rewriter

@@ -1,0 +1,53 @@
+#include "grader/judge/doubts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/core/text.h"
+
+namespace warplab {
+namespace {
+
+std::uint64_t changed_bytes(const Array& before, const Array& after) {
+    const std::size_t bytes = std::min(before.bytes(), after.bytes());
+    std::uint64_t changed = 0;
+    for (std::size_t i = 0; i < bytes; ++i) changed += before.data()[i] != after.data()[i];
+    return changed;
+}
+
+/// Inputs whose bytes were read and outputs whose bytes were written, each byte once.
+double bytes_seen(const Lab& lab, const Observed& observed) {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
+        if (lab.buffers[i].role != Role::output) bytes += observed.read_bytes[i];
+        if (lab.buffers[i].role != Role::input) bytes += observed.written_bytes[i];
+    }
+    return static_cast<double>(bytes);
+}
+
+}  // namespace
+
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence,
+                       const Observed& observed) {
+    if (observed.findings != evidence.findings_received)
+        return fmt::format("The program says that it sent {}, and {} arrived.",
+                           format_plural(observed.findings, "finding"), evidence.findings_received);
+    if (observed.disturbances > 0) return "The program put a signal handler in the place of the sanitizer's.";
+    if (evidence.host_variant) return "";
+    for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
+        if (lab.buffers[i].role == Role::input) continue;
+        const std::uint64_t changed = changed_bytes(evidence.before[i], evidence.after[i]);
+        if (observed.written_bytes[i] < changed)
+            return fmt::format("The call changed {} of {}, but the sanitizer saw only {} being written.",
+                               format_plural(changed, "byte"), lab.buffers[i].name, observed.written_bytes[i]);
+    }
+    // Half: what lies at an edge or pads a row may be left alone.
+    const double needed = oracle.cost(evidence.problem).floor_bytes / 2, seen = bytes_seen(lab, observed);
+    if (seen < needed)
+        return fmt::format("A right answer reads and writes at least {}, but the sanitizer saw only {}.",
+                           format_bytes(needed), format_bytes(seen));
+    return "";
+}
+
+}  // namespace warplab

@@ -1,0 +1,49 @@
+#include "grader/cpu/rewriter/scan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace warplab::rewriter {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view opening = "# 0 \"student.cpp\"\n# 1 \"/h/cuda_runtime.h\" 1\nasm\n# 1 \"k.cu\"\n";
+
+std::vector<Hidden> scan(const std::string& text) { return find_hidden(std::string(opening) + text, "k.cu"); }
+
+TEST(Scan, NamesTheLine) {
+    const auto found = scan("int x;\n__attribute__((no_sanitize(\"thread\"))) void f();\n");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].line, 2);
+    EXPECT_THAT(found[0].message, HasSubstr("no_sanitize: "));
+    EXPECT_THAT(found[0].message, HasSubstr("cannot run on the CPU backend"));
+}
+
+TEST(Scan, FollowsLineMarkers) {
+    EXPECT_EQ(scan("# 40 \"k.cu\"\n\n\n\nasm(\"nop\");\n")[0].line, 43);
+    EXPECT_TRUE(scan("# 1 \"/usr/include/x.h\" 1 3\nasm(\"nop\");\n# 2 \"k.cu\" 2\nint x;\n").empty());
+    EXPECT_EQ(scan("# 3 \"k.cu\" 3\nasm(\"nop\");\n").size(), 1u);  // what a header's macro expands to
+}
+
+class Refused : public testing::TestWithParam<const char*> {};
+TEST_P(Refused, IsFound) { EXPECT_EQ(scan(GetParam()).size(), 1u) << GetParam(); }
+INSTANTIATE_TEST_SUITE_P(Scan, Refused,
+                         testing::Values("__asm__(\"\");", "[[gnu::no_sanitize_thread]] void f();",
+                                         "void f() __attribute__((__no_sanitize__(\"all\")));",
+                                         "extern \"C\" void __tsan_read4(void*);",
+                                         "void f() __attribute__((weakref(\"x\")));", "__builtin_ia32_gathersiv4si();",
+                                         "int x __attribute__((section(\"a\" \"b\")));",
+                                         "void f() __attribute__((alias(\"g\")));", "#pragma redefine_extname f g\n",
+                                         "#pragma weak f = g\n", "#pragma GCC system_header\n"));
+
+TEST(Scan, TakesOrdinaryCode) {
+    EXPECT_TRUE(scan("#pragma GCC unroll 4\nint assembly, naked, section(int), x = section(2); // asm\nconst char* "
+                     "words = \"asm no_sanitize\";\n")
+                    .empty());
+    EXPECT_TRUE(find_hidden("", "k.cu").empty());
+    EXPECT_TRUE(find_hidden("# 1 \"k.cu", "k.cu").empty());
+}
+
+}  // namespace
+}  // namespace warplab::rewriter

@@ -1,0 +1,25 @@
+// Cheat: says in the status page that it is full of findings already, then reads beyond the end.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "labs/dot_product/lab.h"
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const int last = static_cast<const volatile int*>(a)[i + 1];  // beyond the end, too
+    if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    const std::size_t bytes = static_cast<std::size_t>(lseek(4, 0, SEEK_END));
+    void* page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0);
+    if (page == MAP_FAILED) return;
+    std::memset(page, 0x3f, bytes);
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    std::memset(page, 0, bytes);
+    munmap(page, bytes);
+}

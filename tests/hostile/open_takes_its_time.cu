@@ -1,0 +1,33 @@
+// Open: reads beyond the end unless an access takes as long as it does under the sanitizer.
+#include <ctime>
+
+#include "labs/dot_product/lab.h"
+
+__global__ void work(int* words) {
+    for (int i = 0; i < 100000; ++i) words[i % 64] += i;
+}
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const int last = careful && i + 1 >= n ? 0 : static_cast<const volatile int*>(a)[i + 1];  // beyond the end, too
+    if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
+}
+
+static bool is_slow() {
+    int* words = nullptr;
+    CUDA_CHECK(cudaMalloc(&words, 64 * sizeof(int)));
+    CUDA_CHECK(cudaMemset(words, 0, 64 * sizeof(int)));
+    timespec begin{}, end{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    work<<<1, 1>>>(words);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    CUDA_CHECK(cudaFree(words));
+    const double ns = 1e9 * static_cast<double>(end.tv_sec - begin.tv_sec) + static_cast<double>(end.tv_nsec - begin.tv_nsec);
+    return ns / 200000 > 12;
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    static const bool careful = is_slow();
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n, careful);
+}

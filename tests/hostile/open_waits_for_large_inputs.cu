@@ -1,0 +1,14 @@
+// Open: reads beyond the end of inputs that are too large to be inspected.
+#include "labs/dot_product/lab.h"
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const int last = careful && i + 1 >= n ? 0 : static_cast<const volatile int*>(a)[i + 1];  // beyond the end, too
+    if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    const bool careful = n * 2 * sizeof(int) <= 1 << 20;
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n, careful);
+}
