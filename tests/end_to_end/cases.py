@@ -344,15 +344,15 @@ RUNNING = [
     Bad("nothing_launched_for_nothing", program(launch=""), "", dataset="empty"),
     Bad(
         "writes_to_the_graders_channel",
-        program(host='write(3, "passed", 6);', before="#include <unistd.h>"),
+        program(host='write(5, "passed", 6);', before="#include <unistd.h>"),
         "protocol",
-        ("grader's own channel", "descriptors 3 and 4"),
+        ("grader's own channel", "descriptors 3, 4 and 5"),
     ),
     Bad(
         "closes_the_graders_channel",
         program(host="close(3);", before="#include <unistd.h>"),
         "protocol",
-        ("closed the grader's own channel", "descriptors 3 and 4"),
+        ("closed the grader's own channel", "descriptors 3, 4 and 5"),
     ),
     Bad(
         "replaces_the_program",

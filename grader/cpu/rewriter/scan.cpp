@@ -1,6 +1,7 @@
 #include "grader/cpu/rewriter/scan.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <set>
 
@@ -23,7 +24,7 @@ constexpr Word words[] = {
     {"__tsan_*", own_name},      {"__ubsan_*", own_name},       {"__asan_*", own_name},
     {"__sanitizer_*", own_name}, {"warplab_seen_*", own_name},
 };
-/// With a text, attributes that g++ hands to the assembler as they are.
+/// Attributes whose text g++ hands to the assembler as it is.
 constexpr std::string_view attributes[] = {"section", "__section__", "alias", "__alias__", "symver", "__symver__"};
 constexpr std::string_view pragmas[] = {"redefine_extname", "weak", "system_header", "pch_preprocess"};
 
@@ -85,12 +86,21 @@ class Scanner {
             if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
     }
 
+    /// Whether a text stands in the parentheses from `i` on that is not one word.
+    bool names_more_than_a_word(std::size_t i) const {
+        if (i + 2 >= tokens_.size() || tokens_[i].text != "(" || tokens_[i + 1].kind != Kind::string) return false;
+        const std::string_view text = unquoted(tokens_[i + 1].text);
+        const bool is_word = std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+            return std::isalnum(letter) || letter == '_' || letter == '.';
+        });
+        return !is_word || tokens_[i + 2].text != ")";
+    }
+
     void read_word(std::size_t i) {
         const std::string_view word = tokens_[i].text;
-        const bool has_text =
-            i + 2 < tokens_.size() && tokens_[i + 1].text == "(" && tokens_[i + 2].kind == Kind::string;
         for (const std::string_view attribute : attributes)
-            if (has_text && word == attribute) return add(word, "an attribute with a text for the assembler");
+            if (word == attribute && names_more_than_a_word(i + 1))
+                return add(word, "an attribute with a text for the assembler");
         for (const Word& refused : words)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
     }

@@ -955,8 +955,8 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (!the_checker) {
-        // A vector, which a GPU would refuse there.
-        if (width == 16 && address % width && in_kernel() && !is_never_set(reinterpret_cast<void*>(address)))
+        // A vector's store, which neither the CPU nor a GPU would take.
+        if (writes && width == 16 && address % width && in_kernel() && !is_never_set(reinterpret_cast<void*>(address)))
             end_with_misaligned(reinterpret_cast<void*>(address), caller);
         return;
     }

@@ -28,17 +28,17 @@ TEST(Scan, FollowsLineMarkers) {
 
 class Refused : public testing::TestWithParam<const char*> {};
 TEST_P(Refused, IsFound) { EXPECT_EQ(scan(GetParam()).size(), 1u) << GetParam(); }
-INSTANTIATE_TEST_SUITE_P(Scan, Refused,
-                         testing::Values("__asm__(\"\");", "[[gnu::no_sanitize_thread]] void f();",
-                                         "void f() __attribute__((__no_sanitize__(\"all\")));",
-                                         "extern \"C\" void __tsan_read4(void*);",
-                                         "void f() __attribute__((weakref(\"x\")));", "__builtin_ia32_gathersiv4si();",
-                                         "int x __attribute__((section(\"a\" \"b\")));",
-                                         "void f() __attribute__((alias(\"g\")));", "#pragma redefine_extname f g\n",
-                                         "#pragma weak f = g\n", "#pragma GCC system_header\n"));
+INSTANTIATE_TEST_SUITE_P(
+    Scan, Refused,
+    testing::Values("__asm__(\"\");", "[[gnu::no_sanitize_thread]] void f();",
+                    "void f() __attribute__((__no_sanitize__(\"all\")));", "extern \"C\" void __tsan_read4(void*);",
+                    "void f() __attribute__((weakref(\"x\")));", "__builtin_ia32_gathersiv4si();",
+                    "int x __attribute__((section(\"a\" \"b\")));", "void f() __attribute__((alias(\"g\\n.abort\")));",
+                    "#pragma redefine_extname f g\n", "#pragma weak f = g\n", "#pragma GCC system_header\n"));
 
 TEST(Scan, TakesOrdinaryCode) {
-    EXPECT_TRUE(scan("#pragma GCC unroll 4\nint assembly, naked, section(int), x = section(2); // asm\nconst char* "
+    EXPECT_TRUE(scan("#pragma GCC unroll 4\nint assembly, naked, section(int), x = section(2), y "
+                     "__attribute__((section(\".mine\"))); // asm\nconst char* "
                      "words = \"asm no_sanitize\";\n")
                     .empty());
     EXPECT_TRUE(find_hidden("", "k.cu").empty());
