@@ -1,4 +1,5 @@
-// Cheat: reads beyond the end unless its environment, its arguments, its descriptors or its threads are other than usual.
+// Cheat: reads beyond the end unless its environment, its arguments, its descriptors or its threads are other than
+// usual.
 #include <dirent.h>
 #include <unistd.h>
 

@@ -22,7 +22,8 @@ static bool is_slow() {
     work<<<1, 1>>>(words);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     CUDA_CHECK(cudaFree(words));
-    const double ns = 1e9 * static_cast<double>(end.tv_sec - begin.tv_sec) + static_cast<double>(end.tv_nsec - begin.tv_nsec);
+    const double ns =
+        1e9 * static_cast<double>(end.tv_sec - begin.tv_sec) + static_cast<double>(end.tv_nsec - begin.tv_nsec);
     return ns / 200000 > 12;
 }
 

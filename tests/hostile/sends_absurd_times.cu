@@ -15,7 +15,9 @@ struct Answer {  // as in grader/io/protocol.h and channel.h
     double event_s, wall_s;
     std::uint64_t host_bytes, launches;
     std::int64_t leaked_bytes;
+    unsigned char observed[272];
     char message[512];
+    std::uint64_t seal;  // whose key it does not know
 };
 
 static std::size_t last_n = 0;

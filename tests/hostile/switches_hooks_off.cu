@@ -2,7 +2,10 @@
 #include "labs/dot_product/lab.h"
 
 #define JOIN(a, b) a##b
-#define UNSEEN __attribute__((JOIN(no_san, itize)("thr" "ead")))
+#define UNSEEN                    \
+    __attribute__((               \
+        JOIN(no_san, itize)("thr" \
+                            "ead")))
 
 UNSEEN __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -292,6 +292,7 @@ class Checker final : public Observer {
 /// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
 struct Quick {
     bool in_grid = false;
+    const void* thread = nullptr;  // the OS thread that is inspected, by its block_state: the others are the host's
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // that kernels use
     std::uintptr_t stack_end = 0;
@@ -300,6 +301,7 @@ Quick quick;
 
 Checker* the_checker = nullptr;  // while the sanitizer is off
 bool mode_is_known = false;
+const void* main_thread = nullptr;
 Checker& checker() { return *the_checker; }
 
 void fill_place(std::uint32_t (&to)[3], const uint3& from) {
@@ -503,6 +505,7 @@ void Checker::grid_begins(const Grid& grid) {
     grid_ = &grid;
     begin_counting(grid);
     quick.in_grid = true;
+    quick.thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     first_block_ = block_state.epoch + 1;
     news_.forget();
@@ -527,6 +530,7 @@ void Checker::grid_ends() {
     report_reads_beside_atomics();
     grid_ = nullptr;
     quick.in_grid = false;
+    quick.thread = main_thread;
 }
 
 /// Whether a kernel may use what is at an address that is neither shared nor the device's nor on a stack: the code's
@@ -897,6 +901,7 @@ void warplab::cpu::use_sanitizer(bool on) {
     mode_is_known = true;
     if (!on) return;
     observer = the_checker = new Checker;
+    quick.thread = main_thread = &block_state;
     quick.executable = executable_begin();
     std::atexit([] { checker().report_failed_launch(); });
 }
@@ -960,6 +965,7 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
             end_with_misaligned(reinterpret_cast<void*>(address), caller);
         return;
     }
+    if (quick.thread != &block_state) return;
     if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
     if (address - quick.stack < quick.stack_bytes) return;
     const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
@@ -969,7 +975,7 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
-    if (!warplab_cpu::the_checker) return;
+    if (!warplab_cpu::the_checker || warplab_cpu::quick.thread != &warplab_cpu::block_state) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
