@@ -169,6 +169,7 @@ def report(**changes: Any) -> Json:
         "lab": "dot",
         "backend": "cuda",
         "sandbox": "namespace",
+        "sandbox_remark": "",
         "tree": "work",
         "time": "2026-11-21T04:05:06Z",
         "warplab": "0.1 (af92a6f)",

@@ -83,6 +83,6 @@ def test_the_skeleton_is_a_lab(project: Path) -> None:
 
     objects = [BUILD / f"objects/{file.with_suffix('.o')}" for file in judge_sources()]
     flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wno-array-bounds", "-rdynamic", "-I."]
-    libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lgomp", "-ldl", "-pthread"]
+    libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lseccomp", "-lgomp", "-ldl", "-pthread"]
     run_in(project, "g++", *flags, "-o", "tests/run", "tests/labs/scratch/oracle_test.cpp", *objects, *libraries)
     run_in(project, "tests/run")
