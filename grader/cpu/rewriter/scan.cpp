@@ -80,14 +80,24 @@ class Scanner {
     void read_directive(std::size_t begin, std::size_t end) {
         if (end - begin >= 3 && tokens_[begin + 1].kind == Kind::number && tokens_[begin + 2].kind == Kind::string)
             return read_marker(begin, end);
-        if (!in_submission_ || end - begin < 3 || tokens_[begin + 1].text != "pragma") return;
+        if (!in_submission_ || end - begin < 3) return;
+        if (tokens_[begin + 1].text == "ident" || tokens_[begin + 1].text == "sccs") read_ident(begin + 1, end);
+        if (tokens_[begin + 1].text != "pragma") return;
         const std::size_t name = tokens_[begin + 2].text == "GCC" ? std::min(begin + 3, end - 1) : begin + 2;
         for (const std::string_view pragma : pragmas)
             if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
     }
 
+    /// g++ writes the text of #ident for the assembler with its escapes replaced: a quote in it would end it there.
+    void read_ident(std::size_t name, std::size_t end) {
+        const std::string_view text = tokens_[name + 1].text;
+        const bool is_plain = text.starts_with('"') && text.find('\\') == std::string_view::npos && end == name + 2;
+        if (!is_plain) add("#ident", "a text for the assembler");
+    }
+
     /// Whether a text stands in the parentheses from `i` on that is not one word.
     bool names_more_than_a_word(std::size_t i) const {
+        while (i + 2 < tokens_.size() && tokens_[i].text == "(" && tokens_[i + 1].text == "(") ++i;
         if (i + 2 >= tokens_.size() || tokens_[i].text != "(" || tokens_[i + 1].kind != Kind::string) return false;
         const std::string_view text = unquoted(tokens_[i + 1].text);
         const bool is_word = std::all_of(text.begin(), text.end(), [](unsigned char letter) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -1093,6 +1094,29 @@ void* warplab_seen_memmove(void* to, const void* from, unsigned long bytes) {
 void* warplab_seen_memset(void* to, int value, unsigned long bytes) {
     see_range(to, bytes, true, WARPLAB_HERE);
     return std::memset(to, value, bytes);
+}
+
+#define WARPLAB_WRITES_RESULT(type, result, function, parameters, arguments) \
+    type warplab_seen_##function parameters {                                \
+        see_range(result, sizeof *result, true, WARPLAB_HERE);               \
+        return function arguments;                                           \
+    }
+WARPLAB_WRITES_RESULT(float, whole, modff, (float x, float* whole), (x, whole))
+WARPLAB_WRITES_RESULT(double, whole, modf, (double x, double* whole), (x, whole))
+WARPLAB_WRITES_RESULT(float, power, frexpf, (float x, int* power), (x, power))
+WARPLAB_WRITES_RESULT(double, power, frexp, (double x, int* power), (x, power))
+WARPLAB_WRITES_RESULT(float, bits, remquof, (float x, float y, int* bits), (x, y, bits))
+WARPLAB_WRITES_RESULT(double, bits, remquo, (double x, double y, int* bits), (x, y, bits))
+#undef WARPLAB_WRITES_RESULT
+void warplab_seen_sincosf(float x, float* sine, float* cosine) {
+    see_range(sine, sizeof *sine, true, WARPLAB_HERE);
+    see_range(cosine, sizeof *cosine, true, WARPLAB_HERE);
+    sincosf(x, sine, cosine);
+}
+void warplab_seen_sincos(double x, double* sine, double* cosine) {
+    see_range(sine, sizeof *sine, true, WARPLAB_HERE);
+    see_range(cosine, sizeof *cosine, true, WARPLAB_HERE);
+    sincos(x, sine, cosine);
 }
 
 /// What GCC gives to a handler of -fsanitize=bounds.

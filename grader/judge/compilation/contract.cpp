@@ -46,6 +46,12 @@ Failure reserved_name(const std::string& name, const std::string& where) {
             {}};
 }
 
+std::string printable(std::string name) {
+    for (char& c : name)
+        if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+    return name;
+}
+
 /// Whatever its arguments are: ours may have one more than CUDA's, for the caller's line.
 bool is_runtime_function(const std::string& function, const Contract& contract) {
     return function.starts_with("cuda") &&
@@ -57,6 +63,12 @@ bool is_runtime_function(const std::string& function, const Contract& contract) 
 std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const Contract& contract,
                                      const std::string& source) {
     for (const Symbol& symbol : symbols) {
+        if (symbol.kind == 'i')
+            return Failure{cause::compile_error,
+                           fmt::format("{} is chosen while the program starts (an indirect function, ifunc).",
+                                       printable(symbol.name)),
+                           "Define it as an ordinary function.",
+                           {}};
         if (!symbol.defined_strongly()) continue;
         if (symbol.name == "main")
             return Failure{cause::own_main,
@@ -127,22 +139,20 @@ bool is_ordinary_section(std::string_view name) {
                        [&](const char* beginning) { return name.starts_with(beginning); });
 }
 
-std::string printable(std::string name) {
-    for (char& c : name)
-        if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
-    return name;
-}
-
 }  // namespace
 
 int line_of_call(const std::string& source, const std::string& name, Which which) {
     const std::string text = without_comments(source);
-    int line = 0;
+    int line = 0, lines = 1;
+    std::size_t counted = 0;
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
         if (at > 0 && is_word(text[at - 1])) continue;
         const std::size_t next = text.find_first_not_of(" \t\n", at + name.size());
         if (next == std::string::npos || text[next] != '(') continue;
-        line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(at), '\n'));
+        lines += static_cast<int>(
+            std::count(text.begin() + static_cast<long>(counted), text.begin() + static_cast<long>(at), '\n'));
+        counted = at;
+        line = lines;
         if (which == Which::first) break;
     }
     return line;

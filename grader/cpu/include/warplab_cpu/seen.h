@@ -1,11 +1,19 @@
 #pragma once
-// Calls of memcpy and similar functions in a student's file go through hooks: the compiler instruments plain accesses
-// alone.
+// Calls of memcpy and of functions that write through a pointer go through hooks in a student's file: the compiler
+// instruments plain accesses alone.
 
 #ifndef WARPLAB_CPU_FAST
 extern "C" {
 void* memcpy(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memcpy");
 void* memmove(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memmove");
 void* memset(void*, int, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memset");
+float modff(float, float*) noexcept __asm__("warplab_seen_modff");
+double modf(double, double*) noexcept __asm__("warplab_seen_modf");
+float frexpf(float, int*) noexcept __asm__("warplab_seen_frexpf");
+double frexp(double, int*) noexcept __asm__("warplab_seen_frexp");
+float remquof(float, float, int*) noexcept __asm__("warplab_seen_remquof");
+double remquo(double, double, int*) noexcept __asm__("warplab_seen_remquo");
+void sincosf(float, float*, float*) noexcept __asm__("warplab_seen_sincosf");
+void sincos(double, double*, double*) noexcept __asm__("warplab_seen_sincos");
 }
 #endif
