@@ -28,8 +28,7 @@ double bytes_seen(const Lab& lab, const Observed& observed) {
 
 }  // namespace
 
-std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence,
-                       const Observed& observed) {
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed) {
     if (observed.findings != evidence.findings_received)
         return fmt::format("The program says that it sent {}, and {} arrived.",
                            format_plural(observed.findings, "finding"), evidence.findings_received);

@@ -22,7 +22,6 @@ struct Evidence {
 };
 
 /// The first reason not to believe that the sanitizer saw the whole call, as a sentence; empty when everything adds up.
-std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence,
-                       const Observed& observed);
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed);
 
 }  // namespace warplab

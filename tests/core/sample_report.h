@@ -165,8 +165,8 @@ inline StageReport racing_stage() {
     Discovery elsewhere = race_in_line_10();
     elsewhere.line = 31;
     elsewhere.text = elsewhere.other_text = "";
-    stage.check_mode =
-        check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()}, CheckMode::Verdict::failed);
+    stage.check_mode = check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()},
+                                       CheckMode::Verdict::failed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene_pending = false;
     stage.score->hygiene_why = "no points for what check mode found";
