@@ -68,6 +68,8 @@ class Scanner {
     /// # 12 "file.cu" 3 4
     void read_marker(std::size_t begin, std::size_t end) {
         const std::string_view number = tokens_[begin + 1].text, file = unquoted(tokens_[begin + 2].text);
+        if (begun_ && (file.ends_with("intrin.h") || file.ends_with("arm_neon.h")))
+            add("a processor's intrinsics", unseen);
         std::from_chars(number.data(), number.data() + number.size(), line_);
         --line_;  // which the line break after the marker adds
         bool of_system = false;
