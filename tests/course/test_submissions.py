@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from grader.course.batch import archive
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import Submission, find_submissions, pick_stages, read_roster
 from grader.journal.console import UserError
@@ -256,3 +257,12 @@ def test_names_of_folders_differ_wherever_keys_do() -> None:
     assert names[0] == "al1"
     assert len({name.casefold() for name in names}) == len(keys)
     assert all("/" not in name and name.strip(".") for name in names)
+
+
+def test_the_times_of_many_archives_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "newest_time", lambda data: pytest.fail("it was read"))
+    (tmp_path / "eve").mkdir()
+    for number in range(archive.MOST_COMPARED + 1):
+        (tmp_path / "eve" / f"{number}.zip").write_bytes(b"PK")
+    found, _ = find_submissions(tmp_path, "lab", [])
+    assert [submission.key for submission in found] == ["eve"]

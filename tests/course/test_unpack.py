@@ -294,3 +294,9 @@ def test_what_is_not_there_is_said_and_makes_no_folder(course: Course) -> None:
     said = course.grade()
     assert said.returncode == 2 and "nothing.zip. SUBMISSIONS is a folder of hand-ins, or an archive" in said.stderr
     assert not course.out.exists()
+
+
+@pytest.mark.parametrize("name", ["eve/manifest.json", f"{LAB}/{FIRST}", FIRST])
+def test_one_student_does_not_make_all_look_like_one(tmp_path: Path, name: str) -> None:
+    names, _ = unpack_bytes(tmp_path, make_zip((f"al1/{FIRST}", b"//"), (f"bob/{FIRST}", b"//"), (name, b"{}")))
+    assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names

@@ -15,7 +15,7 @@ import lzma
 import os
 import stat
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -27,6 +27,7 @@ MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # unpacked, all files together
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000
+MOST_COMPARED = 8  # archives in one folder whose times are read
 MOST_WALKED = 2 * MOST_FILES  # with folders
 MOST_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
@@ -129,9 +130,12 @@ def refusing_damage() -> Iterator[None]:
         raise RefusedError("damaged") from None
 
 
-def newest_times(archives: Iterable[Path]) -> list[tuple[int, ...]]:
+def newest_times(archives: Sequence[Path]) -> list[tuple[int, ...]]:
     """When the newest file in each archive was changed, to compare. Nothing where that tells nothing: one cannot be
-    read or has no times, or some are zips, whose times are of no zone, and others are not."""
+    read or has no times, some are zips, whose times are of no zone, and others are not, or there are so many that
+    reading them all would keep the others waiting."""
+    if len(archives) > MOST_COMPARED:
+        return []
     try:
         times = [newest_time(read_bounded(archive, MOST_ARCHIVE_BYTES)) for archive in archives]
     except (RefusedError, OSError):

@@ -24,7 +24,7 @@ from grader.course.batch.archive import RefusedError, is_archive, is_folder, rea
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.course.batch.places import place_of
-from grader.course.batch.submissions import TO_CHOOSE, Submission, file_name, pick_stages
+from grader.course.batch.submissions import TO_CHOOSE, Submission, file_name, name_some, pick_stages
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
 from grader.journal.markup import show_text
@@ -37,7 +37,6 @@ TIMED_OUT = 124  # the exit status of a judge that was stopped
 TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
 WHICH = "Which one is meant?"
-MOST_NAMED = 3  # files in a sentence
 LINKED = ("grader/core", "grader/io", "grader/judge")  # what the judge is made of
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
 
@@ -137,13 +136,6 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
     stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
     others = [lab for lab in find_labs(settings.root) if lab != settings.lab]
     return next((lab for lab in others if stems & set(map(str.casefold, read_stages(settings.root, lab)))), "")
-
-
-def name_some(names: Sequence[str]) -> str:
-    """a.cu, b.cu, c.cu and 4 more"""
-    more = len(names) - MOST_NAMED
-    named = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else list(names)
-    return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
 
 
 @dataclass

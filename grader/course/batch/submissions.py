@@ -36,6 +36,7 @@ IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
+MOST_NAMED = 3  # files in a sentence
 NOT_ON_ROSTER = "Not on the roster."
 FOUND_BY_NAME = "The roster has no"
 TO_CHOOSE = "To have one of them graded,"
@@ -278,7 +279,7 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     submission.written = used[-1].written
     earlier = [show_name(entry.path) for entry in entries if entry.is_readable() and entry not in used]
     if earlier:
-        submission.notes.append(f"Not used, because a later one is there: {', '.join(sorted(earlier))}")
+        submission.notes.append(f"Not used, because a later one is there: {name_some(sorted(earlier))}")
     submission.notes += [entry.note for entry in used if entry.note]
     if any(entry.late for entry in used):
         submission.notes.append("Canvas calls it late.")
@@ -518,8 +519,15 @@ def pick_stages(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tup
         picked[stage] = files[best]
         others = [name for name in named if name != best and files[name] != files[best] and not is_kit_part(name)]
         if others:
-            notes.append(f"{best} was graded; there were also {', '.join(sorted(others))}")
+            notes.append(f"{best} was graded; there were also {name_some(sorted(others))}")
     return picked, notes
+
+
+def name_some(names: Sequence[str]) -> str:
+    """a.cu, b.cu, c.cu and 4 more"""
+    more = len(names) - MOST_NAMED
+    named = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else list(names)
+    return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
 
 
 def is_kit_part(name: str) -> bool:

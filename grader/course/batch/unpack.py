@@ -326,8 +326,12 @@ def find_own(folder: Path, lab: str) -> str:
     tops = sorted(visible(folder))
     if any(says_whose(top.name) for top in tops):
         return ""
-    folders = [f"{top.name}/" for top in tops if top.name == lab or (top / MANIFEST).is_file()]
-    return next(iter(folders + [top.name for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]), "")
+    folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
+    files = [top for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]
+    others = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
+    if others:  # other students': one of them must not make it look like a single one's
+        return ""
+    return next(iter([f"{top.name}/" for top in folders] + [top.name for top in files]), "")
 
 
 def forget(out: Path, used: Iterable[Path]) -> None:
