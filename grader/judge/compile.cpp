@@ -471,13 +471,18 @@ class Compiler {
     /// Nothing that the file defines is seen by other objects or libraries but the contract's functions: it cannot put
     /// a function of its own in the place of one that the grader calls.
     Outcome hide_symbols() const {
-        Words command = {"objcopy"};
-        for (const std::string& name : harness_.contract.offered) command.push_back("--keep-global-symbol=" + name);
-        add(command, {"student.o", "offered.o"});
-        const Ended ended = run(command, policy_);
-        if (auto end = explain_end(ended, "objcopy, which hides the file's functions,")) return *end;
-        if (ended.status != 0)
-            return suspect({cause::compile_error, "objcopy cannot read the object file: " + ended.output, "", {}});
+        // A group that other objects have too is kept once: after this, the file's has nothing that they could need.
+        const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
+                                       "student.o",         "-o", "grouped.o"};
+        Words hide = {"objcopy"};
+        for (const std::string& name : harness_.contract.offered) hide.push_back("--keep-global-symbol=" + name);
+        add(hide, {"grouped.o", "offered.o"});
+        for (const Words& command : {dissolve_groups, hide}) {
+            const Ended ended = run(command, policy_);
+            if (auto end = explain_end(ended, "The tool that hides the file's functions")) return *end;
+            if (ended.status != 0)
+                return suspect({cause::compile_error, "The object file cannot be read: " + ended.output, "", {}});
+        }
         return Outcome{};
     }
 

@@ -129,7 +129,8 @@ struct Process::State {
     pid_t child = -1;
     File ended_file;  // pidfd; absent before Linux 5.3, then we look every 5 ms
     File output_end, status_end;
-    File own_entry;  // of /proc; while it is open, the kernel keeps what the Landlock rule names
+    File own_entry;                       // of /proc; while it is open, the kernel keeps what the Landlock rule names
+    std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
     Clock::time_point started = Clock::now(), deadline = started, latest = started;
     std::optional<sandbox::ProcessorTime> at_deadline;  // when a window for starvation began
     bool collected = true;
@@ -260,6 +261,9 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     if (group) launch.cgroup_files = group->join_files();
     launch.descriptors = descriptors;
 
+    rusage own{};
+    getrusage(RUSAGE_SELF, &own);
+    judges_peak_bytes = static_cast<std::uint64_t>(own.ru_maxrss) << 10;
     started = Clock::now();
     set_deadline(limits.wall_s);
     child = sandbox::launch(launch, result.why);
@@ -319,7 +323,7 @@ void Process::State::read_rest() {
 void Process::State::kill() {
     if (collected) return;
     if (budget && !group) result.cpu_s = sandbox::processor_time(child).used_s;  // wait4 counts what ended by itself
-    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
+    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();                   // root without CAP_KILL
     collect();
 }
 
@@ -367,7 +371,8 @@ void Process::State::charge_cpu(const rusage& usage) {
 }
 
 void Process::State::interpret(int status, const rusage& usage) {
-    result.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+    const std::uint64_t peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+    result.peak_rss_bytes = peak_bytes > judges_peak_bytes ? peak_bytes : 0;
     result.how = WIFSIGNALED(status) ? End::signaled : End::exited;
     result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     const bool ran_out = group && group->ran_out();  // whoever the kernel chose to end, bubblewrap included

@@ -70,7 +70,7 @@ struct Ended {
     std::uint64_t output_bytes = 0;  // all of it, dropped bytes included
     double wall_s = 0;
     double cpu_s = 0;  // of all its processes
-    std::uint64_t peak_rss_bytes = 0;
+    std::uint64_t peak_rss_bytes = 0;  // of its largest process; 0: not more than the judge itself
     std::string why;  // not_started: what failed
 };
 
