@@ -17,7 +17,8 @@ inline const compilation::Contract contract = {"dot_product",
                                                "dot_product(int const*, unsigned long)",
                                                "void dot_product(const int*, std::size_t);",
                                                {"dot_product_host(int const*, unsigned long)"},
-                                               {"warplab_run", "cudaMalloc(void**, unsigned long)"}};
+                                               {"warplab_run", "cudaMalloc(void**, unsigned long)"},
+                                               {}};
 
 inline void require_sound(const Failure& failure) {
     require(!failure.cause.empty() && !failure.message.empty(), "a breach has a cause and a message");

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import shlex
 import tempfile
 from collections.abc import Sequence
@@ -151,9 +152,12 @@ def decide(line: str, folder: Path) -> None:
 
 def run_or_exit(arguments: Sequence[str]) -> bool:
     """Runs a command. False if argparse ends it for a wrong option."""
+    mask = os.umask(0o022)  # the command sets this process's own
     try:
         require(run_batch(arguments) in (0, 1), "the exit status is 0 or 1")
     except SystemExit as ended:
         require(ended.code in (0, 2), "a wrong option is misuse")
         return False
+    finally:
+        os.umask(mask)
     return True
