@@ -10,7 +10,7 @@ namespace warplab {
 
 Colour colour_of(Verdict verdict);
 
-/// What the report says about its sandbox beside the level; empty if nothing.
+/// The remark on the sandbox, as a line to print; empty if the report has none.
 std::string render_sandbox_remark(const Report& report, const TextStyle& style);
 
 /// One line: the lab, whose files, backend and sandbox. Every printout begins with it.

@@ -260,14 +260,14 @@ Json json_of(const T& object) {
 
 // --- reading ---
 
-// Whoever reads a report may count or print as much as a number in it says.
+// Readers of a report may loop or print as often as a number in it says.
 constexpr double most_number = 1e20, most_points = 10'000;
 
 void require_between(const JsonNode& node, double value, double least, double most) {
     if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
 }
 
-/// No report that was read holds text that could change a terminal, whoever prints it.
+/// Makes text harmless where it is read, so that no code that prints it can change a terminal.
 void read_value(const JsonNode& node, std::string& field) { field = to_harmless(node.text()); }
 void read_value(const JsonNode& node, bool& field) { field = node.boolean(); }
 
@@ -320,7 +320,7 @@ void read_value(const JsonNode& node, CheckMode::Verdict& field) {
             field = verdict;
             return;
         }
-    node.fail(fmt::format("\"{}\" is no verdict; expected passed, failed, error or unconfirmed", word));
+    node.fail(fmt::format("\"{}\" is not a verdict; expected passed, failed, error or unconfirmed", word));
 }
 
 template <class T>

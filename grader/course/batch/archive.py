@@ -292,7 +292,7 @@ def walk(folder: Path) -> Iterator[os.DirEntry[str]]:
     """Yield all entries below a folder, except hidden ones, and folders before what is in them. Raises RefusedError,
     OSError.
 
-    It follows no link, and it is no recursion: folders may be nested deeper than Python's stack.
+    It follows no link and does not recurse: folders may be nested deeper than Python's stack.
     """
     waiting, seen = [folder], 0
     while waiting:

@@ -69,7 +69,7 @@ def try_feedback(folder: Path, database: Database, row: Row, finals: list[Final]
     except (UserError, OSError):
         raise
     except Exception as error:
-        shutil.rmtree(folder, ignore_errors=True)  # what was there is of an earlier grading
+        shutil.rmtree(folder, ignore_errors=True)  # left by an earlier grading
         return [f"{row.key} has no feedback: {describe_error(error)}"]
     return []
 
