@@ -23,6 +23,7 @@
 #include "grader/cpu/runtime/counters.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/findings.h"
+#include "grader/cpu/runtime/history.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/scheduler.h"
@@ -43,20 +44,14 @@ constexpr std::size_t word_bytes = 4;
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-/// Who accessed a word: packed, because there are three for each word.
-struct Mark {
-    std::uint32_t block = 0;  // Block::epoch; 0: nobody
-    std::uint32_t place = 0;  // program counter, relative to the executable
-    std::uint16_t thread = 0, generation = 0;
-    std::uint8_t meetings = 0, bytes = 0;  // bytes: a bit for each byte of the word
-    bool atomic = false, is_volatile = false;
-};
-
-struct Word {
-    Mark writer, updater, reader, reader_before;  // updater: by an atomic
-    std::uint32_t block = 0;                      // of shared memory: in which `written` holds
-    std::uint8_t written = 0, read = 0;           // a bit for each byte
-};
+/// Memory from the system that is zero, and has no pages until they are written.
+template <class T>
+T* provide(std::size_t count) {
+    void* memory =
+        mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for check mode");
+    return static_cast<T*>(memory);
+}
 
 /// Memory that a kernel may use, and what is around it.
 struct Object {
@@ -72,97 +67,30 @@ struct Object {
     bool is_input = false;   // of the lab's, which no call may write
     bool hosts_too = false;  // managed or pinned: the host may use it
     int line = 0;            // where it was allocated, for as long as it may be a leak
-    Word* words = nullptr;
+    History* histories = nullptr;      // of each word
+    Bytes* bytes_of_inputs = nullptr;  // in their place where no kernel may write
     std::size_t word_count = 0;
 
     bool is_shared() const { return space == FindingSpace::shared || space == FindingSpace::dynamic_shared; }
     void provide_words() {
         const std::size_t first = begin / word_bytes, last = (begin + bytes + word_bytes - 1) / word_bytes;
         word_count = std::max<std::size_t>(last - first, 1);
-        void* memory = mmap(nullptr, word_count * sizeof(Word), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for check mode");
-        words = static_cast<Word*>(memory);
+        if (is_input)
+            bytes_of_inputs = provide<Bytes>(word_count);
+        else
+            histories = provide<History>(word_count);
+    }
+    bool has_words() const { return word_count != 0; }
+    Bytes& bytes_of_word(std::size_t index) const {
+        return histories ? histories[index].bytes : bytes_of_inputs[index];
     }
     void drop_words() {
-        if (words) munmap(words, word_count * sizeof(Word));
-        words = nullptr;
+        if (histories) munmap(histories, word_count * sizeof(History));
+        if (bytes_of_inputs) munmap(bytes_of_inputs, word_count * sizeof(Bytes));
+        histories = nullptr;
+        bytes_of_inputs = nullptr;
+        word_count = 0;
     }
-};
-
-/// Which threads of the block gave a lock away, and which took one, since the last barrier: an atomic after a fence
-/// gives, a fence after an atomic takes. No other thread runs between those two.
-class Locks {
-  public:
-    void atomic(const Mark& mark) {
-        update_ = mark;
-        if (any_ && threads_[mark.thread].fenced == now()) threads_[mark.thread].gave = now();
-    }
-    void fence() {
-        any_ = true;
-        const unsigned here = linear_thread();
-        threads_[here].fenced = now();
-        if (update_.thread == here && stamp(update_.block, update_.generation) == now()) threads_[here].took = now();
-    }
-    bool passed(unsigned from, unsigned to) const {
-        return any_ && threads_[from].gave == now() && threads_[to].took == now();
-    }
-
-  private:
-    /// Stamps of the last time that it did so.
-    struct Thread {
-        std::uint64_t fenced = 0, gave = 0, took = 0;
-    };
-    /// Another one after each barrier, and for each block.
-    static std::uint64_t stamp(std::uint32_t block, std::uint32_t generation) {
-        return std::uint64_t{block} << 32 | (generation & 0xffff);
-    }
-    static std::uint64_t now() { return stamp(block_state.epoch, block_state.generation); }
-    bool any_ = false;
-    Mark update_;  // the last one
-    Thread threads_[1024];
-};
-
-/// Which blocks the running one has heard of: a block tells of itself, and of those that it has heard of, by an atomic
-/// or a volatile write after a __threadfence(); it hears by an atomic or a volatile read of the same word. Blocks run
-/// one after the other. Out of line, or every access of a kernel takes a third longer.
-class News {
-  public:
-    void forget() {
-        told_.clear();
-        heard_.clear();
-        fenced_ = 0;
-    }
-    void fence() { fenced_ = block_state.epoch; }
-    __attribute__((noinline)) void touch(std::uintptr_t word, bool reads, bool writes) {
-        const bool tells = writes && fenced_ == block_state.epoch;
-        if (told_.empty() && !tells) return;
-        begin_block();
-        if (reads)
-            if (const auto found = told_.find(word); found != told_.end()) heard_.insert(&found->second);
-        if (tells) tell(told_[word]);
-    }
-    __attribute__((noinline)) bool of(std::uint32_t block) const {
-        return block_ == block_state.epoch &&
-               std::any_of(heard_.begin(), heard_.end(), [&](const Blocks* heard) { return heard->count(block) != 0; });
-    }
-
-  private:
-    using Blocks = std::set<std::uint32_t>;
-    void begin_block() {
-        if (block_ == block_state.epoch) return;
-        block_ = block_state.epoch;
-        heard_.clear();
-    }
-    void tell(Blocks& told) {
-        constexpr std::size_t most = 8;  // more are many locks, where each protects its own
-        for (const Blocks* heard : heard_)
-            if (heard != &told && heard_.size() <= most) told.insert(heard->begin(), heard->end());
-        told.insert(block_state.epoch);
-    }
-    std::map<std::uintptr_t, Blocks> told_;  // by word
-    std::set<const Blocks*> heard_;          // by block_
-    std::uint32_t block_ = 0, fenced_ = 0;   // epochs
 };
 
 /// One access as a hook sees it.
@@ -196,6 +124,9 @@ class Checker final : public Observer {
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
     void early_exit() override;
+    void lanes_synchronised(unsigned lanes) override {
+        if (grid_) histories_.order.sync_lanes(lanes);
+    }
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
     void launch_failed(int line, const char* kernel, const std::string& why) override;
@@ -220,8 +151,7 @@ class Checker final : public Observer {
     void report_failed_launch();
     void barrier(std::uint32_t place, int line);
     void fence(bool of_device) {
-        if (of_device) news_.fence();
-        locks_.fence();
+        if (grid_) histories_.order.fence(of_device);
     }
     void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
 
@@ -248,15 +178,12 @@ class Checker final : public Observer {
     unsigned written_of(const Object& object, std::size_t word) const;
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
-    void look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch);
-    void note_guard(const Word& word, const Mark& update);
-    bool collide(const Mark& earlier, const Mark& now, bool shared) const;
+    void look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch);
     void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
                      const Touch& touch);
     void settle();
     void report_reads_beside_atomics();
     void report_leaks();
-    Mark mark_of(const Touch& touch, std::uint8_t bytes) const;
     Finding describe(FindingKind kind, const Object* object, const Touch& touch) const;
     void record(FindingKind kind, const Object* object, const Touch& touch) {
         record_finding(describe(kind, object, touch));
@@ -273,9 +200,7 @@ class Checker final : public Observer {
     Recent recent_device_, recent_shared_;
     std::map<std::uintptr_t, Ground> pages_;  // what is not the device's
     const Grid* grid_ = nullptr;
-    std::uint32_t first_block_ = 0;  // of this grid
-    News news_;
-    Locks locks_;
+    Histories histories_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
     Finding failed_launch_{};  // kind 0: none that nobody asked about
@@ -383,11 +308,11 @@ void Checker::memory_ends(void* begin) {
 void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
 
 /// Sets the bits of those bytes in one of a word's masks.
-void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::uint8_t Word::*mask) {
+void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::uint8_t Bytes::*mask) {
     const std::uintptr_t from = std::max(begin, object.begin);
     const std::uintptr_t to = std::min(begin + bytes, object.begin + object.bytes);
     for (std::uintptr_t at = from; at < to;) {
-        Word& word = object.words[at / word_bytes - object.begin / word_bytes];
+        Bytes& word = object.bytes_of_word(at / word_bytes - object.begin / word_bytes);
         const std::uintptr_t next = std::min(to, (at / word_bytes + 1) * word_bytes);
         for (; at < next; ++at) word.*mask |= static_cast<std::uint8_t>(1u << at % word_bytes);
     }
@@ -396,23 +321,23 @@ void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::ui
 bool Checker::memory_written(void* begin, std::size_t bytes) {
     add_variables();
     Object* object = find(device_, recent_device_, number(begin));
-    if (!object || !object->words) return true;
+    if (!object || !object->has_words()) return true;
     if (number(begin) == object->begin && bytes == object->bytes) object->holds_data = true;
-    mark_bytes(*object, number(begin), bytes, &Word::written);
+    mark_bytes(*object, number(begin), bytes, &Bytes::written);
     return !object->is_input;
 }
 
 void Checker::memory_read(const void* begin, std::size_t bytes) {
     Object* object = find(device_, recent_device_, number(begin));
-    if (object && object->words) mark_bytes(*object, number(begin), bytes, &Word::read);
+    if (object && object->has_words()) mark_bytes(*object, number(begin), bytes, &Bytes::read);
 }
 
 void Checker::count_bytes(warplab::Observed& observed) const {
     for (const auto& [zone, object] : device_) {
         if (object.space != FindingSpace::buffer || object.buffer >= warplab::most_buffers) continue;
         for (std::size_t i = 0; i < object.word_count; ++i) {
-            observed.read_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.words[i].read));
-            observed.written_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.words[i].written));
+            observed.read_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.bytes_of_word(i).read));
+            observed.written_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.bytes_of_word(i).written));
         }
     }
 }
@@ -508,11 +433,10 @@ void Checker::grid_begins(const Grid& grid) {
     quick.in_grid = true;
     quick.thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // whose code reads it
-    first_block_ = block_state.epoch + 1;
-    news_.forget();
+    histories_.begin_grid();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
     Object& object = shared_[dynamic];
-    if (object.bytes != grid.shared_bytes || !object.words) {
+    if (object.bytes != grid.shared_bytes || !object.has_words()) {
         object.drop_words();
         object = {dynamic, dynamic, dynamic + sizeof(DynamicShared), grid.shared_bytes, FindingSpace::dynamic_shared};
         object.provide_words();
@@ -526,7 +450,7 @@ void Checker::grid_ends() {
     settle();
     std::size_t static_shared_bytes = 0;
     for (const auto& [zone, object] : shared_)
-        if (object.space == FindingSpace::shared && object.block >= first_block_) static_shared_bytes += object.bytes;
+        if (object.space == FindingSpace::shared && object.block >= histories_.order.first_block()) static_shared_bytes += object.bytes;
     end_counting(*grid_, static_shared_bytes);
     report_reads_beside_atomics();
     grid_ = nullptr;
@@ -571,30 +495,6 @@ const Object* Checker::nearest(std::uintptr_t address) const {
     return address - object.begin <= std::max(always_near, 8 * object.bytes) ? &object : nullptr;
 }
 
-Mark Checker::mark_of(const Touch& touch, std::uint8_t bytes) const {
-    Mark mark;
-    mark.block = block_state.epoch;
-    mark.place = touch.place;
-    mark.thread = static_cast<std::uint16_t>(linear_thread());
-    mark.generation = static_cast<std::uint16_t>(block_state.generation);
-    mark.meetings = block_state.current ? static_cast<std::uint8_t>(warp_meetings()) : 0;
-    mark.bytes = bytes;
-    mark.atomic = touch.atomic;
-    mark.is_volatile = touch.is_volatile;
-    return mark;
-}
-
-bool Checker::collide(const Mark& earlier, const Mark& now, bool shared) const {
-    if (!(earlier.bytes & now.bytes) || (earlier.atomic && now.atomic)) return false;
-    if (earlier.block != now.block) {
-        const bool flag = earlier.is_volatile && now.is_volatile;  // how blocks tell each other
-        return !shared && !flag && earlier.block >= first_block_ && !news_.of(earlier.block);
-    }
-    if (earlier.thread == now.thread || earlier.generation != now.generation) return false;
-    if (locks_.passed(earlier.thread, now.thread)) return false;
-    return earlier.thread / 32 != now.thread / 32 || earlier.meetings == now.meetings;
-}
-
 Finding Checker::describe(FindingKind kind, const Object* object, const Touch& touch) const {
     Finding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
@@ -624,7 +524,7 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     finding.before.writes = earlier_writes;
     finding.before.atomic = earlier.atomic;
     fill_place(finding.before.thread, unfold(earlier.thread, grid_->threads));
-    const std::uint64_t turn = earlier.block - first_block_;
+    const std::uint64_t turn = earlier.block - histories_.order.first_block();
     const std::uint64_t blocks = std::uint64_t{grid_->blocks.x} * grid_->blocks.y * grid_->blocks.z;
     fill_place(finding.before.block,
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
@@ -653,13 +553,6 @@ void Checker::settle() {
     record_finding(finding);
 }
 
-/// The thread that updates the word has read it before, since the last barrier.
-void Checker::note_guard(const Word& word, const Mark& update) {
-    for (const Mark& read : {word.reader, word.reader_before})
-        if (read.block == update.block && read.thread == update.thread && read.generation == update.generation)
-            guards_.insert(read.place);
-}
-
 /// A guard may see an old value: its update is right all the same. Who only reads misses updates: a barrier is missing.
 /// A line can be several places, of which not all go on to the update, so all guards are told, too.
 void Checker::report_reads_beside_atomics() {
@@ -675,29 +568,27 @@ void Checker::report_reads_beside_atomics() {
     reads_beside_atomics_.clear();
 }
 
-void Checker::look_for_race(Object& object, Word& word, const Mark& mark, const Touch& touch) {
-    const auto look = [&](const Mark& earlier, bool writes) {
-        if (earlier.block && collide(earlier, mark, object.is_shared()))
-            report_race(object, earlier, writes, mark, touch);
+void Checker::look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch) {
+    const bool shared = object.is_shared();
+    const auto look = [&](AccessKind kind, bool both_write) {
+        if (const Mark* earlier = histories_.unordered(history, kind, mark, shared, both_write))
+            report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
-    if (touch.atomic) locks_.atomic(mark);
-    if (touch.atomic && object.is_shared()) note_guard(word, mark);
-    look(word.writer, true);
-    look(word.updater, true);
-    if (!touch.writes) {
-        if (word.reader.thread != mark.thread || word.reader.block != mark.block) word.reader_before = word.reader;
-        word.reader = mark;
-        return;
-    }
-    look(word.reader, false);
-    look(word.reader_before, false);
-    (touch.atomic ? word.updater : word.writer) = mark;
+    look(AccessKind::plain_write, touch.writes);
+    if (!touch.atomic) look(AccessKind::atomic, touch.writes);
+    if (touch.writes) look(AccessKind::plain_read, false);
+    if (touch.atomic && shared)
+        if (const Mark* read = histories_.own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
+    const AccessKind kind = touch.atomic   ? AccessKind::atomic
+                            : touch.writes ? AccessKind::plain_write
+                                           : AccessKind::plain_read;
+    histories_.add(history, kind, mark, shared);
 }
 
 /// The bytes of the word that were written, a bit each.
 unsigned Checker::written_of(const Object& object, std::size_t index) const {
-    const Word& word = object.words[index];
-    return object.is_shared() && word.block != block_state.epoch ? 0 : word.written;
+    const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
+    return stale ? 0 : object.bytes_of_word(index).written;
 }
 
 /// One byte that nobody wrote is enough: a copy may have ended within a word.
@@ -722,16 +613,18 @@ void Checker::struct_copied(const Touch& whole) {
 }
 
 void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {
-    Word& word = object.words[index];
-    if (object.is_shared() && word.block != block_state.epoch) {
-        word.block = block_state.epoch;
-        word.written = 0;
+    Bytes& known = object.bytes_of_word(index);
+    if (object.is_shared() && object.histories[index].block != block_state.epoch) {
+        object.histories[index].block = block_state.epoch;
+        known.written = 0;
     }
-    if (touch.writes) word.written |= bytes;
-    if (touch.atomic || !touch.writes) word.read |= bytes;
-    look_for_race(object, word, mark_of(touch, bytes), touch);
-    if ((touch.atomic || touch.is_volatile) && !object.is_shared())
-        news_.touch(touch.address / word_bytes, touch.atomic || !touch.writes, touch.writes);
+    if (touch.writes) known.written |= bytes;
+    if (touch.atomic || !touch.writes) known.read |= bytes;
+    if (!object.histories) return;
+    const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
+    look_for_race(object, object.histories[index], mark, touch);
+    const bool strong = touch.atomic || (touch.is_volatile && !object.is_shared());
+    if (strong) histories_.order.strong_access(touch.address / word_bytes, touch.atomic || !touch.writes, touch.writes);
 }
 
 void Checker::access(const Touch& touch) {

@@ -28,6 +28,8 @@ class Observer {
     virtual void grid_ends() = 0;
     /// Threads of the block returned before a barrier that others wait at.
     virtual void early_exit() = 0;
+    /// These lanes of the running thread's warp have completed a __syncwarp().
+    virtual void lanes_synchronised(unsigned lanes) = 0;
     /// What is wrong of itself, whatever else happens.
     virtual void wrong(warplab::FindingKind kind, int line, const char* function, const std::string& why) = 0;
     /// `why` may be empty where nothing is known of the pointer; `caller` is a return address in the student's code.

@@ -37,7 +37,6 @@ struct Warp {
     unsigned converging;  // lanes that wait in warp_converged
     uint64_t given[lanes_per_warp], result[lanes_per_warp];
     uint8_t source[lanes_per_warp];
-    unsigned meetings;              // warp functions that were completed
     unsigned mask[lanes_per_warp];  // that a pending lane waits for
     int line[lanes_per_warp];       // of warp_converged
 };
@@ -348,7 +347,6 @@ WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, uns
         if (!(warp.pending & bit)) return warp.result[lane];
     }
     compute(warp, present);
-    ++warp.meetings;
     warp.pending &= ~present;
     return warp.result[lane];
 }
@@ -371,8 +369,6 @@ bool running_thread(uint3& block, uint3& thread) {
     thread = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
     return true;
 }
-
-unsigned warp_meetings() { return worker->warps[linear_thread() / lanes_per_warp].meetings; }
 
 bool hits_stack_guard(const void* address) {
     if (!worker || !worker->stacks) return false;
@@ -488,7 +484,9 @@ int block_vote(int predicate, Vote vote, int line) {
 }
 
 void warp_barrier(unsigned mask, int line) {
-    run_warp_function(mask, 0, 0, line, [](Warp&, unsigned) {});
+    run_warp_function(mask, 0, 0, line, [mask](const Warp& warp, unsigned lanes) {
+        if (observer) observer->lanes_synchronised(lanes | (mask & warp.returned));
+    });
 }
 
 unsigned warp_ballot(unsigned mask, bool predicate, int line) {

@@ -17,9 +17,6 @@ void run_grid(const Grid& grid);
 /// Whether this OS thread is inside a kernel.
 bool in_kernel();
 
-/// Warp functions that the running thread's warp has completed.
-unsigned warp_meetings();
-
 /// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.
 struct SchedulerMemory {
     std::uintptr_t stacks = 0, stack_bytes = 0, state = 0, state_bytes = 0;

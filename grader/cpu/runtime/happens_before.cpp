@@ -1,0 +1,255 @@
+#include "grader/cpu/runtime/happens_before.h"
+
+#include <algorithm>
+#include <set>
+
+namespace warplab_cpu {
+namespace {
+
+constexpr unsigned lanes_per_warp = 32;
+
+/// Ends a thread's step: what it did in it is before the number returned.
+std::uint32_t end_step(std::uint32_t& step) {
+    if (step < Mark::last_step) ++step;
+    return step == Mark::last_step ? step + 1 : step;
+}
+
+}  // namespace
+
+bool Known::covers(const Mark& mark) const {
+    if (mark.block != block_) return false;
+    if (mark.generation < generation_) return true;
+    const auto found = std::lower_bound(threads_.begin(), threads_.end(), mark.thread,
+                                        [](const Progress& one, std::uint32_t thread) { return one.thread < thread; });
+    if (found == threads_.end() || found->thread != mark.thread) return false;
+    return mark.generation < found->generation || (mark.generation == found->generation && mark.step < found->step);
+}
+
+void Known::begin(std::uint32_t block, std::uint32_t generation) {
+    block_ = block;
+    generation_ = generation;
+    threads_.clear();
+}
+
+void Known::add(const Progress& progress) {
+    const auto at = std::lower_bound(threads_.begin(), threads_.end(), progress.thread,
+                                     [](const Progress& one, std::uint32_t thread) { return one.thread < thread; });
+    if (at == threads_.end() || at->thread != progress.thread)
+        threads_.insert(at, progress);
+    else if (at->generation < progress.generation ||
+             (at->generation == progress.generation && at->step < progress.step))
+        *at = progress;
+}
+
+void Known::merge(const Known& other) {
+    if (other.empty()) return;
+    if (block_ != other.block_) {
+        *this = other;
+        return;
+    }
+    generation_ = std::max(generation_, other.generation_);
+    for (const Progress& one : other.threads_) add(one);
+}
+
+template <class Predicate>
+bool HappensBefore::Published::any_of(std::uint32_t block, Predicate fulfils) const {
+    std::set<const Published*> seen{this};
+    std::vector<const Published*> left{this};
+    while (!left.empty()) {
+        const Published& here = *left.back();
+        left.pop_back();
+        if (const auto found = here.blocks.find(block); found != here.blocks.end() && fulfils(found->second)) return true;
+        for (const auto& earlier : here.before)
+            if (seen.insert(earlier.get()).second) left.push_back(earlier.get());
+    }
+    return false;
+}
+
+/// A chain of words is long: freed from its end, it would recur as deep.
+void HappensBefore::forget_words() {
+    observed_.clear();
+    for (auto& [place, word] : words_)
+        if (word.published) word.published->before.clear();
+    words_.clear();
+    published_.clear();
+    any_fence_ = false;
+}
+
+void HappensBefore::begin_block() {
+    block_ = block_state.epoch;
+    generation_ = block_state.generation;
+    fencing_.clear();
+    fenced_for_device_.clear();
+    observed_.clear();
+}
+
+/// A barrier has ordered all that the block did before: its fences hold for all threads.
+void HappensBefore::begin_generation() {
+    for (const unsigned linear : fencing_)
+        if (const Thread& one = threads_[linear]; one.block == block_ && one.generation == generation_)
+            fenced_for_device_.merge(one.fenced_for_device);
+    fencing_.clear();
+    generation_ = block_state.generation;
+}
+
+HappensBefore::Thread& HappensBefore::begin_thread(Thread& one) {
+    if (block_ != block_state.epoch) begin_block();
+    if (generation_ != block_state.generation) begin_generation();
+    if (one.block == block_ && one.generation == generation_) return one;
+    one.block = block_;
+    one.generation = generation_;
+    one.step = 0;
+    one.lanes.fill(0);
+    one.has_fence = false;
+    for (Known* known : {&one.acquired, &one.observed, &one.fenced, &one.fenced_for_device}) known->clear();
+    return one;
+}
+
+HappensBefore::Warp& HappensBefore::warp(unsigned linear) {
+    Warp& one = warps_[linear / lanes_per_warp % warps_.size()];
+    if (one.block == block_ && one.generation == generation_) return one;
+    return one = {block_, generation_, {}};
+}
+
+bool HappensBefore::knows_any(unsigned linear, const std::vector<Mark>& earlier) {
+    return std::any_of(earlier.begin(), earlier.end(), [&](const Mark& one) { return knows(linear, one); });
+}
+
+template <class Predicate>
+bool HappensBefore::any_observed(std::uint32_t block, Predicate fulfils) {
+    if (!any_fence_) return false;
+    running();  // in which block
+    return std::any_of(observed_.begin(), observed_.end(), [&](const auto& one) {
+        return knows_any(linear_thread(), one.second) && one.first->any_of(block, fulfils);
+    });
+}
+
+bool HappensBefore::block_ordered(const Mark& earlier) {
+    return any_observed(earlier.block, [&](const Known& known) { return known.covers(earlier); });
+}
+
+bool HappensBefore::has_observed(std::uint32_t block) {
+    return any_observed(block, [](const Known&) { return true; });
+}
+
+bool HappensBefore::unpublished(const Mark& mark) const {
+    const auto found = published_.find(mark.block);
+    return found == published_.end() || !found->second.covers(mark);
+}
+
+/// All of the block that happens before the running thread's next step, its own included.
+Known HappensBefore::known_to(unsigned linear) {
+    const Thread& one = thread(linear);
+    Known known;
+    known.begin(block_, generation_);
+    const unsigned first = linear - linear % lanes_per_warp;
+    const auto& steps = warp(linear).steps;
+    for (unsigned lane = 0; lane < lanes_per_warp; ++lane)
+        if (const auto step = std::max(one.lanes[lane], steps[lane])) known.add({first + lane, generation_, step});
+    known.merge(one.acquired);
+    return known;
+}
+
+void HappensBefore::fence(bool of_device) {
+    const unsigned linear = linear_thread();
+    Thread& here = thread(linear);
+    any_fence_ = true;
+    here.acquired.merge(here.observed);
+    here.observed.clear();
+    here.lanes[linear % lanes_per_warp] = end_step(here.step);
+    here.fenced = known_to(linear);
+    if (!of_device) return;
+    here.fenced_for_device = here.fenced;
+    if (!here.has_fence) fencing_.push_back(linear);
+    here.has_fence = true;
+}
+
+void HappensBefore::sync_lanes(unsigned lanes) {
+    const unsigned first = linear_thread() - linear_thread() % lanes_per_warp;
+    running();  // in which block
+    if (lanes == ~0u) {
+        auto& steps = warp(first).steps;
+        for (unsigned lane = 0; lane < lanes_per_warp; ++lane) steps[lane] = end_step(thread(first + lane).step);
+    } else {
+        sync_some_lanes(first, lanes);
+    }
+    if (any_fence_) share_fences(first, lanes);
+}
+
+void HappensBefore::sync_some_lanes(unsigned first, unsigned lanes) {
+    std::array<std::uint32_t, lanes_per_warp> together{};
+    for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
+        if (!(lanes >> lane & 1)) continue;
+        Thread& one = thread(first + lane);
+        one.lanes[lane] = end_step(one.step);
+        for (unsigned i = 0; i < lanes_per_warp; ++i) together[i] = std::max(together[i], one.lanes[i]);
+    }
+    for (unsigned lane = 0; lane < lanes_per_warp; ++lane)
+        if (lanes >> lane & 1) threads_[first + lane].lanes = together;
+}
+
+void HappensBefore::share_fences(unsigned first, unsigned lanes) {
+    Known acquired, fenced, fenced_for_device;
+    for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
+        if (!(lanes >> lane & 1)) continue;
+        const Thread& one = thread(first + lane);
+        acquired.merge(one.acquired);
+        acquired.merge(one.observed);
+        fenced.merge(one.fenced);
+        fenced_for_device.merge(one.fenced_for_device);
+    }
+    for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
+        if (!(lanes >> lane & 1)) continue;
+        Thread& one = threads_[first + lane];
+        one.acquired = acquired;
+        one.fenced = fenced;
+        one.fenced_for_device = fenced_for_device;
+    }
+}
+
+void HappensBefore::exchange(std::uintptr_t place, bool reads, bool writes) {
+    const Thread& here = running();
+    const bool publishes = writes && !(here.fenced.empty() && fenced_for_device_.empty());
+    if (words_.empty() && !publishes) return;
+    if (reads)
+        if (const auto found = words_.find(place); found != words_.end()) observe(found->second);
+    if (publishes) publish(words_[place]);
+}
+
+void HappensBefore::observe(Word& word) {
+    const unsigned linear = linear_thread();
+    Thread& here = thread(linear);
+    if (word.in_block.is_of(block_)) here.observed.merge(word.in_block);
+    if (!word.published) return;
+    std::vector<Mark>& reads = observed_[word.published];
+    if (!knows_any(linear, reads)) reads.push_back(mark(0, 0, true, false));
+}
+
+void HappensBefore::publish(Word& word) {
+    const Thread& here = running();
+    word.in_block.merge(here.fenced);
+    if (here.fenced_for_device.empty() && fenced_for_device_.empty()) return;
+    // What others have read stays as it was; the running block may add to what it has read itself.
+    const long holders = 1 + static_cast<long>(observed_.count(word.published));
+    if (!word.published)
+        word.published = std::make_shared<Published>();
+    else if (word.published.use_count() > holders)
+        word.published = std::make_shared<Published>(*word.published);
+    for (Known* known : {&word.published->blocks[block_], &published_[block_]}) {
+        known->merge(here.fenced_for_device);
+        known->merge(fenced_for_device_);
+    }
+    publish_observed(*word.published);
+}
+
+void HappensBefore::publish_observed(Published& published) {
+    constexpr std::size_t most = 8;  // more are many locks, where each protects its own
+    if (observed_.size() > most) return;
+    for (const auto& [other, reads] : observed_) {
+        auto& before = published.before;
+        if (other.get() == &published || std::find(before.begin(), before.end(), other) != before.end()) continue;
+        if (knows_any(linear_thread(), reads)) before.push_back(other);
+    }
+}
+
+}  // namespace warplab_cpu

@@ -1,0 +1,169 @@
+#pragma once
+// Which accesses of a grid happen before which, as CUDA's memory model has it: by program order, by barriers of the
+// block, by __syncwarp(), and by a fence with an atomic or volatile write that an atomic or volatile read of the same
+// word observes.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "grader/cpu/include/warplab_cpu/scheduler.h"
+
+namespace warplab_cpu {
+
+/// One access by one thread. A thread's steps begin at each barrier of the block; a fence and a __syncwarp() end one.
+struct Mark {
+    static constexpr std::uint32_t last_step = (1u << 20) - 1;  // steps after it count as ordered
+
+    std::uint32_t block = 0;  // Block::epoch; 0: no access
+    std::uint32_t generation = 0;
+    std::uint32_t place : 28 = 0;  // program counter, relative to the executable
+    std::uint32_t bytes : 4 = 0;   // a bit for each byte of the word
+    std::uint32_t step : 20 = 0;
+    std::uint32_t thread : 10 = 0;
+    std::uint32_t atomic : 1 = 0;
+    std::uint32_t is_volatile : 1 = 0;
+};
+static_assert(sizeof(Mark) == 16);
+
+/// The accesses of one block that happen before some point.
+class Known {
+  public:
+    /// Of one thread: its accesses before this step of this generation.
+    struct Progress {
+        std::uint32_t thread, generation, step;
+    };
+
+    bool empty() const { return block_ == 0; }
+    bool is_of(std::uint32_t block) const { return block_ == block; }
+    bool covers(const Mark& mark) const;
+    /// Starts with all accesses before a generation.
+    void begin(std::uint32_t block, std::uint32_t generation);
+    void add(const Progress& progress);
+    /// Adds what another one of the same block covers; a different block's replaces this.
+    void merge(const Known& other);
+    void clear() {
+        if (block_) *this = {};
+    }
+
+  private:
+    std::uint32_t block_ = 0, generation_ = 0;
+    std::vector<Progress> threads_;  // by thread
+};
+
+class HappensBefore {
+  public:
+    void begin_grid() {
+        first_block_ = block_state.epoch + 1;
+        forget_words();
+    }
+    std::uint32_t first_block() const { return first_block_; }
+    /// The access that the running thread is about to make.
+    Mark mark(std::uint32_t place, unsigned bytes, bool atomic, bool is_volatile) {
+        const unsigned linear = linear_thread();
+        Mark mark;
+        mark.block = block_state.epoch;
+        mark.generation = block_state.generation;
+        mark.place = place;
+        mark.bytes = bytes;
+        mark.step = thread(linear).step;
+        mark.thread = linear;
+        mark.atomic = atomic;
+        mark.is_volatile = is_volatile;
+        return mark;
+    }
+    /// Whether an earlier access of this grid happens before what the running thread does next.
+    bool ordered(const Mark& earlier) {
+        if (earlier.block == block_state.epoch) return knows(linear_thread(), earlier);
+        return earlier.block < first_block_ || (any_fence_ && block_ordered(earlier));
+    }
+    /// Whether the running thread has read what a fence and a write of that block published.
+    bool has_observed(std::uint32_t block);
+    /// Whether no other block can know of an access by anything that its block has published so far.
+    bool unpublished(const Mark& mark) const;
+
+    void fence(bool of_device);
+    /// A __syncwarp() of these lanes of the running thread's warp is complete.
+    void sync_lanes(unsigned lanes);
+    /// An atomic or a volatile access, after it was compared with earlier ones. Out of line, or every access of a
+    /// kernel takes a third longer.
+    void strong_access(std::uintptr_t word, bool reads, bool writes) {
+        if (any_fence_) exchange(word, reads, writes);
+    }
+
+  private:
+    /// What a thread has seen and done in this generation.
+    struct Thread {
+        std::uint32_t block = 0, generation = 0, step = 0;
+        bool has_fence = false;  // for the device
+        std::array<std::uint32_t, 32> lanes{};  // steps of its warp's lanes that happen before it
+        Known acquired;                         // by a fence after a read
+        Known observed;                         // by a read, not yet acquired
+        Known fenced, fenced_for_device;        // what its next write publishes
+    };
+    /// Steps that happen before all lanes of a warp, by __syncwarp() of the whole warp in this generation.
+    struct Warp {
+        std::uint32_t block = 0, generation = 0;
+        std::array<std::uint32_t, 32> steps{};
+    };
+    /// What is published by a word, for other blocks, and by the words that the publishing threads had read.
+    struct Published {
+        std::map<std::uint32_t, Known> blocks;
+        std::vector<std::shared_ptr<const Published>> before;
+        /// Whether what is known of a block, through this word or one before, fulfils the predicate.
+        template <class Predicate>
+        bool any_of(std::uint32_t block, Predicate fulfils) const;
+    };
+    struct Word {
+        Known in_block;
+        std::shared_ptr<Published> published;
+    };
+
+    void begin_block();
+    void begin_generation();
+    void forget_words();
+    Thread& running() { return thread(linear_thread()); }
+    Thread& thread(unsigned linear) {
+        Thread& one = threads_[linear % threads_.size()];
+        const bool current = one.block == block_state.epoch && one.generation == block_state.generation;
+        return current && one.block == block_ && one.generation == generation_ ? one : begin_thread(one);
+    }
+    Thread& begin_thread(Thread& one);
+    Warp& warp(unsigned linear);
+    void sync_some_lanes(unsigned first, unsigned lanes);
+    void share_fences(unsigned first, unsigned lanes);
+    /// Of the running block.
+    bool knows(unsigned linear, const Mark& earlier) {
+        if (earlier.thread == linear || earlier.generation != block_state.generation) return true;
+        const Thread& one = thread(linear);
+        if (earlier.thread / 32 == linear / 32) {
+            const unsigned lane = earlier.thread % 32;
+            if (earlier.step < one.lanes[lane] || earlier.step < warp(linear).steps[lane]) return true;
+        }
+        return any_fence_ && one.acquired.covers(earlier);
+    }
+    bool block_ordered(const Mark& earlier);
+    bool knows_any(unsigned linear, const std::vector<Mark>& earlier);
+    template <class Predicate>
+    bool any_observed(std::uint32_t block, Predicate fulfils);
+    Known known_to(unsigned linear);
+    void exchange(std::uintptr_t word, bool reads, bool writes);
+    void observe(Word& word);
+    void publish(Word& word);
+    void publish_observed(Published& published);
+
+    std::uint32_t first_block_ = 0, block_ = 0, generation_ = 0;
+    bool any_fence_ = false;  // in this grid
+    std::array<Thread, 1024> threads_;
+    std::array<Warp, 32> warps_;
+    std::vector<unsigned> fencing_;                // threads that had a fence in this generation
+    Known fenced_for_device_;                      // by fences of earlier generations of this block
+    std::unordered_map<std::uintptr_t, Word> words_;
+    std::map<std::uint32_t, Known> published_;     // by block, through any word
+    std::map<std::shared_ptr<const Published>, std::vector<Mark>> observed_;  // by the running block: when, by whom
+};
+
+}  // namespace warplab_cpu

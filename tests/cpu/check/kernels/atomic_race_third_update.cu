@@ -1,0 +1,18 @@
+// All warps count; one thread of each warp reads the count after its own warp's updates, not after the others'.
+#include <cuda_runtime.h>
+
+__global__ void count_kernel(int* counts) {
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);  //! atomic_race
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = count;  //! atomic_race
+}
+
+int main() {
+    int* counts;
+    cudaMalloc(&counts, 4 * sizeof(int));
+    count_kernel<<<1, 128>>>(counts);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
