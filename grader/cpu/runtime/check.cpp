@@ -64,9 +64,9 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
-    bool is_input = false;   // of the lab's, which no call may write
-    bool hosts_too = false;  // managed or pinned: the host may use it
-    int line = 0;            // where it was allocated, for as long as it may be a leak
+    bool is_input = false;             // of the lab's, which no call may write
+    bool hosts_too = false;            // managed or pinned: the host may use it
+    int line = 0;                      // where it was allocated, for as long as it may be a leak
     History* histories = nullptr;      // of each word
     Bytes* bytes_of_inputs = nullptr;  // in their place where no kernel may write
     std::size_t word_count = 0;
@@ -172,9 +172,10 @@ class Checker final : public Observer {
     Object* find_anew(Objects& objects, Recent& recent, std::uintptr_t address);
     void forget(std::uintptr_t begin, std::size_t bytes);
     void add_variables();
-    enum class Ground { harmless, read_only, host, nowhere };
+    enum class Ground { read_only, host, nowhere };
     Ground ground_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
+    const Object* nearest_shared(std::uintptr_t address) const;
     unsigned written_of(const Object& object, std::size_t word) const;
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
@@ -215,6 +216,32 @@ class Checker final : public Observer {
     int barrier_line_ = 0;
 };
 
+/// Where threadIdx and its like lie in the running kernel's file: not always next to each other.
+class BuiltIns {
+  public:
+    bool has(std::uintptr_t address) const {
+        for (const Range& range : ranges_)
+            if (address - range.begin < range.bytes) return true;
+        return false;
+    }
+    void clear() { *this = {}; }
+    void add(std::uintptr_t begin, std::uintptr_t bytes) {
+        if (has(begin + bytes - 1)) return;
+        for (Range& range : ranges_) {
+            if (range.bytes && begin != range.begin + range.bytes) continue;
+            if (!range.bytes) range.begin = begin;
+            range.bytes += bytes;
+            return;
+        }
+    }
+
+  private:
+    struct Range {
+        std::uintptr_t begin = 0, bytes = 0;
+    };
+    std::array<Range, 8> ranges_;  // a variable may be written in two parts
+};
+
 /// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
 struct Quick {
     bool in_grid = false;
@@ -222,6 +249,8 @@ struct Quick {
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // that kernels use
     std::uintptr_t stack_end = 0;
+    bool learns_built_ins = false;
+    BuiltIns built_ins;
 };
 Quick quick;
 
@@ -337,7 +366,8 @@ void Checker::count_bytes(warplab::Observed& observed) const {
         if (object.space != FindingSpace::buffer || object.buffer >= warplab::most_buffers) continue;
         for (std::size_t i = 0; i < object.word_count; ++i) {
             observed.read_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.bytes_of_word(i).read));
-            observed.written_bytes[object.buffer] += static_cast<unsigned>(std::popcount(object.bytes_of_word(i).written));
+            observed.written_bytes[object.buffer] +=
+                static_cast<unsigned>(std::popcount(object.bytes_of_word(i).written));
         }
     }
 }
@@ -450,7 +480,8 @@ void Checker::grid_ends() {
     settle();
     std::size_t static_shared_bytes = 0;
     for (const auto& [zone, object] : shared_)
-        if (object.space == FindingSpace::shared && object.block >= histories_.order.first_block()) static_shared_bytes += object.bytes;
+        if (object.space == FindingSpace::shared && object.block >= histories_.order.first_block())
+            static_shared_bytes += object.bytes;
     end_counting(*grid_, static_shared_bytes);
     report_reads_beside_atomics();
     grid_ = nullptr;
@@ -472,14 +503,7 @@ Checker::Ground Checker::ground_at(std::uintptr_t address) {
         words >> std::hex >> begin >> dash >> end >> std::ws;
         words.read(access, 4);
         if (address < begin || address >= end) continue;
-        const bool heap = line.find("[heap]") != std::string::npos;
-        const bool anonymous = line.find_first_of("/[") == std::string::npos;
-        const bool judges = line.find("/memfd:") != std::string::npos;  // a buffer of a host function
-        if (access[0] != 'r') break;
-        const bool writable = access[1] == 'w';
-        known->second = heap || judges || (anonymous && writable) ? Ground::host
-                        : writable                                ? Ground::harmless
-                                                                  : Ground::read_only;
+        if (access[0] == 'r') known->second = access[1] == 'w' ? Ground::host : Ground::read_only;
         break;
     }
     return known->second;
@@ -585,6 +609,11 @@ void Checker::look_for_race(Object& object, History& history, const Mark& mark, 
     histories_.add(history, kind, mark, shared);
 }
 
+const Object* Checker::nearest_shared(std::uintptr_t address) const {
+    const auto after = shared_.upper_bound(address);
+    return after == shared_.begin() ? nullptr : &std::prev(after)->second;
+}
+
 /// The bytes of the word that were written, a bit each.
 unsigned Checker::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
@@ -632,7 +661,7 @@ void Checker::access(const Touch& touch) {
     Object* object;
     if (is_shared(reinterpret_cast<void*>(touch.address))) {
         object = find(shared_, recent_shared_, touch.address);
-        if (!object) return;  // threadIdx and its like
+        if (!object) return record(FindingKind::out_of_bounds, nearest_shared(touch.address), touch);
     } else if (object = find(device_, recent_device_, touch.address); !object) {
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
@@ -787,6 +816,11 @@ void note_fence() {
 void note_block_fence() {
     if (the_checker) checker().fence(false);
 }
+void note_built_ins(bool begin) {
+    if (!the_checker) return;
+    quick.learns_built_ins = begin;
+    if (begin) quick.built_ins.clear();
+}
 
 }  // namespace warplab_cpu
 
@@ -862,9 +896,9 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
     if (quick.thread != &block_state) return;
     if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
     if (address - quick.stack < quick.stack_bytes) return;
-    const bool of_this_thread = address - block_state.tls_begin < block_state.tls_bytes;
-    if (of_this_thread && (address < quick.shared_begin || address >= quick.shared_end)) return;
-    if (!of_this_thread && scheduler_memory.has(address)) return;
+    if (quick.built_ins.has(address) || address - number(&block_state) < sizeof(Block)) return;
+    if (quick.learns_built_ins) return quick.built_ins.add(address, width);
+    if (!is_shared(reinterpret_cast<void*>(address)) && scheduler_memory.has(address)) return;
     checker().access({address, width, writes, atomic, caller_place(caller), copies, is_volatile});
 }
 

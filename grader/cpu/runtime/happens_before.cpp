@@ -58,7 +58,8 @@ bool HappensBefore::Published::any_of(std::uint32_t block, Predicate fulfils) co
     while (!left.empty()) {
         const Published& here = *left.back();
         left.pop_back();
-        if (const auto found = here.blocks.find(block); found != here.blocks.end() && fulfils(found->second)) return true;
+        if (const auto found = here.blocks.find(block); found != here.blocks.end() && fulfils(found->second))
+            return true;
         for (const auto& earlier : here.before)
             if (seen.insert(earlier.get()).second) left.push_back(earlier.get());
     }

@@ -98,7 +98,7 @@ class HappensBefore {
     /// What a thread has seen and done in this generation.
     struct Thread {
         std::uint32_t block = 0, generation = 0, step = 0;
-        bool has_fence = false;  // for the device
+        bool has_fence = false;                 // for the device
         std::array<std::uint32_t, 32> lanes{};  // steps of its warp's lanes that happen before it
         Known acquired;                         // by a fence after a read
         Known observed;                         // by a read, not yet acquired
@@ -159,10 +159,10 @@ class HappensBefore {
     bool any_fence_ = false;  // in this grid
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
-    std::vector<unsigned> fencing_;                // threads that had a fence in this generation
-    Known fenced_for_device_;                      // by fences of earlier generations of this block
+    std::vector<unsigned> fencing_;  // threads that had a fence in this generation
+    Known fenced_for_device_;        // by fences of earlier generations of this block
     std::unordered_map<std::uintptr_t, Word> words_;
-    std::map<std::uint32_t, Known> published_;     // by block, through any word
+    std::map<std::uint32_t, Known> published_;                                // by block, through any word
     std::map<std::shared_ptr<const Published>, std::vector<Mark>> observed_;  // by the running block: when, by whom
 };
 

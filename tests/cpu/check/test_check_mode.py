@@ -142,7 +142,7 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
         (kind == "note" and bool(others))
         or (kind == "uninitialised" and bool(others & {"race", "atomic_race"}))
         or (kind == "absent_lane" and "lane_mask" in others)
-        or (kind == "unset_constant" and "out_of_bounds" in others)
+        or (kind in {"host_memory", "unset_constant"} and "out_of_bounds" in others)
     )
 
 

@@ -64,9 +64,12 @@ template <class Body>
 void run_block(const Grid& grid, uint3 block) {
     const Body body = *static_cast<const Body*>(grid.closure);
     Block& state = block_state;
+    note_built_ins(true);
     blockIdx = block;
     blockDim = grid.threads;
     gridDim = grid.blocks;
+    threadIdx = {};
+    note_built_ins(false);
     const dim3 threads = grid.threads;
     const unsigned step = grid.backward ? -1u : 1u;
     const dim3 first = grid.backward ? dim3{threads.x - 1, threads.y - 1, threads.z - 1} : dim3{0, 0, 0};
@@ -119,11 +122,11 @@ struct Shared {
     unsigned epoch;
 
     WARPLAB_CPU_INLINE T& use(const char* name, int) {
-        if (__builtin_expect(epoch != block_state.epoch, 0)) poison(name);
+        if (__builtin_expect(load_unseen(epoch) != block_state.epoch, 0)) poison(name);
         return reinterpret_cast<T&>(storage);
     }
 
-    WARPLAB_CPU_COLD void poison(const char* name) {
+    WARPLAB_CPU_COLD __attribute__((no_sanitize("thread"))) void poison(const char* name) {
         epoch = block_state.epoch;
         begin_shared(storage, sizeof(T), name);
     }

@@ -53,10 +53,13 @@ void note_early_exit();
 inline void note_barrier(int) {}
 inline void note_fence() {}
 inline void note_block_fence() {}
+inline void note_built_ins(bool) {}
 #else
 void note_barrier(int line);
 void note_fence();
 void note_block_fence();
+/// What is written between the two calls, threadIdx and its like, may be used by kernels.
+void note_built_ins(bool begin);
 #endif
 /// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
 void let_others_come_between();
@@ -118,6 +121,21 @@ WARPLAB_CPU_INLINE void restore_thread() {
 
 WARPLAB_CPU_INLINE unsigned linear_thread() {
     return block_state.current ? block_state.current->linear : block_state.row + block_state.column;
+}
+
+/// Loads what is none of the kernel's, where no hook sees it.
+WARPLAB_CPU_INLINE unsigned load_unseen(const unsigned& word) {
+#if defined(WARPLAB_CPU_FAST) || !(defined(__x86_64__) || defined(__aarch64__))
+    return word;
+#else
+    unsigned value;
+#if defined(__x86_64__)
+    __asm__("movl %1, %0" : "=r"(value) : "m"(word));
+#else
+    __asm__("ldr %w0, %1" : "=r"(value) : "m"(word));
+#endif
+    return value;
+#endif
 }
 
 WARPLAB_CPU_INLINE bool is_shared(const void* address) {
