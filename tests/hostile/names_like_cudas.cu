@@ -1,26 +1,21 @@
 // Bomb: a hundred thousand variables whose names begin like those of CUDA's functions, each compared with all of these.
 #include "labs/dot_product/lab.h"
 
-#define TEN(x) int x##0, x##1, x##2, x##3, x##4, x##5, x##6, x##7, x##8, x##9;
-#define HUNDRED(x) TEN(x##0) TEN(x##1) TEN(x##2) TEN(x##3) TEN(x##4) TEN(x##5) TEN(x##6) TEN(x##7) TEN(x##8) TEN(x##9)
-#define THOUSAND(x)                                                                                                 \
-    HUNDRED(x##0)                                                                                                   \
-    HUNDRED(x##1) HUNDRED(x##2) HUNDRED(x##3) HUNDRED(x##4) HUNDRED(x##5) HUNDRED(x##6) HUNDRED(x##7) HUNDRED(x##8) \
-        HUNDRED(x##9)
-#define TEN_THOUSAND(x)                                                                                      \
-    THOUSAND(x##0)                                                                                           \
-    THOUSAND(x##1) THOUSAND(x##2) THOUSAND(x##3) THOUSAND(x##4) THOUSAND(x##5) THOUSAND(x##6) THOUSAND(x##7) \
-        THOUSAND(x##8) THOUSAND(x##9)
-TEN_THOUSAND(cuda_a)
-TEN_THOUSAND(cuda_b)
-TEN_THOUSAND(cuda_c)
-TEN_THOUSAND(cuda_d)
-TEN_THOUSAND(cuda_e)
-TEN_THOUSAND(cuda_f)
-TEN_THOUSAND(cuda_g)
-TEN_THOUSAND(cuda_h)
-TEN_THOUSAND(cuda_i)
-TEN_THOUSAND(cuda_j)
+// N4(x) declares 10 to the power of 4 variables.
+#define N1(x) int x##0, x##1, x##2, x##3, x##4, x##5, x##6, x##7, x##8, x##9;
+#define N2(x) N1(x##0) N1(x##1) N1(x##2) N1(x##3) N1(x##4) N1(x##5) N1(x##6) N1(x##7) N1(x##8) N1(x##9)
+#define N3(x) N2(x##0) N2(x##1) N2(x##2) N2(x##3) N2(x##4) N2(x##5) N2(x##6) N2(x##7) N2(x##8) N2(x##9)
+#define N4(x) N3(x##0) N3(x##1) N3(x##2) N3(x##3) N3(x##4) N3(x##5) N3(x##6) N3(x##7) N3(x##8) N3(x##9)
+N4(cuda_a)
+N4(cuda_b)
+N4(cuda_c)
+N4(cuda_d)
+N4(cuda_e)
+N4(cuda_f)
+N4(cuda_g)
+N4(cuda_h)
+N4(cuda_i)
+N4(cuda_j)
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
