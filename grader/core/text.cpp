@@ -108,6 +108,12 @@ std::string format_plural(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
 
+std::string shorten(std::string text, std::size_t most_bytes) {
+    if (text.size() <= most_bytes) return text;
+    text.resize(utf8_boundary(text, most_bytes));
+    return text + "…";
+}
+
 TextStyle text_style(int descriptor) {
     const char* no_colour = std::getenv("NO_COLOR");
     const char* term = std::getenv("TERM");

@@ -19,6 +19,14 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
     return overlong || surrogate || too_high ? 0 : length;
 }
 
+std::size_t utf8_boundary(std::string_view text, std::size_t at) {
+    constexpr std::size_t most_continued = 3;  // bytes after a character's first
+    const auto continues = [&](std::size_t i) { return i < text.size() && (text[i] & 0xc0) == 0x80; };
+    std::size_t begin = at;
+    while (begin > 0 && at - begin < most_continued && continues(begin)) --begin;
+    return begin;
+}
+
 std::string to_valid_utf8(std::string_view text) {
     std::string valid;
     for (std::size_t at = 0; at < text.size();) {

@@ -8,6 +8,9 @@ namespace warplab {
 /// Bytes of the UTF-8 sequence that begins at `at` (< text.size()), or 0 where none does.
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
+/// Where the character begins to which the byte at `at` (<= text.size()) belongs.
+std::size_t utf8_boundary(std::string_view text, std::size_t at);
+
 /// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD.
 std::string to_valid_utf8(std::string_view text);
 

@@ -518,10 +518,12 @@ void StageRun::end_session() {
     if (uncollected) collect_counts();
     calls_collected = 0;
     const Ended ended = session->finish();
-    output += ended.output;
-    if (ended.output_bytes > ended.output.size())
+    const std::size_t room = policy.limits.output_bytes - std::min(policy.limits.output_bytes, output.size());
+    const std::size_t kept = std::min(room, ended.output.size());
+    output.append(ended.output, 0, kept);
+    if (ended.output_bytes > kept)
         output += fmt::format("\n... and {} more, which are not kept\n",
-                              format_bytes(static_cast<double>(ended.output_bytes - ended.output.size())));
+                              format_bytes(static_cast<double>(ended.output_bytes - kept)));
     session.reset();
 }
 

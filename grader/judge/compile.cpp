@@ -18,6 +18,7 @@
 #include "grader/core/cause.h"
 #include "grader/core/hash.h"
 #include "grader/core/json.h"
+#include "grader/core/text.h"
 #include "grader/judge/compilation/cache.h"
 #include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/compilation/hand_in.h"
@@ -32,7 +33,7 @@ namespace fs = std::filesystem;
 using namespace compilation;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t errors_shown = 10, warnings_shown = 5;
+constexpr std::size_t errors_shown = 10, warnings_shown = 5, most_message_bytes = 2000;
 constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
 constexpr std::uint64_t runner_bytes = 256ull << 20;
 constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
@@ -98,11 +99,19 @@ struct Outcome {
     bool passed() const { return verdict == Verdict::passed; }
 };
 
-Outcome failed(Failure failure, std::string log = "") { return {Verdict::failed, std::move(failure), std::move(log)}; }
-Outcome broken(const char* cause, std::string message, std::string hint) {
-    return {Verdict::error, Failure{cause, std::move(message), std::move(hint), {}}, "", false};
+/// A message may quote a name, a declaration or a tool's words, each of which may be as long as the file.
+Failure bounded(Failure failure) {
+    failure.message = shorten(std::move(failure.message), most_message_bytes);
+    return failure;
 }
-Outcome suspect(Failure failure) { return {Verdict::failed, std::move(failure), "", false, true}; }
+
+Outcome failed(Failure failure, std::string log = "") {
+    return {Verdict::failed, bounded(std::move(failure)), std::move(log)};
+}
+Outcome broken(const char* cause, std::string message, std::string hint) {
+    return {Verdict::error, bounded({cause, std::move(message), std::move(hint), {}}), "", false};
+}
+Outcome suspect(Failure failure) { return {Verdict::failed, bounded(std::move(failure)), "", false, true}; }
 
 Outcome too_much_memory() {
     return suspect(
@@ -121,7 +130,7 @@ Outcome crashed(const std::string& tool, const std::string& how) {
 
 /// One line of a tool's output, printable, of bounded length and without a full stop.
 std::string one_line(std::string words) {
-    words = words.substr(0, std::min(words.find('\n'), std::size_t{300}));
+    words = shorten(words.substr(0, words.find('\n')), 300);
     words.erase(words.find_last_not_of(". \r") + 1);
     for (char& c : words)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';

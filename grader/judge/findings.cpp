@@ -21,6 +21,8 @@
 namespace warplab {
 namespace {
 
+constexpr std::size_t most_quoted_bytes = 200;  // of a line of source
+
 SourceLines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
     SourceLines lines;
     for (const auto& [counter, place] : find_source_lines(run.runner, run.policy, counters))
@@ -118,7 +120,7 @@ std::string array_before(const std::string& text, std::uint32_t column) {
             break;
         }
     }
-    return to_printable(text.substr(begin, end - begin));
+    return to_printable(shorten(text.substr(begin, end - begin), most_quoted_bytes));
 }
 
 /// `line`: of the student's file. The type is GCC's: 'int [8][32]'.
@@ -372,11 +374,10 @@ void sort_by_likelihood(std::vector<Discovery>& all) {
 }
 
 std::string quote(const std::string& text, int number) {
-    constexpr std::size_t most_bytes = 200;
     const std::string line = compilation::source_line(text, number);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos) return "";
-    return line.substr(first, std::min(line.find_last_not_of(" \t\r") + 1 - first, most_bytes));
+    return shorten(line.substr(first, line.find_last_not_of(" \t\r") + 1 - first), most_quoted_bytes);
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ std::shared_ptr<Budget> timed_budget(const Task& task) {
 /// The same file for check mode, which only the CPU backend has.
 CompileRequest check_mode_request(CompileRequest request) {
     request.backend = Backend::cpu;
+    request.fast = false;
     return request;
 }
 
@@ -239,7 +240,10 @@ CompileRequest Judge::compile_request(const Lab& lab, const Stage& stage, const 
 
 Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                const Task& task) {
-    const CompileRequest request = compile_request(lab, stage, source, task);
+    return make_ready(compile_request(lab, stage, source, task));
+}
+
+Judge::Ready Judge::make_ready(const CompileRequest& request) {
     const Compiled compiled = compile(request);
     return {compiled.result, compiled.result.verdict == Verdict::passed ? make_run(request, compiled) : nullptr};
 }
@@ -285,14 +289,24 @@ std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const St
     return read_resource_report(resource_report(compile_request(lab, stage, source, Task{}), architecture));
 }
 
+/// What is graded is one program with the sanitizer's hooks, so that it cannot tell whether it is inspected. In a
+/// student's own check nobody is deceived: there, the datasets run without hooks, in a fraction of the time.
+bool Judge::inspects_another_program(const Task& task) const { return backend_ == Backend::cuda || task.own_code; }
+
+CompileRequest Judge::check_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                    Task task) const {
+    task.fast = inspects_another_program(task);
+    return compile_request(lab, stage, source, task);
+}
+
 std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                        const Task& task) const {
-    const CompileRequest request = compile_request(lab, stage, source, task);
+    const CompileRequest request = check_request(lab, stage, source, task);
     return std::async(std::launch::async, [this, request, task] {
         std::future<std::string> nvcc;
         std::future<Compiled> watched;
         if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(request);
-        if (task.check_mode && backend_ == Backend::cuda)
+        if (task.check_mode && inspects_another_program(task))
             watched = std::async(std::launch::async, compile, check_mode_request(request));
         compile(request);
     });
@@ -310,12 +324,12 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
         listener.doing("compiling");
         std::future<std::string> nvcc;
-        if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(compile_request(lab, stage, source, task));
-        const CompileRequest watched = check_mode_request(compile_request(lab, stage, source, task));
+        const CompileRequest request = check_request(lab, stage, source, task), watched = check_mode_request(request);
+        if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(request);
         std::future<Compiled> compiled_to_watch;
-        if (task.check_mode && backend_ == Backend::cuda)
+        if (task.check_mode && inspects_another_program(task))
             compiled_to_watch = std::async(std::launch::async, compile, watched);
-        Ready ready = make_ready(lab, stage, source, task);
+        Ready ready = make_ready(request);
         report.compilation = ready.compilation;
         report.verdict = ready.compilation.verdict;
         if (ready.run) {
@@ -362,7 +376,7 @@ LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& t
     std::vector<const Dataset*> small, others;
     for (const Dataset& dataset : run.lab.datasets) {
         if (!wanted(dataset, run.stage, task)) continue;
-        const bool comes_first = task.check_mode && run.backend == Backend::cpu && small_enough(run, dataset);
+        const bool comes_first = task.check_mode && !inspects_another_program(task) && small_enough(run, dataset);
         (comes_first ? small : others).push_back(&dataset);
     }
     std::optional<Check> slow;
@@ -403,7 +417,7 @@ void Judge::watch(const CompileRequest& request, const Compiled& ready, const La
             for (const Dataset& dataset : request.lab.datasets) {
                 if (!wanted(dataset, request.stage, task)) continue;
                 const bool small =
-                    backend_ == Backend::cpu ? launches.contains(dataset.name) : small_enough(*run, dataset);
+                    inspects_another_program(task) ? small_enough(*run, dataset) : launches.contains(dataset.name);
                 if (small) datasets.push_back(&dataset);
             }
             inspect_datasets(*run, datasets, launches, request.source, report, listener);

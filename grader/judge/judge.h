@@ -31,6 +31,7 @@ struct Folders {
 /// What a verb asks of the judge.
 struct Task {
     bool hidden = false;         // with hidden datasets
+    bool own_code = false;       // of the person who runs it, who deceives nobody
     bool measure = false;        // time it once it passed
     bool forced_timing = false;  // time on the CPU backend, too
     bool unscored = false;       // time datasets that count for nothing, too
@@ -101,6 +102,12 @@ class Judge {
   private:
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                    const Task& task) const;
+    /// Whether the datasets are checked by another program than the one that check mode runs.
+    bool inspects_another_program(const Task& task) const;
+    /// What compiles the program that the datasets are checked by.
+    CompileRequest check_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                 Task task) const;
+    Ready make_ready(const CompileRequest& request);
     std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
     std::unique_ptr<StageRun> make_reference_run(const CompileRequest& request);
     bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);

@@ -266,6 +266,7 @@ int check(const Options& options) {
     check_names(lab, options, judge.backend());
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
+    task.own_code = true;
     task.check_mode = !options.no_check_mode;
     task.dataset = options.dataset;
     task.no_cuda_only = options.no_cuda_only;
@@ -281,6 +282,7 @@ int bench(const Options& options) {
     check_names(lab, options, judge.backend());
     if (is_work(options)) start_if_needed(lab, judge.folders());
     Task task;
+    task.own_code = true;
     task.measure = true;
     task.check_mode = !options.no_check_mode;
     task.forced_timing = options.force;

@@ -30,6 +30,7 @@ TEST(Nearest, DoesNotGuessWildly) {
     EXPECT_EQ(nearest("", keys), "");
     EXPECT_EQ(did_you_mean("benchmark", keys), "");
     EXPECT_EQ(nearest("anything", {}), "");
+    EXPECT_EQ(nearest("stages", std::vector<std::string>{std::string(std::size_t{1} << 30, 's')}), "");
 }
 
 }  // namespace

@@ -127,6 +127,15 @@ TEST_F(Environment, ColumnsSetTheWidth) {
     EXPECT_EQ(text_style(ends_[1]).width, 80);
 }
 
+TEST(Shorten, KeepsWholeCharacters) {
+    EXPECT_EQ(shorten("short", 5), "short");
+    EXPECT_EQ(shorten("longer", 5), "longe…");
+    EXPECT_EQ(shorten("aää", 2), "a…");
+    EXPECT_EQ(shorten("aää", 3), "aä…");
+    EXPECT_EQ(shorten("\x80\x80\x80\x80\x80\x80", 5), "\x80\x80…");
+    EXPECT_EQ(shorten("ä", 0), "…");
+}
+
 TEST(TextStyle, TerminalHasColoursUnlessTheyAreRefused) {
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal < 0) GTEST_SKIP() << "no pseudo-terminal here";

@@ -340,3 +340,22 @@ def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> Non
     for words in ("One thread, many elements.", "The last verdict: passed.", "1 version did not pass: ", program()):
         assert words in markdown
     assert "| Sectors, over the fewest | 1.00" in markdown
+
+
+@pytest.mark.parametrize(("words", "has_hooks"), [(["check"], False), (["grade", "--unsafe"], True), (["grade"], True)])
+def test_only_grading_runs_the_datasets_with_hooks(words: list[str], has_hooks: bool, tmp_path: Path) -> None:
+    """With hooks, a shared variable lies between two zones. Check mode finds what is wrong in any case."""
+    reads_beyond_the_end = "if (i < n) out[i] = a[i] + b[i], (void)static_cast<const volatile float*>(a)[n];"
+    says_its_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
+    source, report = tmp_path / "hand_in.cu", tmp_path / "report.json"
+    source.write_text(program(kernel=reads_beyond_the_end, host=says_its_size, before="#include <cstdio>"))
+    command = [BUILD / "warplab", *words, LAB, STAGE, "--source", source, "--backend", "cpu", "--json", report]
+    command += ["--report-dir", tmp_path, "--no-nvcc"] if "grade" in words else []
+    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in run.stderr:
+        pytest.skip("no sandbox can be had here")
+    stage = json.loads(report.read_text())["stages"][0]
+    sizes = {int(line.split()[0]) for line in stage["output"].splitlines() if line.endswith(" bytes")}
+    assert len(sizes) == 1 and (sizes.pop() > 2048) == has_hooks, stage["output"]
+    assert not [check for check in stage["checks"] if check["verdict"] == "failed"], run.stdout
+    assert stage["check_mode"]["verdict"] == "failed", run.stdout

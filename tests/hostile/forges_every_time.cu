@@ -1,37 +1,12 @@
 // Cheat: is slow, and changes the times in the runner's answers to a microsecond a call.
 #include <unistd.h>
 
-#include <cstdint>
-#include <thread>
-
+#include "forged_answer.h"
 #include "labs/dot_product/lab.h"
 
-struct Answer {  // as in grader/io/protocol.h and channel.h
-    std::uint32_t kind, reserved, magic, version, ask, ok;
-    std::int32_t cuda_error;
-    std::uint32_t has_host;
-    std::uint64_t scratch_bytes;
-    double event_s, wall_s;
-    std::uint64_t host_bytes, launches;
-    std::int64_t leaked_bytes;
-    unsigned char observed[272];
-    char message[512];
-    std::uint64_t seal;  // whose key it does not know
-};
-
-/// Passes the runner's answers on, changed.
-static void pass_on(int from, int to) {
-    for (Answer answer; read(from, &answer, sizeof answer) == sizeof answer;) {
-        answer.event_s = answer.wall_s = 1e-6 * static_cast<double>(answer.launches);
-        (void)!write(to, &answer, sizeof answer);
-    }
-}
-
 __attribute__((constructor)) static void come_between() {
-    int ends[2];
-    if (pipe(ends) != 0) return;
-    std::thread(pass_on, ends[0], dup(5)).detach();
-    dup2(ends[1], 5);
+    change_answers(
+        [](Answer& answer) { answer.event_s = answer.wall_s = 1e-6 * static_cast<double>(answer.launches); });
 }
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

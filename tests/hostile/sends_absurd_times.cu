@@ -1,42 +1,19 @@
 // Cheat: sends times that are no numbers, negative or endless.
 #include <unistd.h>
 
-#include <cstdint>
 #include <limits>
-#include <thread>
 
+#include "forged_answer.h"
 #include "labs/dot_product/lab.h"
-
-struct Answer {  // as in grader/io/protocol.h and channel.h
-    std::uint32_t kind, reserved, magic, version, ask, ok;
-    std::int32_t cuda_error;
-    std::uint32_t has_host;
-    std::uint64_t scratch_bytes;
-    double event_s, wall_s;
-    std::uint64_t host_bytes, launches;
-    std::int64_t leaked_bytes;
-    unsigned char observed[272];
-    char message[512];
-    std::uint64_t seal;  // whose key it does not know
-};
 
 static std::size_t last_n = 0;
 
-/// Passes the runner's answers on, changed.
-static void pass_on(int from, int to) {
-    for (Answer answer; read(from, &answer, sizeof answer) == sizeof answer;) {
+__attribute__((constructor)) static void come_between() {
+    change_answers([](Answer& answer) {
         constexpr double absurd[] = {std::numeric_limits<double>::quiet_NaN(), -1, -0.5e-300,
                                      std::numeric_limits<double>::infinity()};
         if (answer.ask == 4) (last_n % 2 ? answer.event_s : answer.wall_s) = absurd[last_n / 2 % 4];
-        (void)!write(to, &answer, sizeof answer);
-    }
-}
-
-__attribute__((constructor)) static void come_between() {
-    int ends[2];
-    if (pipe(ends) != 0) return;
-    std::thread(pass_on, ends[0], dup(5)).detach();
-    dup2(ends[1], 5);
+    });
 }
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,5 +1,6 @@
 """Hand-ins that cheat or do harm, a technique each: every one gets its named outcome and no more points than its
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
+Some are honest and look like a cheat to a rule that is too broad: they get all points.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
 `points` (or the minimum and the maximum), and under `uid` and `cuda` what differs there. `twice`: the file is graded
@@ -9,6 +10,7 @@ SANDBOX.md lists it. The `slow` ones run with
 WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ stand for what a cheat would have to guess: the course's folder, its build
 folder, another student's folder, a port that somebody listens on, and a name by which the test knows its processes.
+@900 TEXT@ stands for 900 times TEXT.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ AT_LEVEL_UID = [one for one in ENTRIES if BACKEND in one["backends"] and (THOROU
 LAB, STAGE = "dot_product", "01_serial_block_sum"
 HONEST = ROOT / "solutions" / LAB / f"{STAGE}.cu"
 Graded = tuple[dict, str]
+MOST_REPORTED = 1_000_000  # characters of the report and of what is printed
 CANARY = "canary-b7d1f0c35a"  # in the environment and in another student's file
 
 
@@ -96,17 +99,24 @@ def left_running(name: str) -> list[str]:
     return found
 
 
+def with_headers(text: str) -> str:
+    """A hand-in is one file: put the headers of this folder in the place of their #include."""
+    header = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
+    return header.sub(lambda include: (FOLDER / include[1]).read_text().removeprefix("#pragma once\n"), text)
+
+
 def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
     """The file with its blanks filled in, in a folder that nothing but the sandbox closes to others."""
     for above in (folder, *folder.parents[:-2]):
         above.chmod(above.stat().st_mode | 0o055)
-    text = (FOLDER / entry["file"]).read_text()
+    text = with_headers((FOLDER / entry["file"]).read_text())
     outside = folder / "outside"
     outside.mkdir()
     (outside / "another_student.cu").write_text(f"// {CANARY}\n")
     blanks = {"ROOT": ROOT, "BUILD": (ROOT / BUILD).resolve(), "OUTSIDE": outside, "PORT": port, "NAME": name}
     for blank, value in blanks.items():
         text = text.replace(f"@{blank}@", str(value))
+    text = re.sub(r"@(\d+) (.*?)@", lambda repeated: int(repeated[1]) * repeated[2], text)
     source = folder / entry["file"]
     source.write_text(text)
     return source
@@ -193,19 +203,20 @@ def assert_speed(entry: dict, stage: dict) -> None:
 
 
 def assert_nothing_got_out(report: dict, printed: str) -> None:
-    """No canary, no secret and no terminal's commands in what a person gets to see."""
+    """No canary, no secret, no terminal's commands and no flood in what a person gets to see."""
     secret = ROOT / "datasets/.secret"
     everything = json.dumps(report, ensure_ascii=False) + printed
     assert CANARY not in everything
     assert not secret.exists() or secret.read_text().strip() not in everything
     assert "\x1b" not in printed
+    assert len(everything) < MOST_REPORTED
 
 
 def test_table_and_files_agree() -> None:
     assert sorted(entry["file"] for entry in ENTRIES) == sorted(file.name for file in FOLDER.glob("*.cu"))
     assert len(ENTRIES) >= 40
     for file in FOLDER.glob("*.cu"):
-        assert file.read_text().startswith(("// Cheat: ", "// Bomb: ", "// Open: ")), file.name
+        assert file.read_text().startswith(("// Cheat: ", "// Bomb: ", "// Open: ", "// Honest: ")), file.name
 
 
 def test_sandbox_md_lists_what_deceives_the_sanitizer_and_nothing_else() -> None:

@@ -89,6 +89,19 @@ TEST_F(CheckDataset, ErrorCountsIfTheReferenceGetsItToo) {
     EXPECT_THAT(check.failure->message, HasSubstr("The stage's reference cannot be checked here either"));
 }
 
+TEST_F(CheckDataset, OutputOfAllSessionsTogetherIsBounded) {
+    const auto run = run_of(std::string(honest) +
+                            "#include <cstdio>\n__attribute__((constructor)) static void print() { for (int i = 0; i < "
+                            "10000; ++i) puts(\"flood flood\"); fflush(stdout); }\n");
+    for (int session = 0; session < 3; ++session) {
+        EXPECT_EQ(check_dataset(*run, dataset()).verdict, Verdict::passed);
+        run->end_session();
+    }
+    EXPECT_LT(run->output.size(), run->policy.limits.output_bytes + 1000);
+    EXPECT_THAT(run->output, HasSubstr("flood\n"));
+    EXPECT_THAT(run->output, HasSubstr("more, which are not kept"));
+}
+
 TEST_F(CheckDataset, MemoryThatOnlyAProgramLacksIsItsFailure) {
     const auto compiled = run_of(honest);
     StageRun* program = nullptr;

@@ -449,6 +449,30 @@ TEST_F(CompileTest, ManyErrorsAreCutAtTen) {
     EXPECT_THAT(result.log, HasSubstr("and 4 more"));
 }
 
+struct Long {
+    const char* name;
+    std::string text;
+};
+void PrintTo(const Long& one, std::ostream* out) { *out << one.name; }
+
+class LongText : public CompileTest, public testing::WithParamInterface<Long> {};
+const std::string long_name(900'000, 'n');
+INSTANTIATE_TEST_SUITE_P(
+    Compile, LongText,
+    testing::Values(Long{"Line", "int x = y;  // " + long_name}, Long{"Name", "int x = " + long_name + ";"},
+                    Long{"Include", "#include \"/" + long_name + "\""},
+                    Long{"Undefined", "void " + long_name + "(); void f() { " + long_name + "(); }"},
+                    Long{"Warning", "[[deprecated(\"" + long_name + "\")]] void f(); void g() { f(); }"},
+                    Long{"Error", "#error " + long_name}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(LongText, GivesAShortReport) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_and(GetParam().text)).result;
+    EXPECT_THAT(told(result), Not(IsEmpty()));
+    EXPECT_LT(told(result).size(), 10'000u);
+}
+
 // In the sandbox.
 
 class Sandboxed : public CompileTest, public testing::WithParamInterface<SandboxLevel> {
@@ -599,6 +623,28 @@ TEST(Diagnostics, CaretStandsBelowItsCharacter) {
     const std::vector<Diagnostic> one = {{"s.cu", 2, 9, "error", "bad"}};
     EXPECT_EQ(compilation::render(one, "first\n\tint ä = y;\n", 10),
               "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");
+}
+
+TEST(Diagnostics, ALongLineIsQuotedAroundTheColumn) {
+    const auto rendered = [](int column) {
+        const std::string line = std::string(500, 'x') + "äy" + std::string(500, 'z');
+        return compilation::render({{"s.cu", 1, column, "error", "bad"}}, line, 10);
+    };
+    const std::string x(100, 'x');
+    EXPECT_EQ(rendered(503), "s.cu:1:503: error: bad\n    1 | …" + x.substr(2) + "äy" + std::string(99, 'z') +
+                                 "…\n      | " + std::string(100, ' ') + "^\n");
+    EXPECT_EQ(rendered(1), "s.cu:1:1: error: bad\n    1 | " + x + x + "…\n      | ^\n");
+    EXPECT_EQ(rendered(0), "s.cu:1: error: bad\n    1 | " + x + x + "…\n");
+    EXPECT_LT(rendered(1'000'000).size(), 500u);
+}
+
+TEST(Diagnostics, LongMessagesAndNamesAreCut) {
+    const std::string name(1 << 20, ':');
+    const auto found =
+        compilation::read_diagnostics("s.cu:1:2: error: ‘" + name + "’ was not declared\n" + name + "\n", "s.cu");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_LT(compilation::render(found, name, 10).size(), 1000u);
+    EXPECT_LT(compilation::read_diagnostics(name + ":1:2: error: bad\n", "s.cu").at(0).file.size(), 5000u);
 }
 
 TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include "grader/cpu/rewriter/tokenizer.h"
 
@@ -18,14 +19,18 @@ struct Word {
 constexpr std::string_view unseen = "code that the sanitizer does not see",
                            own_name = "code that names the functions of the sanitizer";
 constexpr Word words[] = {
-    {"asm", "inline assembler"}, {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
-    {"*no_sanitize*", unseen},   {"__builtin_ia32_*", unseen},  {"ifunc", unseen},
-    {"__ifunc__", unseen},       {"weakref", own_name},         {"__weakref__", own_name},
-    {"__tsan_*", own_name},      {"__ubsan_*", own_name},       {"__asan_*", own_name},
-    {"__sanitizer_*", own_name}, {"warplab_seen_*", own_name},
+    {"asm", "inline assembler"},  {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
+    {"__builtin_ia32_*", unseen}, {"__tsan_*", own_name},        {"__ubsan_*", own_name},
+    {"__asan_*", own_name},       {"__sanitizer_*", own_name},   {"warplab_seen_*", own_name},
+};
+/// They mean something in an attribute only; elsewhere they are names like others.
+constexpr Word attributes[] = {
+    {"*no_sanitize*", unseen}, {"ifunc", unseen},         {"__ifunc__", unseen},
+    {"weakref", own_name},     {"__weakref__", own_name},
 };
 /// Attributes whose text g++ hands to the assembler as it is.
-constexpr std::string_view attributes[] = {"section", "__section__", "alias", "__alias__", "symver", "__symver__"};
+constexpr std::string_view attributes_with_text[] = {"section",   "__section__", "alias",
+                                                     "__alias__", "symver",      "__symver__"};
 constexpr std::string_view pragmas[] = {"redefine_extname", "weak", "system_header", "pch_preprocess"};
 
 bool matches(std::string_view word, std::string_view pattern) {
@@ -51,8 +56,9 @@ class Scanner {
                 while (end < tokens_.size() && tokens_[end].directive == tokens_[i].directive) ++end;
                 read_directive(i, end);
                 i = end - 1;
-            } else if (in_submission_ && tokens_[i].kind == Kind::identifier) {
-                read_word(i);
+            } else {
+                follow_attribute(tokens_[i].text);
+                if (in_submission_ && tokens_[i].kind == Kind::identifier) read_word(i);
             }
         }
         return std::move(found_);
@@ -97,24 +103,47 @@ class Scanner {
         if (!is_plain) add("#ident", "a text for the assembler");
     }
 
-    /// Whether a text stands in the parentheses from `i` on that is not one word.
-    bool names_more_than_a_word(std::size_t i) const {
-        while (i + 2 < tokens_.size() && tokens_[i].text == "(" && tokens_[i + 1].text == "(") ++i;
-        if (i + 2 >= tokens_.size() || tokens_[i].text != "(" || tokens_[i + 1].kind != Kind::string) return false;
-        const std::string_view text = unquoted(tokens_[i + 1].text);
-        const bool is_word = std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+    /// Attributes stand in __attribute__((…)) and in [[…]]. <: is another spelling of [ : whatever comes after one may
+    /// be an attribute.
+    void follow_attribute(std::string_view word) {
+        const std::string_view before = std::exchange(before_, word);
+        if (before == "<" && word == ":") anything_is_attribute_ = true;
+        if (!closing_.empty()) {
+            depth_ += (word == opening_) - (word == closing_);
+            if (word == closing_ && depth_ <= 0) closing_ = {};
+        } else if (word == "__attribute__" || word == "__attribute") {
+            opening_ = "(", closing_ = ")", depth_ = 0;
+        } else if (before == "[" && word == "[") {
+            opening_ = "[", closing_ = "]", depth_ = 2;
+        }
+    }
+
+    /// The token after `i` that belongs to no directive, such as a line marker; the last one has none after it.
+    const Token& next(std::size_t& i) const {
+        static constexpr Token none{};
+        do ++i;
+        while (i < tokens_.size() && tokens_[i].directive);
+        return i < tokens_.size() ? tokens_[i] : none;
+    }
+
+    /// Whether ("word") follows.
+    bool names_one_word(std::size_t i) const {
+        const std::string_view opening = next(i).text, text = unquoted(next(i).text), closing = next(i).text;
+        const bool is_word = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
             return std::isalnum(letter) || letter == '_' || letter == '.';
         });
-        return !is_word || tokens_[i + 2].text != ")";
+        return opening == "(" && is_word && closing == ")";
     }
 
     void read_word(std::size_t i) {
         const std::string_view word = tokens_[i].text;
-        for (const std::string_view attribute : attributes)
-            if (word == attribute && names_more_than_a_word(i + 1))
-                return add(word, "an attribute with a text for the assembler");
         for (const Word& refused : words)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
+        if (closing_.empty() && !anything_is_attribute_) return;
+        for (const Word& refused : attributes)
+            if (matches(word, refused.pattern)) return add(word, refused.reason);
+        for (const std::string_view attribute : attributes_with_text)
+            if (word == attribute && !names_one_word(i)) return add(word, "an attribute with a text for the assembler");
     }
 
     void add(std::string_view word, std::string_view reason) {
@@ -128,6 +157,10 @@ class Scanner {
     std::size_t counted_ = 0;
     int line_ = 1;
     bool begun_ = false, in_submission_ = false;
+    std::string_view before_;             // the token before, directives left out
+    std::string_view opening_, closing_;  // brackets of the attribute that has begun; empty outside attributes
+    int depth_ = 0;
+    bool anything_is_attribute_ = false;
     std::set<std::string_view> reasons_;
     std::vector<Hidden> found_;
 };

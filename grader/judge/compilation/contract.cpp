@@ -52,16 +52,17 @@ std::string printable(std::string name) {
     return name;
 }
 
-/// Whatever its arguments are: ours may have one more than CUDA's, for the caller's line.
-bool is_runtime_function(const std::string& function, const Contract& contract) {
-    return function.starts_with("cuda") &&
-           std::any_of(contract.reserved.begin(), contract.reserved.end(), [&](const std::string& name) {
-               return Symbol{'T', name}.function() == function;
-           });
+/// The runtime's functions, whatever their arguments are: ours may have one more than CUDA's, for the caller's line.
+std::set<std::string> runtime_functions(const Contract& contract) {
+    std::set<std::string> functions;
+    for (const std::string& name : contract.reserved)
+        if (name.starts_with("cuda")) functions.insert(Symbol{'T', name}.function());
+    return functions;
 }
 
 std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const Contract& contract,
                                      const std::string& source) {
+    const std::set<std::string> of_runtime = runtime_functions(contract);
     for (const Symbol& symbol : symbols) {
         if (symbol.kind == 'i')
             return Failure{cause::compile_error,
@@ -76,7 +77,7 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
                                        at_line(source, "main"), contract.function),
                            "Remove main. To try things by yourself, keep it in another file.",
                            {}};
-        if (contract.reserved.count(symbol.name) || is_runtime_function(symbol.function(), contract))
+        if (contract.reserved.count(symbol.name) || of_runtime.count(symbol.function()))
             return reserved_name(symbol.name, at_line(source, symbol.function()));
     }
     return std::nullopt;

@@ -1,14 +1,22 @@
 #include "grader/judge/compilation/diagnostics.h"
 
 #include <fmt/format.h>
+#include <limits.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <sstream>
 
+#include "grader/core/text.h"
+#include "grader/core/utf8.h"
+
 namespace warplab::compilation {
 namespace {
+
+constexpr std::size_t most_message_bytes = 500;    // a message may quote a name as long as the file
+constexpr std::size_t most_quoted_bytes = 200;     // of a line of source
+constexpr std::size_t most_searched_bytes = 5000;  // of a line whose words are compared one by one
 
 /// Reads digits at `at` and moves behind them; -1 when there are none.
 int read_number(const std::string& text, std::size_t& at) {
@@ -37,7 +45,7 @@ bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic)
         diagnostic.kind = kind;
         if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
         if (!skip(text, at, ": ")) return false;
-        diagnostic.message = without_option(text.substr(at));
+        diagnostic.message = shorten(without_option(text.substr(at)), most_message_bytes);
         return true;
     }
     return false;
@@ -59,9 +67,9 @@ bool read_line(const std::string& text, Diagnostic& diagnostic) {
     // The name may hold colons and brackets itself.
     for (std::size_t at = text.find_first_of(":("); at != std::string::npos; at = text.find_first_of(":(", at + 1)) {
         Diagnostic candidate;
-        candidate.file = text.substr(0, at);
         if (!read_rest(text, at, candidate)) continue;
         diagnostic = candidate;
+        diagnostic.file = shorten(text.substr(0, at), PATH_MAX);
         return true;
     }
     return false;
@@ -133,6 +141,7 @@ int matching_column(const std::string& before, const std::string& after, int col
     const auto at = static_cast<std::size_t>(column - 1);
     if (column <= 0 || at >= after.size()) return 0;
     if (before.compare(0, at + 1, after, 0, at + 1) == 0) return column;
+    if (std::max(before.size(), after.size()) > most_searched_bytes) return 0;
     std::size_t end = at;
     while (end < after.size() && is_word(after[end])) ++end;
     if (end == at) return 0;
@@ -181,6 +190,22 @@ void use_their_names(std::string& message) {
     replace_all(message, "(warplab_cpu::Line)", "()");
 }
 
+/// The part of a line around the column (0 = unknown), with "…" for what is left out, and the column in it.
+struct Quote {
+    std::string text;
+    int column;
+};
+
+Quote quote_around(const std::string& line, int column) {
+    if (line.size() <= most_quoted_bytes) return {line, column};
+    const std::size_t at = std::min(static_cast<std::size_t>(std::max(column, 1)) - 1, line.size());
+    const std::size_t begin = utf8_boundary(line, at - std::min(at, most_quoted_bytes / 2));
+    const std::string part = shorten(line.substr(begin), most_quoted_bytes);
+    if (begin == 0) return {part, column};
+    const std::string cut = "…";
+    return {cut + part, column - static_cast<int>(begin) + static_cast<int>(cut.size())};
+}
+
 /// Spaces up to the column, tabs kept, so that the caret stands below its character.
 std::string indent_for(const std::string& line, int column) {
     std::string indent;
@@ -194,11 +219,10 @@ std::string indent_for(const std::string& line, int column) {
 }  // namespace
 
 std::string source_line(const std::string& source, int number) {
-    std::stringstream lines(source);
-    std::string line;
-    for (int i = 0; i < number; ++i)
-        if (!std::getline(lines, line)) return "";
-    return line;
+    std::size_t begin = 0;
+    for (int i = 1; i < number && begin < source.size(); ++i)
+        begin = std::min(source.find('\n', begin), source.size() - 1) + 1;
+    return number < 1 ? "" : source.substr(begin, source.find('\n', begin) - begin);
 }
 
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
@@ -287,10 +311,10 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
         const Diagnostic& d = diagnostics[i];
         const std::string column = d.column > 0 ? fmt::format(":{}", d.column) : "";
         text += fmt::format("{}:{}{}: {}: {}\n", d.file, d.line, column, d.kind, d.message);
-        const std::string line = source_line(source, d.line);
-        if (line.empty()) continue;
-        text += fmt::format("{:5} | {}\n", d.line, line);
-        if (d.column > 0) text += fmt::format("      | {}^\n", indent_for(line, d.column));
+        const Quote quote = quote_around(source_line(source, d.line), d.column);
+        if (quote.text.empty()) continue;
+        text += fmt::format("{:5} | {}\n", d.line, quote.text);
+        if (d.column > 0) text += fmt::format("      | {}^\n", indent_for(quote.text, quote.column));
     }
     if (diagnostics.size() > most) text += fmt::format("… and {} more\n", diagnostics.size() - most);
     return text;

@@ -16,7 +16,7 @@ struct Diagnostic {
 };
 
 /// Reads the words of g++, nvcc or our rewriter. What concerns another file but came about through a line of `shown`
-/// (a template, a macro) is moved to that line.
+/// (a template, a macro) is moved to that line. Long messages and names are cut.
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown);
 
 /// Those of one kind in `shown`, in the compiler's order, each once; with the notes in `shown` that follow them.
@@ -36,7 +36,7 @@ void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& sou
 /// A line of the text, counted from 1; "" when it has fewer.
 std::string source_line(const std::string& source, int number);
 
-/// The first `most` of them, with the source's line and a caret below the column.
+/// The first `most` of them, with about 200 bytes of the source's line around the column, and a caret below it.
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most);
 
 }  // namespace warplab::compilation

@@ -9,12 +9,14 @@
 #include <sstream>
 
 #include "grader/core/cause.h"
+#include "grader/core/text.h"
 
 namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes = 1 << 20;
+constexpr std::size_t most_name_bytes = 200;
 
 HandIn refuse(const char* why, std::string message, std::string hint) {
     return {"", Failure{why, std::move(message), std::move(hint), {}}};
@@ -55,7 +57,8 @@ std::optional<Failure> find_bad_include(const std::string& text) {
         const std::string name = included_by(line);
         if (leaves_the_folder(name))
             return Failure{cause::compile_error,
-                           fmt::format("Line {} includes \"{}\", a file outside the hand-in.", number, name),
+                           fmt::format("Line {} includes \"{}\", a file outside the hand-in.", number,
+                                       shorten(name, most_name_bytes)),
                            "A hand-in is one file: copy what you need into it.",
                            {}};
     }

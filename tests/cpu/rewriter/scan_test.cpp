@@ -34,7 +34,21 @@ INSTANTIATE_TEST_SUITE_P(
                     "void f() __attribute__((__no_sanitize__(\"all\")));", "extern \"C\" void __tsan_read4(void*);",
                     "void f() __attribute__((weakref(\"x\")));", "__builtin_ia32_gathersiv4si();",
                     "int x __attribute__((section(\"a\" \"b\")));", "void f() __attribute__((alias(\"g\\n.abort\")));",
+                    "int x __attribute__((section((\"a b\"))));", "int x __attribute((used, section(\"a b\")));",
+                    "int x __attribute__((section\n# 9 \"k.cu\"\n(\"a b\")));",
+                    "int x __attribute__((\n#pragma x )))\nsection(\"a b\")));",
+                    "[\n# 9 \"k.cu\"\n[gnu::section(\"a b\")]] int x;", "[[using gnu: section(R\"(a)\")]] int x;",
+                    "<:<:gnu::section(\"a b\"):>:> int x;", "[<:gnu::ifunc(\"f\"):>] void f();",
+                    "# 1 \"/usr/include/x.h\" 1 3\n__attribute__((\n# 2 \"k.cu\" 2\nsection(\"a b\"))) int x;",
                     "#pragma redefine_extname f g\n", "#pragma weak f = g\n", "#pragma GCC system_header\n"));
+
+TEST(Scan, TakesFunctionsNamedLikeAttributes) {
+    EXPECT_TRUE(
+        scan("void section(const char*), copy(const char*), weakref(int), no_sanitizer();\n"
+             "void alias(const char*) __attribute__((noinline));\n[[nodiscard]] int symver(const char*);\n"
+             "void f() { section(\"copy to the device\"); alias(\"a b\"); symver(\"v\" \"1\"); ifunc(a[b[0]]); }\n")
+            .empty());
+}
 
 TEST(Scan, TakesOrdinaryCode) {
     EXPECT_TRUE(scan("#pragma GCC unroll 4\nint assembly, naked, section(int), x = section(2), y "
