@@ -7,7 +7,7 @@
 
 __global__ void byteHistogramKernel(const unsigned char *d_Data, size_t n, unsigned int *d_Histogram) {
   // counter b of thread t: s_Hist[b * THREADS + t]
-  __shared__ unsigned char s_Hist[bin_count * THREADS];
+  __shared__ __align__(16) unsigned char s_Hist[bin_count * THREADS];
 
   const size_t perBlock = (size_t)THREADS * MAX_PER_ROUND;
   for (size_t start = blockIdx.x * perBlock; start < n; start += gridDim.x * perBlock) {
