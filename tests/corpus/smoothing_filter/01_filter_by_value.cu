@@ -8,8 +8,8 @@ struct Weights {
 // One-dimensional numbering: pixel p is in row p / width.
 __global__ void filter_kernel(const float* image, float* out, int width, int pixels, Weights weights)
 {
-    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < pixels; p += gridDim.x * blockDim.x) {
-        const int y = p / width, x = p % width;
+    for (unsigned p = blockIdx.x * blockDim.x + threadIdx.x; p < pixels; p += gridDim.x * blockDim.x) {
+        const int y = int(p) / width, x = int(p) % width;
         float sum = 0.0f;
         for (int r = 0; r < filter_size; ++r)
             for (int c = 0; c < filter_size; ++c)
