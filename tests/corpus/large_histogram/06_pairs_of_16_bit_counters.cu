@@ -2,10 +2,10 @@
 #include "labs/large_histogram/lab.h"
 
 #define THREADS 1024
-#define WORDS 10240u  // of two bins: 40 KB
+#define WORDS 24576u  // of two bins: 96 KB
 
 __global__ void __launch_bounds__(THREADS) packedHistogram(const unsigned int *d_values, unsigned char *d_bins, size_t n, unsigned int bins) {
-  __shared__ unsigned int s_Pairs[WORDS];
+  extern __shared__ unsigned int s_Pairs[];
   const unsigned int *values = d_values + (size_t)blockIdx.x * n;
   unsigned char *out = d_bins + (size_t)blockIdx.x * bins;
 
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(THREADS) packedHistogram(const unsigned int *d
     __syncthreads();
 
     for (size_t i = threadIdx.x; i < n; i += THREADS) {
-      const unsigned int bin = d_values[(size_t)blockIdx.x * n + i] - first;
+      const unsigned int bin = values[i] - first;
       if (bin < count) {
         const unsigned int shift = (bin & 1) * 16;
         // read atomically: the counter only grows, and by at most one per thread after it has reached the cap
@@ -32,11 +32,12 @@ __global__ void __launch_bounds__(THREADS) packedHistogram(const unsigned int *d
     }
     __syncthreads();
   }
-  (void)values;
 }
 
 void large_histogram(const unsigned int *d_values, unsigned char *d_bins, unsigned int histograms, size_t n,
                      unsigned int columns, unsigned int rows, void *) {
-  packedHistogram<<<histograms, THREADS>>>(d_values, d_bins, n, columns * rows);
+  const unsigned int bytes = WORDS * sizeof(unsigned int);
+  CUDA_CHECK(cudaFuncSetAttribute(packedHistogram, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  packedHistogram<<<histograms, THREADS, bytes>>>(d_values, d_bins, n, columns * rows);
   CUDA_CHECK(cudaGetLastError());
 }
