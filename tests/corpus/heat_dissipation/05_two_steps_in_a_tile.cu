@@ -34,10 +34,11 @@ __global__ void pass(const double* in, double* out, const double* cond, int rows
     // b[y][x] is cell (top - 1 + y, left - 1 + x) after the first step; halo rows stay
     for(int k = threadIdx.x; k < MID*MID; k += blockDim.x) {
         const int y = k/MID, x = k%MID, i = top - 1 + y, j = left - 1 + x;
+        if(i > rows) continue;
         const double old = a[y + 1][x + 1];
         if(i == -1 || i == rows) {
             b[y][x] = old;
-        } else if(i < rows) {
+        } else {
             const int column = ((j % cols) + cols) % cols;
             b[y][x] = step(old, a[y][x + 1] + a[y + 2][x + 1] + a[y + 1][x] + a[y + 1][x + 2],
                            a[y][x] + a[y][x + 2] + a[y + 2][x] + a[y + 2][x + 2], cond[(size_t)i*cols + column]);
