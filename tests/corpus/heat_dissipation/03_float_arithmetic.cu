@@ -1,0 +1,37 @@
+#include <utility>
+#include "labs/heat_dissipation/lab.h"
+
+__global__ void update(const double* u, double* v, const double* cond, int rows, int cols, unsigned long long* largest)
+{
+    int w = cols + 2;
+    for (int cell = blockIdx.x * blockDim.x + threadIdx.x; cell < rows * cols; cell += gridDim.x * blockDim.x) {
+        int i = cell / cols, j = cell % cols, k = (i + 1) * w + j + 1;
+        float c = (float)cond[cell];
+        float direct = (float)u[k - 1] + (float)u[k + 1] + (float)u[k - w] + (float)u[k + w];
+        float diagonal = (float)u[k - w - 1] + (float)u[k - w + 1] + (float)u[k + w - 1] + (float)u[k + w + 1];
+        float value = c * (float)u[k] + (1.0f - c) * ((float)direct_weight * direct + (float)diagonal_weight * diagonal);
+        v[k] = value;
+        if (j == 0) v[k + cols] = value;
+        if (j == cols - 1) v[k - cols] = value;
+        atomicMax(largest, (unsigned long long)__double_as_longlong(fabs((double)value - u[k])));
+    }
+}
+
+size_t heat_dissipation_scratch_bytes(size_t, size_t, size_t) { return sizeof(double); }
+
+HeatState heat_dissipation(double* current, double* next, const double* cond, size_t rows, size_t cols,
+                           double threshold, size_t max_iterations, void* scratch)
+{
+    HeatState s{current, 0, 0};
+    while (s.iterations < max_iterations) {
+        CUDA_CHECK(cudaMemset(scratch, 0, sizeof(double)));
+        update<<<48, 256>>>(current, next, cond, rows, cols, (unsigned long long*)scratch);
+        CUDA_CHECK(cudaGetLastError());
+        CUDA_CHECK(cudaMemcpy(&s.largest_change, scratch, sizeof(double), cudaMemcpyDeviceToHost));
+        s.field = next;
+        s.iterations++;
+        if (s.largest_change < threshold) break;
+        std::swap(current, next);
+    }
+    return s;
+}
