@@ -601,6 +601,12 @@ TEST(Diagnostics, CaretStandsBelowItsCharacter) {
               "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");
 }
 
+TEST(Diagnostics, LongNamesAndLinesAreCut) {
+    const auto errors = compilation::read_diagnostics("a.cu:1:7: error: " + std::string(300'000, 'e') + "\n", "a.cu");
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_LT(compilation::render(errors, std::string(1'000'000, 'x'), 10).size(), 3000u);
+}
+
 TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
     const std::string source = "f();\n    k<<<n, 1>>>(a, n);\n",
                       rewritten = "#line 1 \"s.cu\"\nf();\n    (L(\"k\", n, 1),k(a, n));\n";

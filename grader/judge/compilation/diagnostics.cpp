@@ -23,6 +23,12 @@ bool skip(const std::string& text, std::size_t& at, const std::string& word) {
     return true;
 }
 
+constexpr std::size_t most_message = 2000, most_line = 200;  // bytes of what is shown: students choose their lengths
+
+std::string start_of(const std::string& text, std::size_t most_bytes) {
+    return text.size() <= most_bytes ? text : text.substr(0, most_bytes) + "…";
+}
+
 /// Without the " [-fpermissive]" or " [-Wunused]" that g++ appends.
 std::string without_option(const std::string& message) {
     const std::size_t at = message.rfind(" [-");
@@ -37,7 +43,7 @@ bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic)
         diagnostic.kind = kind;
         if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
         if (!skip(text, at, ": ")) return false;
-        diagnostic.message = without_option(text.substr(at));
+        diagnostic.message = start_of(without_option(text.substr(at)), most_message);
         return true;
     }
     return false;
@@ -289,8 +295,9 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
         text += fmt::format("{}:{}{}: {}: {}\n", d.file, d.line, column, d.kind, d.message);
         const std::string line = source_line(source, d.line);
         if (line.empty()) continue;
-        text += fmt::format("{:5} | {}\n", d.line, line);
-        if (d.column > 0) text += fmt::format("      | {}^\n", indent_for(line, d.column));
+        text += fmt::format("{:5} | {}\n", d.line, start_of(line, most_line));
+        if (d.column > 0 && d.column <= static_cast<int>(most_line))
+            text += fmt::format("      | {}^\n", indent_for(line, d.column));
     }
     if (diagnostics.size() > most) text += fmt::format("… and {} more\n", diagnostics.size() - most);
     return text;
