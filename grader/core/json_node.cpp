@@ -11,6 +11,8 @@
 namespace warplab {
 namespace {
 
+constexpr std::size_t most_quoted = 200, most_said = 1000;  // bytes of the parser's words, and of a message
+
 std::string line_and_column(std::string_view text, std::size_t byte) {
     const auto before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -19,13 +21,18 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
     return fmt::format("line {}, column {}", line, column);
 }
 
+/// The beginning of a text that may be of any length.
+std::string start_of(const std::string& text, std::size_t most_bytes) {
+    return text.size() <= most_bytes ? text : text.substr(0, most_bytes) + "…";
+}
+
 /// What the parser says, without its own prefix and position.
 std::string parser_words(std::string words) {
     for (const std::string_view prefix : {"] ", "parse error at ", "syntax error "}) {
         const auto at = words.find(prefix);
         if (at != std::string::npos) words = words.substr(at + prefix.size());
     }
-    return words;
+    return start_of(words, most_quoted);
 }
 
 std::string escape_pointer(const std::string& key) {
@@ -51,6 +58,9 @@ class DuplicateKeys {
 };
 
 }  // namespace
+
+JsonError::JsonError(std::string where, const std::string& message)
+    : std::runtime_error(start_of(message, most_said)), place(std::move(where)) {}
 
 Json parse_json(std::string_view text) {
     DuplicateKeys duplicates;

@@ -15,7 +15,8 @@ namespace warplab {
 /// A value that is not what it should be, or text that is not JSON.
 class JsonError : public std::runtime_error {
   public:
-    JsonError(std::string where, const std::string& message) : std::runtime_error(message), place(std::move(where)) {}
+    /// Keeps the beginning of a long message: it may quote the text.
+    JsonError(std::string where, const std::string& message);
     const std::string place;  // a JSON pointer, or "line 3, column 7" for text that is not JSON
 };
 

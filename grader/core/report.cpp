@@ -262,13 +262,31 @@ Json json_of(const T& object) {
 
 // Readers of a report may loop or print as often as a number in it says.
 constexpr double most_number = 1e20, most_points = 10'000;
+constexpr std::size_t most_characters = 1'000'000;  // bytes of a text; a compiler's log is the largest
+/// Items of a list. The largest lab has 12 stages and 32 datasets.
+template <class T>
+constexpr std::size_t most_items = 10'000;
+template <>
+constexpr std::size_t most_items<StageReport> = 120;
+template <>
+constexpr std::size_t most_items<Check> = 400;
+
+void require_at_most(const JsonNode& node, std::size_t found, std::size_t most, const char* units) {
+    if (found > most)
+        node.fail(
+            fmt::format("{} {}, and at most {} are read; no program of the kit writes that much", found, units, most));
+}
 
 void require_between(const JsonNode& node, double value, double least, double most) {
     if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
 }
 
 /// Makes text harmless where it is read, so that no code that prints it can change a terminal.
-void read_value(const JsonNode& node, std::string& field) { field = to_harmless(node.text()); }
+void read_value(const JsonNode& node, std::string& field) {
+    const auto text = node.text();
+    require_at_most(node, text.size(), most_characters, "bytes of text");
+    field = to_harmless(text);
+}
 void read_value(const JsonNode& node, bool& field) { field = node.boolean(); }
 
 void read_value(const JsonNode& node, std::uint64_t& field) { field = node.natural(); }
@@ -334,7 +352,9 @@ void read_value(const JsonNode& node, std::optional<T>& field) {
 template <class T>
 void read_value(const JsonNode& node, std::vector<T>& field) {
     field.clear();
-    for (const auto& item : node.items()) read_value(item, field.emplace_back());
+    const auto items = node.items();
+    require_at_most(node, items.size(), most_items<T>, "items");
+    for (const auto& item : items) read_value(item, field.emplace_back());
 }
 
 /// A key that is missing or null leaves its field as it is; so does what was derived.

@@ -40,14 +40,16 @@ def tell_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
     text = "\n".join(lines)
     if stage.source:
         text = text.replace(stage.source, PurePath(stage.source).name)
-    return show_text(hide_names(text, hidden))
+    return hide_names(text, hidden)
 
 
 def hide_names(text: str, names: Mapping[str, str]) -> str:
-    """The text with other words for the names of hidden datasets, wherever they stand."""
-    for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda found: names[found[0]], text)
-    return text
+    """The text as it is shown, with other words for the names of hidden datasets.
+
+    A name is a word, as manifests have it, so that each word of the text is looked up once, however many names there
+    are. What is not shown, such as a colour's escape sequence, splits no name.
+    """
+    return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), show_text(text))
 
 
 def tell_failure(failure: Failure) -> list[str]:
@@ -162,6 +164,5 @@ def tell_total(report: Report) -> str:
 
 def tell_report(report: Report) -> str:
     """All of it, as plain text."""
-    return (
-        "\n\n".join([*(tell_stage(stage, hidden_names(report)) for stage in report.stages), tell_total(report)]) + "\n"
-    )
+    hidden = hidden_names(report)
+    return "\n\n".join([*(tell_stage(stage, hidden) for stage in report.stages), tell_total(report)]) + "\n"

@@ -89,13 +89,13 @@ def name_of(stage: StageReport) -> str:
 def gradescope(report: Report) -> str:
     """results.json: a test for each stage. Points that are pending are in the texts, and not in the score."""
     require_points(report)
-    tests = []
+    tests, hidden = [], hidden_names(report)
     for number, stage in enumerate(report.stages, start=1):
         test: dict[str, Any] = {"name": name_of(stage), "number": str(number), "visibility": "visible"}
         if stage.score:
             test |= {"score": points(stage.score.total), "max_score": points(stage.score.max)}
             test["status"] = "passed" if stage.verdict == "passed" else "failed"
-        tests.append(test | {"output": clip(tell_stage(stage, hidden_names(report))), "output_format": "text"})
+        tests.append(test | {"output": clip(tell_stage(stage, hidden)), "output_format": "text"})
     return show_json(
         {
             "score": points(report.total.points),
@@ -119,14 +119,13 @@ def autolab(report: Report) -> str:
     require_points(report)
     text = "".join(f"  {line}\n" for line in tell_report(report).splitlines())
     tests: dict[str, dict[str, Any]] = {}
+    hidden = hidden_names(report)
     for stage in report.stages:
         checks = [check for check in stage.checks if not check.hidden and not check.skipped]
         tests[stage.stage] = {
             check.dataset: {
                 "passed": check.verdict == "passed",
-                "hint": space_colons(clip(hide_names(check.failure.message, hidden_names(report)), 500))
-                if check.failure
-                else "",
+                "hint": space_colons(clip(hide_names(check.failure.message, hidden), 500)) if check.failure else "",
             }
             for check in checks
         } or {"compiles": {"passed": stage.compilation.verdict == "passed", "hint": ""}}
@@ -143,7 +142,8 @@ def space_colons(text: str) -> str:
 def github(report: Report) -> str:
     """What an autograding step sets as its `result`: base64 of a JSON with one test for each whole point, of equal
     weight, so that the counts of tests and of points agree. Pending points are left out of both."""
-    tests = [test for stage in report.stages for test in github_tests(stage, hidden_names(report))]
+    hidden = hidden_names(report)
+    tests = [test for stage in report.stages for test in github_tests(stage, hidden)]
     if not any(stage.score for stage in report.stages):
         status = "error"
     else:
@@ -187,7 +187,7 @@ def prairielearn(report: Report) -> str:
             {"gradable": False, "message": tell_total(report), "format_errors": [clip(tell_report(report))]}
         )
     most = min(MOST_BYTES, 900_000 // max(len(report.stages), 1))
-    tests = []
+    tests, hidden = [], hidden_names(report)
     for stage in report.stages:
         got, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
         message = (
@@ -200,7 +200,7 @@ def prairielearn(report: Report) -> str:
                 "points": got,
                 "max_points": of,
                 "message": message,
-                "output": clip(tell_stage(stage, hidden_names(report)), most),
+                "output": clip(tell_stage(stage, hidden), most),
             }
         )
     share = report.total.points / report.total.max if report.total.max else 0
@@ -222,9 +222,11 @@ def show_json(content: Mapping[str, Any]) -> str:
 
 
 def show_texts(content: Any) -> Any:
-    """Return JSON's content with show_text() of each text, keys included."""
+    """Return JSON's content with show_text() of each text, keys included, and words for what is no finite number."""
     if isinstance(content, str):
         return show_text(content)
+    if isinstance(content, float) and not math.isfinite(content):
+        return str(content)  # as the judge writes it: nan, inf
     if isinstance(content, list):
         return [show_texts(one) for one in content]
     if isinstance(content, dict):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from grader.course.formats import show_json
 from grader.journal.console import UserError, read_json, run_command, write_atomically, write_document
 from grader.journal.report import read_report
 
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
     options = parser.parse_args(arguments)
     merged = merge_reports(read_complete(options.report), read_complete(options.other))
-    text = json.dumps(merged, indent=2, ensure_ascii=False) + "\n"
+    text = show_json(merged)
     if options.output:
         write_atomically(options.output, text)
     else:

@@ -17,6 +17,7 @@ from typing import Any
 from grader.journal.markup import show_text
 
 INTERRUPTED = 130
+MOST_DIGITS = 40  # of a whole number
 
 
 class UserError(Exception):
@@ -65,8 +66,9 @@ def say_error(message: str) -> None:
 
 
 def write_document(text: str) -> None:
-    """Write a document (CSV, JSON …) to stdout as it is: its own format has escaped what is in it."""
-    sys.stdout.write(text)
+    """Write a document (CSV, JSON …) to stdout: to a terminal as say() does, to a file or a pipe as it is, since its
+    line ends and its mark of UTF-8 belong to it."""
+    sys.stdout.write(show_text(text) if sys.stdout.isatty() else text)
 
 
 def explain_os_error(error: OSError) -> str:
@@ -87,13 +89,25 @@ def read_text(file: Path) -> str:
 
 
 def read_json(file: Path) -> Any:
-    """Reads a JSON file. Raises UserError naming file and line."""
+    """Reads a JSON file, with or without a byte order mark. Raises UserError naming file and line."""
     try:
-        return json.loads(read_text(file))
+        return parse_json(read_text(file).removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}.") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{file}: cannot be read as JSON: {error}.") from None
+
+
+def parse_json(text: str) -> Any:
+    """Parses JSON that anybody may have written. Raises ValueError, RecursionError."""
+    return json.loads(text, parse_int=parse_whole)
+
+
+def parse_whole(digits: str) -> int:
+    """Parses a whole number of JSON. Raises ValueError where it is longer than any that is counted."""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number in it has {len(digits):,} digits, and at most {MOST_DIGITS} are read")
+    return int(digits)
 
 
 def write_atomically(file: Path, content: str | bytes) -> None:

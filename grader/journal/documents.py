@@ -13,6 +13,10 @@ from grader.journal.console import UserError, read_json
 
 SCHEMA = 1
 MOST_NUMBER = 1e20  # more than any byte, operation or second that is counted
+MOST_BYTES = 64_000_000  # of a document
+MOST_ITEMS = 10_000  # of a list that says nothing else, as AtMost does
+MOST_CHARACTERS = 1_000_000  # of a text; the largest is a compiler's log or what a student's code printed
+TOO_MUCH = "No program of the kit writes that much: make the file again."
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
 
 
@@ -24,12 +28,21 @@ class Between:
     most: float
 
 
+@dataclasses.dataclass(frozen=True)
+class AtMost:
+    """The maximum number of items of a list, as typing.Annotated has it."""
+
+    items: int
+
+
 def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
     """Reads a document into the dataclass `wanted`, which has a field `schema`.
 
     Raises UserError naming the file and the place in it; `what` the file ought to be ("a sweep of build/warplab") and
     `advice` (a sentence) end its message.
     """
+    if file.is_file() and file.stat().st_size > MOST_BYTES:
+        raise UserError(f"{file}: larger than {MOST_BYTES // 10**6} MB, and so not {what}. {TOO_MUCH}")
     content = read_json(file)
     advice = f" {advice}" if advice else ""
     if not isinstance(content, dict) or "schema" not in content:
@@ -48,16 +61,13 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
     Raises TypeError with a JSON pointer and what was expected there.
     """
     if typing.get_origin(wanted) is typing.Annotated:
-        plain, bounds = typing.get_args(wanted)
-        number = from_json(plain, value, place)
-        if not bounds.least <= number <= bounds.most:
-            raise TypeError(f"{place}: expected a number between {bounds.least:,} and {bounds.most:,}.")
-        return number
+        return bounded_from_json(*typing.get_args(wanted), value, place)
     if isinstance(wanted, types.UnionType):  # the only unions are optionals
         return None if value is None else from_json(typing.get_args(wanted)[0], value, place)
     if typing.get_origin(wanted) is list:
         if not isinstance(value, list):
             raise TypeError(f"{place}: expected a list.")
+        require_at_most(MOST_ITEMS, value, place, "items")
         (item,) = typing.get_args(wanted)
         return [from_json(item, entry, f"{place}/{index}") for index, entry in enumerate(value)]
     if typing.get_origin(wanted) is dict:
@@ -75,6 +85,23 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
     return plain_from_json(wanted, value, place)
 
 
+def bounded_from_json(wanted: Any, bounds: Between | AtMost, value: Any, place: str) -> Any:
+    """Converts JSON to a number or a list within bounds. Raises TypeError as from_json does."""
+    if isinstance(bounds, AtMost) and isinstance(value, list):
+        require_at_most(bounds.items, value, place, "items")
+    converted = from_json(wanted, value, place)
+    if isinstance(bounds, Between) and not bounds.least <= converted <= bounds.most:
+        raise TypeError(f"{place}: expected a number between {bounds.least:,} and {bounds.most:,}.")
+    return converted
+
+
+def require_at_most(most: int, value: str | list[Any], place: str, units: str) -> None:
+    """Raises TypeError where a text or list is longer than any that the kit writes: readers may take time for each
+    part of it."""
+    if len(value) > most:
+        raise TypeError(f"{place}: {len(value):,} {units}, and at most {most:,} are read. {TOO_MUCH}")
+
+
 @functools.cache
 def hints_of(wanted: type) -> dict[str, Any]:
     """A dataclass's fields with their types. Kept: finding them takes longer than converting."""
@@ -85,6 +112,7 @@ def hints_of(wanted: type) -> dict[str, Any]:
 def plain_from_json(wanted: type, value: Any, place: str) -> Any:
     """Converts a JSON string, number or boolean. What is not finite counts as not measured."""
     if wanted is str and isinstance(value, str):
+        require_at_most(MOST_CHARACTERS, value, place, "characters")
         return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be written again
     if wanted is bool and isinstance(value, bool):
         return value

@@ -7,6 +7,7 @@ import re
 import unicodedata
 
 ANSI = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")
+NOT_PLAIN = re.compile(r"[^\n\t -~]")  # most characters are plain, and need no look
 EMPTY = {"meta", "br", "img", "wbr"}
 
 
@@ -49,12 +50,12 @@ def clean(text: str) -> str:
 
 def show_text(text: str) -> str:
     """The text without terminal colours and with nothing in it that could move a cursor or turn directions."""
-    return "".join(map(show_character, ANSI.sub("", text).replace("\r\n", "\n")))
+    return NOT_PLAIN.sub(lambda found: show_character(found[0]), ANSI.sub("", text).replace("\r\n", "\n"))
 
 
 def show_character(character: str) -> str:
     """The character, or something visible in place of one that would change how the rest is read."""
-    if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+    if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return character
     if ord(character) < 0x20:
         return chr(0x2400 + ord(character))

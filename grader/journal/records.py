@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.journal.console import UserError, explain_os_error
+from grader.journal.console import UserError, explain_os_error, parse_json
 from grader.journal.documents import SCHEMA, from_json
 from grader.journal.inspection import Inspection
 from grader.journal.report import Machine, Measurement, Report, StageReport
@@ -120,14 +120,14 @@ def find_lab(file: Path) -> str:
         contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError),
         file.open(encoding="utf-8") as stream,
     ):
-        return str(json.loads(stream.readline())["lab"])
+        return str(parse_json(stream.readline())["lab"])
     raise UserError(f"{file}: there is no record in it, so say which lab it is about.")
 
 
 def add_record(records: Records, line: bytes, lab: str) -> None:
     """Reads one line. Raises TypeError or ValueError that say what is wrong with it."""
     try:
-        content = json.loads(line.decode("utf-8", "replace"))
+        content = parse_json(line.decode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         raise ValueError(f"not valid JSON: {error.msg}.") from None
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:

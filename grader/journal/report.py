@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Annotated
 
 from grader.journal.console import UserError
-from grader.journal.documents import Between, read_document
+from grader.journal.documents import TOO_MUCH, AtMost, Between, read_document
 
-Points = Annotated[float, Between(0, 10_000)]  # some formats have a line for each
+MOST_POINTS = 10_000  # of a report, in which the largest lab has 60; some formats have a line for each
+MOST_STAGES = 120  # the largest lab has 12
+MOST_CHECKS = 400  # of a stage; the largest lab has 32 datasets
+Points = Annotated[float, Between(0, MOST_POINTS)]
 
 
 @dataclass
@@ -187,7 +190,7 @@ class StageReport:
     source_hash: str = ""
     verdict: str = "error"
     compilation: Compilation = field(default_factory=Compilation)
-    checks: list[Check] = field(default_factory=list)
+    checks: Annotated[list[Check], AtMost(MOST_CHECKS)] = field(default_factory=list)
     check_mode: CheckMode | None = None
     measurements: list[Measurement] = field(default_factory=list)
     error: Failure | None = None
@@ -240,7 +243,7 @@ class Report:
     warplab: str = ""
     machine: Machine = field(default_factory=Machine)
     total: Total = field(default_factory=Total)
-    stages: list[StageReport] = field(default_factory=list)
+    stages: Annotated[list[StageReport], AtMost(MOST_STAGES)] = field(default_factory=list)
 
 
 def read_report(file: Path) -> Report:
@@ -248,4 +251,9 @@ def read_report(file: Path) -> Report:
     report: Report = read_document(Report, file, "a report of build/warplab")
     if not report.lab:
         raise UserError(f"{file}: /lab is missing or empty.")
+    points = sum(stage.score.max for stage in report.stages if stage.score)
+    if points > MOST_POINTS:
+        raise UserError(
+            f"{file}: the stages have {points:,.0f} points together, and at most {MOST_POINTS:,} are read. {TOO_MUCH}"
+        )
     return report

@@ -1,13 +1,14 @@
 #include "grader/judge/import.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "grader/core/utf8.h"
 #include "grader/judge/records.h"
@@ -16,14 +17,39 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::size_t most_quoted = 40;                 // bytes of a time
+constexpr auto clocks_differ = std::chrono::hours(24);  // by less
+
+using Time = std::chrono::sys_seconds;
+
+/// Parses a time as the judge writes it, 2026-11-20T10:00:00Z; none if the calendar or the clock has no such time.
+std::optional<Time> parse_time(std::string_view text) {
+    constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
+    const auto fits = [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; };
+    if (!std::equal(text.begin(), text.end(), form.begin(), form.end(), fits)) return std::nullopt;
+    const auto number = [&](std::size_t at, std::size_t digits) {
+        int value = 0;
+        std::from_chars(text.data() + at, text.data() + at + digits, value);
+        return value;
+    };
+    using namespace std::chrono;
+    const year_month_day date(year(number(0, 4)), month(static_cast<unsigned>(number(5, 2))),
+                              day(static_cast<unsigned>(number(8, 2))));
+    const int h = number(11, 2), m = number(14, 2), s = number(17, 2);
+    if (!date.ok() || h > 23 || m > 59 || s > 59) return std::nullopt;
+    return sys_days(date) + hours(h) + minutes(m) + seconds(s);
+}
+
 /// Rejects reports that the judge cannot have produced.
 void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
     const auto refuse = [&](const std::string& why) {
         throw UsageError(fmt::format("{} is not taken: {}.", Foreign(file.string()).for_terminal(), why));
     };
-    const std::string tomorrow = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) + 86400));
-    if (report.time.size() != tomorrow.size() || report.time > tomorrow)
-        refuse(fmt::format("its time, \"{}\", is invalid or in the future", Foreign(report.time).for_terminal()));
+    const std::optional<Time> time = parse_time(report.time);
+    const std::string quoted = Foreign(report.time.substr(0, most_quoted)).for_terminal();
+    if (!time) refuse(fmt::format("its time, \"{}\", is not one such as 2026-11-20T10:00:00Z", quoted));
+    if (*time > std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + clocks_differ)
+        refuse(fmt::format("its time, {}, is in the future; check the clock of the machine that made it", quoted));
     for (const StageReport& stage : report.stages) {
         lab.stage(stage.stage);  // throws with the names there are
         for (const Measurement& m : stage.measurements) {

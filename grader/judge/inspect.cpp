@@ -39,8 +39,8 @@ std::vector<std::string> read_lines(const std::filesystem::path& file) {
 
 void print_discovery(const Discovery& d, const std::string& file) {
     const TextStyle style = text_style(STDOUT_FILENO);
-    fmt::print("{}:{}: {}\n", file, d.line,
-               paint(d.is_note ? "note" : d.cause, d.is_note ? Colour::yellow : Colour::red, style));
+    fmt::print("{}:{}: {}\n", to_printable(file), d.line,
+               paint(d.is_note ? "note" : to_printable(d.cause), d.is_note ? Colour::yellow : Colour::red, style));
     fmt::print("{}{}", wrap(d.message, 4, style.width), render_quotes(d));
     if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
@@ -203,7 +203,8 @@ int inspect(const Options& options) {
     const int width = text_style(STDOUT_FILENO).width;
     if (!ready.run) {
         const auto& failure = ready.compilation.failure;
-        fmt::print("{}{}", ready.compilation.log, wrap(failure ? failure->message : "It does not compile.", 0, width));
+        fmt::print("{}{}", to_printable(ready.compilation.log),
+                   wrap(failure ? failure->message : "It does not compile.", 0, width));
         return ready.compilation.verdict == Verdict::failed ? 1 : 2;
     }
     StageRun& run = *ready.run;
@@ -226,7 +227,7 @@ int inspect(const Options& options) {
     found.findings = explain_findings(run, file, run.findings, right);
     explain_by_findings(checks, found.findings);
     print_findings(found);
-    if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", ready.compilation.log);
+    if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", to_printable(ready.compilation.log));
     const bool clean =
         std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });
     judge_answers(checks, found);

@@ -10,6 +10,7 @@
 
 #include "grader/core/hash.h"
 #include "grader/core/text.h"
+#include "grader/core/utf8.h"
 #include "grader/judge/console.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/machine.h"
@@ -112,7 +113,7 @@ void print_points(const Stage& stage, const std::vector<Point>& points) {
     for (const Point& point : points) {
         const std::string name = choice_text(stage, point.choice);
         if (!point.failure.empty())
-            fmt::print("  {:<40} {}\n", name, point.failure);
+            fmt::print("  {:<40} {}\n", name, to_printable(point.failure));
         else
             fmt::print("  {:<40} {:>10}  {:.2f}x{}\n", name, format_seconds(point.median_s),
                        point.median_s / best->median_s, &point == best ? "  best" : "");

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "grader/core/text.h"
+#include "grader/core/utf8.h"
 #include "grader/judge/check.h"
 #include "grader/judge/cuda_device.h"
 #include "grader/judge/judge.h"
@@ -129,7 +130,7 @@ bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::st
         const bool silent = found_nothing(output);
         if (silent && check.verdict == Verdict::passed) continue;
         clean = false;
-        words += fmt::format("  on {}:\n{}", dataset->name, findings(output));
+        words += fmt::format("  on {}:\n{}", dataset->name, to_printable(findings(output)));
         if (check.failure)
             words += wrap("The check failed: " + check.failure->message, 4, text_style(STDOUT_FILENO).width);
         if (!silent && findings(output).empty())
@@ -193,7 +194,7 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
             long long blocks = 0, threads = 0, shared = 0, registers = 0, resident = 0;
             if (!(stream >> kernel >> blocks >> threads >> shared >> registers >> resident)) break;
             fmt::print("  {:<24} {:<28} {:>9} x {:<5} {:>4} registers {:>9} shared {:>3} blocks, {:>3.0f}% occupied\n",
-                       stage.id, kernel.substr(0, 28), blocks, threads, registers,
+                       stage.id, to_printable(kernel.substr(0, 28)), blocks, threads, registers,
                        format_bytes(static_cast<double>(shared)), resident,
                        100.0 * static_cast<double>(resident * threads) / limits.threads_per_multiprocessor);
         }
@@ -239,7 +240,7 @@ int profile(const Options& options) {
     fmt::print("{}/{} on {} under Nsight Compute (cuda backend)\n", setting.lab.name, setting.stage.id, chosen->name);
     std::string output;
     const Check check = run_under(setting, profiler_command(ncu, options.metrics), *chosen, output);
-    std::fwrite(output.data(), 1, output.size(), stdout);
+    fmt::print("{}", to_printable(output));
     if (check.failure) fmt::print("\n{}", wrap(check.failure->message, 0, text_style(STDOUT_FILENO).width));
     if (!options.metrics.empty()) return check.verdict == Verdict::passed ? 0 : 1;
     const std::string nsys = find_program("nsys");
@@ -253,7 +254,7 @@ int profile(const Options& options) {
                   {nsys, "profile", "--stats=true", "--force-overwrite=true", "-o",
                    (folder / (setting.lab.name + "-" + setting.stage.id)).string()},
                   *chosen, words);
-        std::fwrite(words.data(), 1, words.size(), stdout);
+        fmt::print("{}", to_printable(words));
     }
     return check.verdict == Verdict::passed ? 0 : 1;
 }

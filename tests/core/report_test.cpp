@@ -134,6 +134,33 @@ TEST(Report, UnknownAndMissingKeysAreForOtherVersions) {
     EXPECT_EQ(complaint(json), "");
 }
 
+TEST(Report, MoreThanTheKitWritesIsRefusedWithItsPlace) {
+    Json many_stages = to_json(test::sample_report()), many_checks = many_stages, long_text = many_stages;
+    while (many_stages["stages"].size() < 121) many_stages["stages"].push_back(many_stages["stages"][0]);
+    Json& checks = many_checks["stages"][1]["checks"];
+    while (checks.size() < 401) checks.push_back(checks[0]);
+    long_text["stages"][0]["title"] = std::string(1'000'001, 'x');
+    EXPECT_THAT(complaint(many_stages), testing::HasSubstr("/stages: 121 items, and at most 120 are read"));
+    EXPECT_THAT(complaint(many_checks), testing::HasSubstr("/stages/1/checks: 401 items, and at most 400 are read"));
+    EXPECT_THAT(complaint(long_text), testing::HasSubstr("/stages/0/title: 1000001 bytes of text"));
+    many_stages["stages"].erase(0);
+    checks.erase(0);
+    EXPECT_EQ(complaint(many_stages) + complaint(many_checks), "");
+}
+
+TEST(Report, AMessageQuotesLittleOfALongFile) {
+    const std::string number(5000, '9');
+    for (const auto& text : {number, "{\"a\": \"" + number + "\" x", "{\"" + number + "\": 1, \"" + number + "\": 2}",
+                             "{\"schema\": \"" + number + "\"}"}) {
+        try {
+            parse_report(text);
+            ADD_FAILURE() << "it was read";
+        } catch (const std::runtime_error& error) {
+            EXPECT_LT(std::string_view(error.what()).size(), 1200) << error.what();
+        }
+    }
+}
+
 TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
     const auto after = [](const std::string& pointer, const Json& value) {
         Json json = to_json(test::sample_report());

@@ -75,6 +75,14 @@ def many_members() -> bytes:
     return gzip.compress(make_tar(special("d", tarfile.DIRTYPE))[:512] * 100_000, 1)
 
 
+def pax_headers(count: int, records: int) -> bytes:
+    """Headers that say nothing, each of so many records."""
+    content = b"8 a=bcd\n" * records
+    header = tarfile.TarInfo("pax")
+    header.type, header.size = tarfile.XHDTYPE, len(content)
+    return (header.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512)) * count
+
+
 def encrypted() -> bytes:
     unlocked = make_zip(("a", b"1"), method=0)
     return unlocked.replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1")
@@ -101,6 +109,8 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "xz_bomb": ("bomb", lambda: lzma.compress(bytes(MOST_BYTES + 1), preset=0)),
     "claimed_size": ("bomb", sparse),
     "loop": ("damaged", negative_size),
+    "pax_records": ("damaged", lambda: gzip.compress(pax_headers(1, 101) + GOOD_TAR)),
+    "pax_headers": ("damaged", lambda: gzip.compress(pax_headers(9, 1) + GOOD_TAR)),
     "many_files_tar": ("too_many_files", many_members),
     "many_files_zip": ("too_many_files", lambda: make_zip(*((f"{n}", b"") for n in range(3 * MOST_FILES)))),
     "many_files": ("too_many_files", lambda: make_tar(*((f"{n}", b"") for n in range(MOST_FILES + 1)))),
@@ -134,6 +144,10 @@ def test_a_hostile_archive_is_refused_by_name(name: str) -> None:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_tars_are_read(pack: Callable[[bytes], bytes]) -> None:
     assert read_archive(pack(GOOD_TAR)) == GOOD
+
+
+def test_the_attributes_of_a_file_are_read_over() -> None:
+    assert read_archive(gzip.compress(pax_headers(8, 100) + GOOD_TAR)) == GOOD
 
 
 def test_zips_are_read() -> None:

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from grader.course.feedback import tell_report
+from grader.course import formats
+from grader.course.feedback import hide_names, tell_report
 from grader.course.formats import (
     ONE_REPORT,
     Entry,
@@ -29,9 +30,10 @@ from grader.course.formats import (
     prairielearn,
     tell_new,
 )
+from grader.journal import documents
 from grader.journal.console import UserError
-from grader.journal.documents import from_json
-from grader.journal.report import Report
+from grader.journal.documents import TOO_MUCH, from_json
+from grader.journal.report import Report, read_report
 from tests.python import samples
 from tests.python.support import run_module
 
@@ -546,6 +548,73 @@ def test_points_that_no_lab_has_are_refused_by_their_place(tmp_path, field, valu
     (tmp_path / "al1.json").write_text(json.dumps(report))
     said = run_module("grader.course.export", tmp_path / "al1.json", "--format", "github")
     assert said.returncode == 2 and f"/stages/0/score/{field}: expected" in said.stderr
+
+
+def many_stages(report: dict[str, Any], count: int) -> None:
+    report["stages"] = [report["stages"][0] | {"stage": f"{number:03}_stage"} for number in range(count)]
+
+
+def many_checks(report: dict[str, Any], count: int) -> None:
+    (first, *_) = report["stages"][0]["checks"]
+    report["stages"][0]["checks"] = [first | {"dataset": f"d{number}"} for number in range(count)]
+
+
+def long_title(report: dict[str, Any], count: int) -> None:
+    report["stages"][0]["title"] = "x" * count
+
+
+def many_notes(report: dict[str, Any], count: int) -> None:
+    report["stages"][0]["notes"] = [""] * count
+
+
+def many_points(report: dict[str, Any], count: int) -> None:
+    del report["stages"][1:]
+    report["stages"] = [report["stages"][0] | {"score": samples.score() | {"max": most}} for most in (9000, count)]
+
+
+@pytest.mark.parametrize(
+    ("change", "most", "says"),
+    [
+        (many_stages, 120, "/stages: 121 items, and at most 120 are read."),
+        (many_checks, 400, "/stages/0/checks: 401 items, and at most 400 are read."),
+        (long_title, 1_000_000, "/stages/0/title: 1,000,001 characters, and at most 1,000,000 are read."),
+        (many_notes, 10_000, "/stages/0/notes: 10,001 items, and at most 10,000 are read."),
+        (many_points, 1000, "the stages have 10,001 points together, and at most 10,000 are read."),
+    ],
+)
+def test_more_than_the_judge_writes_is_refused_by_its_bound(tmp_path, change, most, says):
+    report = samples.report()
+    change(report, most)
+    (file := tmp_path / "al1.json").write_text(json.dumps(report))
+    for convert in ONE_REPORT.values():
+        assert len(convert(read_report(file))) < 8_000_000
+    change(report, most + 1)
+    file.write_text(json.dumps(report))
+    with pytest.raises(UserError) as refused:
+        read_report(file)
+    assert f"{says} {TOO_MUCH}" in str(refused.value)
+
+
+def test_a_document_has_a_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "MOST_BYTES", 2_000_000)
+    (file := tmp_path / "al1.json").write_text(json.dumps(samples.report()) + " " * 2_000_000)
+    with pytest.raises(UserError, match="larger than 2 MB, and so not a report"):
+        read_report(file)
+
+
+def test_what_is_not_shown_splits_no_hidden_name():
+    assert hide_names("sec\x1b[0mret_1, secret_10", {"secret_1": "a hidden dataset"}) == "a hidden dataset, secret_10"
+
+
+def test_a_report_is_parsed_once_for_names_that_are_hidden(monkeypatch):
+    """However many checks there are, their names are collected once an export."""
+    report = make_report(samples.report())
+    calls = []
+    monkeypatch.setattr(formats, "hidden_names", lambda one: calls.append(one) or {})
+    for convert in ONE_REPORT.values():
+        calls.clear()
+        convert(report)
+        assert len(calls) == 1
 
 
 @pytest.mark.parametrize("wanted", [*ONE_REPORT, "canvas", "moodle"])

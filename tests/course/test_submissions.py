@@ -7,6 +7,7 @@ import io
 import os
 import tarfile
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,15 @@ import pytest
 
 from grader.course.batch import archive
 from grader.course.batch.places import folder_name
-from grader.course.batch.submissions import Submission, find_submissions, pick_stages, read_roster
+from grader.course.batch.submissions import (
+    DOUBTED_DATE,
+    NO_SUCH_DATE,
+    NO_SUCH_TIME,
+    Submission,
+    find_submissions,
+    pick_stages,
+    read_roster,
+)
 from grader.journal.console import UserError
 
 STAGES = ("01_first", "02_second")
@@ -148,6 +157,42 @@ def test_a_damaged_archive_beside_another_leaves_the_choice(folder: Path) -> Non
     assert find(folder)[0]["5"].entries == [own]
 
 
+@pytest.mark.parametrize("time", ["2099-01-01-000000", "2026-13-45-999999"])
+def test_a_time_that_has_not_been_makes_none_the_latest(folder: Path, time: str) -> None:
+    for name in ("lab-al1-2026-11-20-120000.tar.gz", f"lab-al1-{time}.tar.gz", f"lab-at2-{time}.tar.gz"):
+        (folder / name).write_text(name)
+    (folder / f"lab-AL1-{time}.tar.gz").write_text("another name of al1")
+    found, _ = find(folder, "id\nal1\nat2\n")
+    assert [path.name for path in found["al1"].entries] == ["lab-al1-2026-11-20-120000.tar.gz"]
+    assert f"lab-al1-{time}.tar.gz: {NO_SUCH_TIME}" in found["al1"].notes
+    assert (found["at2"].known_by, found["at2"].handed_in[:4]) == (DOUBTED_DATE, str(datetime.now(UTC).year))
+    assert f"lab-at2-{time}.tar.gz: {NO_SUCH_TIME}" in found["at2"].notes
+
+
+def test_an_archive_in_a_folder_is_not_chosen_by_a_time_in_the_future(folder: Path) -> None:
+    own = folder / "Ada_5_assignsubmission_file_"
+    own.mkdir()
+    write_archive(own / "lab-al1-2026-11-20-120000.tar.gz", NEW)
+    write_archive(own / "lab-al1-2099-11-20-120000.tar.gz", OLD)
+    assert [path.name for path in find(folder)[0]["5"].entries] == ["lab-al1-2026-11-20-120000.tar.gz"]
+    write_archive(own / "lab-al1-2099-11-20-120000.tar.gz", (2098, 1, 1, 0, 0, 0))
+    assert find(folder)[0]["5"].entries == [own]
+
+
+def test_a_files_date_in_the_future_is_todays_and_counts_last(folder: Path) -> None:
+    for name in ("al1", "AL1"):
+        (folder / name).mkdir()
+        (folder / name / "01_first.cu").write_text(name)
+    os.utime(folder / "AL1", (4e9, 4e9))
+    found, _ = find(folder, "id\nal1\n")
+    assert found["al1"].entries == [folder / "al1"]
+    (folder / "al1" / "01_first.cu").unlink()
+    (folder / "al1").rmdir()
+    found, _ = find(folder, "id\nal1\n")
+    assert found["al1"].known_by == DOUBTED_DATE and NO_SUCH_DATE in found["al1"].notes
+    assert found["al1"].handed_in[:4] == str(datetime.now(UTC).year)
+
+
 def test_names_of_make_submit_and_the_latest_counts(folder: Path) -> None:
     for name in ("lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-21-120000.tar.gz"):
         (folder / name).write_text(name)
@@ -266,3 +311,15 @@ def test_the_times_of_many_archives_are_not_read(tmp_path: Path, monkeypatch: py
         (tmp_path / "eve" / f"{number}.zip").write_bytes(b"PK")
     found, _ = find_submissions(tmp_path, "lab", [])
     assert [submission.key for submission in found] == ["eve"]
+
+
+def test_the_times_of_large_archives_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_BYTES", 25_000)
+    read: list[bytes] = []
+    monkeypatch.setattr(archive, "newest_time", lambda data: read.append(data) or (1,))
+    (tmp_path / "eve").mkdir()
+    for number in range(8):
+        with zipfile.ZipFile(tmp_path / "eve" / f"{number}.zip", "w", zipfile.ZIP_DEFLATED) as made:
+            made.writestr("a.bin", bytes(10_000))
+    find_submissions(tmp_path, "lab", [])
+    assert len(read) == 2

@@ -199,6 +199,27 @@ def test_a_hand_in_of_too_many_files_is_cut(tmp_path: Path) -> None:
     assert len(left_out) == 1 and "it holds more files than a lab has" in left_out[0]
 
 
+@pytest.mark.parametrize("pack", [make_zip, make_tar])
+def test_a_plain_folder_of_too_many_files_is_cut_and_costs_others_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes]
+) -> None:
+    monkeypatch.setattr(unpacking, "MOST_HAND_INS", 5)
+    monkeypatch.setattr(unpacking, "MOST_FILES", 5)
+    many = [(f"eve/{number}", b"") for number in range(20)]
+    names, left_out = unpack_bytes(tmp_path, pack(*many, (f"al1/{FIRST}", b"fine"), (f"bob/{FIRST}", b"fine")))
+    assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names and len(names) == 10 + 2
+    assert len(left_out) == 1 and "it holds more files than a lab has (at most 10, in eve)" in left_out[0]
+
+
+def test_a_name_that_leads_elsewhere_makes_no_folder_of_all_a_hand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "MOST_FILES", 5)
+    each = [(f"all/s{number}/{FIRST}", b"fine") for number in range(20)]
+    names, left_out = unpack_bytes(tmp_path, make_zip(("../x.cu", b""), *each))
+    assert len(names) == 20 and len(left_out) == 1
+
+
 def test_a_course_has_more_files_than_a_student(tmp_path: Path) -> None:
     many = [(f"s{number}_{number}_1_{FIRST}", b"fine") for number in range(2 * MOST_FILES + 5)]
     names, left_out = unpack_bytes(tmp_path, make_zip(*many))

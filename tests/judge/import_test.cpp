@@ -1,5 +1,6 @@
 #include "grader/judge/import.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,6 +43,15 @@ class Import : public testing::Test {
         return report;
     }
 
+    std::string why_refused(const Report& report) const {
+        try {
+            import_report(report, lab_, "back.json", work_);
+        } catch (const UsageError& error) {
+            return error.what();
+        }
+        return "";
+    }
+
     fs::path work_;
     Lab lab_;
 };
@@ -51,6 +61,22 @@ TEST_F(Import, PrintsNothingRawOfAReport) {
     EXPECT_EQ(done.added, 1);
     EXPECT_THAT(done.text, testing::HasSubstr("measured on A ?[2J GPU ?"));
     EXPECT_EQ(to_printable(done.text), done.text);
+}
+
+TEST_F(Import, TakesATimeOfTheCalendarThatHasBeen) {
+    Report report = make_report();
+    for (const char* time :
+         {"", "2026-13-45T99:99:99Z", "2026-02-30T00:00:00Z", "2026-11-20T24:00:00Z", " 026-11-20T10:00:00Z",
+          "2026-11-20T10:00:00z", "2026-11-20 10:00:00Z", "2026-11-20T10:00:00+", "2026-11-20T10:00:00Z\n"}) {
+        report.time = time;
+        EXPECT_EQ(why_refused(report), fmt::format("back.json is not taken: its time, \"{}\", is not one such as "
+                                                   "2026-11-20T10:00:00Z.",
+                                                   Foreign(time).for_terminal()));
+    }
+    report.time = "2099-01-01T00:00:00Z";
+    EXPECT_THAT(why_refused(report), testing::HasSubstr("its time, 2099-01-01T00:00:00Z, is in the future"));
+    report.time = "2024-02-29T23:59:59Z";
+    EXPECT_EQ(why_refused(report), "");
 }
 
 TEST_F(Import, AddsNothingOfAReportThatTheJudgeCannotHaveProduced) {

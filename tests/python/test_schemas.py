@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.journal.report import MOST_CHECKS, MOST_STAGES
+
 jsonschema = pytest.importorskip("jsonschema")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,3 +203,8 @@ def test_wrong_labs_do_not_fit(wrong):
     assert complaints("lab", lab) == []
     WRONG_LABS[wrong](lab)
     assert complaints("lab", lab)
+
+
+def test_bounds_of_a_report_are_those_that_it_is_read_with():
+    properties = schema("report")["properties"], schema("report")["$defs"]["stage"]["properties"]
+    assert (properties[0]["stages"]["maxItems"], properties[1]["checks"]["maxItems"]) == (MOST_STAGES, MOST_CHECKS)

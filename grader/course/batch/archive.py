@@ -14,6 +14,7 @@ import io
 import lzma
 import os
 import stat
+import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -30,6 +31,7 @@ MOST_FILES = 2000
 MOST_COMPARED = 8  # archives in one folder whose times are read
 MOST_WALKED = 2 * MOST_FILES  # with folders
 MOST_NAME = 300  # characters
+CLOCKS_DIFFER_S = 86_400  # by less, time zones included: what is later lies in the future
 XZ_MEMORY_BYTES = 128_000_000
 NO_TIMES = ((1980, 1, 1, 0, 0, 0), (0,))  # of files in an archive that keeps none
 ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
@@ -132,27 +134,35 @@ def refusing_damage() -> Iterator[None]:
 
 def newest_times(archives: Sequence[Path]) -> list[tuple[int, ...]]:
     """When the newest file in each archive was changed, to compare. Nothing where that tells nothing: one cannot be
-    read or has no times, some are zips, whose times are of no zone, and others are not, or there are so many that
-    reading them all would keep the others waiting."""
+    read or has no times, or one in the future; some are zips, whose times are of no zone, and others are not; or they
+    are so many, or so large together, that reading them all would keep the others waiting."""
     if len(archives) > MOST_COMPARED:
         return []
+    times, unpacked = [], 0
     try:
-        times = [newest_time(read_bounded(archive, MOST_ARCHIVE_BYTES)) for archive in archives]
+        for archive in archives:
+            data = read_bounded(archive, MOST_ARCHIVE_BYTES)
+            unpacked += sum(map(len, read_archive(data).values()))
+            if unpacked > MOST_BYTES:
+                return []
+            times.append(newest_time(data))
     except (RefusedError, OSError):
         return []
     return times if len({len(time) for time in times}) == 1 and not {(), *NO_TIMES} & set(times) else []
 
 
 def newest_time(data: bytes) -> tuple[int, ...]:
-    """The date and time of a zip's newest file, or a tar's in seconds; () where there is no file. Raises
-    RefusedError."""
-    read_archive(data)  # within bounds, or not at all
+    """The date and time of the newest file in a zip that can be read, or a tar's in seconds; () where there is no file,
+    or one of the future. Raises RefusedError."""
+    now = time.time() + CLOCKS_DIFFER_S
     with refusing_damage():
         if data.startswith(b"PK"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                return max((entry.date_time for entry in archive.infolist() if not entry.is_dir()), default=())
+                newest = max((entry.date_time for entry in archive.infolist() if not entry.is_dir()), default=())
+            return newest if newest <= time.gmtime(now)[:6] else ()
         members = tar.read_members(io.BytesIO(inflate(data)))
-        return max(((int(member.time_s),) for member, _ in members if member.is_file()), default=())
+        seconds = max((int(member.time_s) for member, _ in members if member.is_file()), default=None)
+        return () if seconds is None or seconds > now else (seconds,)
 
 
 def check_names(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:

@@ -22,7 +22,7 @@ from grader.course.batch.policy import (
     tell_lateness,
     tell_policy,
 )
-from grader.course.batch.submissions import FILE_DATE, parse_zoned_time
+from grader.course.batch.submissions import FILE_DATES, parse_zoned_time
 from grader.journal.console import UserError, say
 from grader.journal.units import plural, show_points
 
@@ -44,7 +44,7 @@ def due(options: argparse.Namespace) -> int:
     policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
     late = sum(final.days_late > 0 for final in everyone)
     say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
-    if unknown := sum(final.row.known_by == FILE_DATE for final in everyone if policy.due and not policy.trust_dates):
+    if unknown := sum(final.row.known_by in FILE_DATES for final in everyone if policy.due and not policy.trust_dates):
         say(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
     say_report(database)
     return 0

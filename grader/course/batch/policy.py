@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from grader.course.batch.database import HAS_POINTS, Database, Row
-from grader.course.batch.submissions import FILE_DATE, parse_time
+from grader.course.batch.submissions import FILE_DATES, order_by_time, parse_time
 from grader.journal.report import Report
 from grader.journal.units import plural, show_points
 
@@ -103,13 +103,18 @@ def choose_latest(everyone: Iterable[Final]) -> list[Final]:
     """Each student's latest submission, by student; somebody may be in two teams, or in one and alone. The others are
     marked as not counting."""
     latest: dict[str, Final] = {}
-    for final in sorted(everyone, key=lambda one: (one.row.status != "not_submitted", one.row.handed_in)):
+    for final in sorted(everyone, key=rank):
         if earlier := latest.get(final.student):
             earlier.counts = False
             if earlier.row.status != "not_submitted":
                 final.unused = [*earlier.unused, earlier.row.key]
         latest[final.student] = final
     return [latest[student] for student in sorted(latest)]
+
+
+def rank(final: Final) -> tuple[bool, bool, str]:
+    """Return what the latest of a student's submissions is found by."""
+    return final.row.status != "not_submitted", *order_by_time(final.row.handed_in, final.row.known_by)
 
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
@@ -140,7 +145,7 @@ def waits_again(row: Row) -> bool:
 
 def days_late(row: Row, due: datetime | None, policy: Policy) -> int:
     """Days begun after the due date or the student's extension."""
-    if not due or not row.handed_in or (row.known_by == FILE_DATE and not policy.trust_dates):
+    if not due or not row.handed_in or (row.known_by in FILE_DATES and not policy.trust_dates):
         return 0
     late_s = (parse_time(row.handed_in) - due).total_seconds()
     return math.ceil(late_s / DAY_S) if late_s > policy.grace_minutes * 60 else 0

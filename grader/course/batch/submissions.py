@@ -16,11 +16,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from grader.course.batch.archive import is_archive, is_folder, is_hidden, is_useful, newest_times, walk
+from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, newest_times, walk
 from grader.course.columns import separator_of
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
@@ -36,6 +36,8 @@ IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
+DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
+FILE_DATES = (FILE_DATE, DOUBTED_DATE)
 MOST_NAMED = 3  # files in a sentence
 NOT_ON_ROSTER = "Not on the roster."
 FOUND_BY_NAME = "The roster has no"
@@ -44,9 +46,12 @@ NAMES_OTHERS = "The archive's name says"
 OF_SEVERAL = "Its name fits several students"
 SAME_NAME = "A name alone does not say whose it is:"
 HOW_TO_TELL = "A column such as Canvas ID or Moodle ID in the roster tells them apart."
-YEARS = range(2000, 2100)  # in which something may have been handed in
+FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # before which nothing was handed in
+CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # by less: what is later lies in the future
+NO_TIME = datetime.min.replace(tzinfo=UTC)  # earlier than all others
+NO_SUCH_TIME = "the time in its name is invalid or in the future, so others of the same student count before it."
+NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
 UNREADABLE = "unreadable"  # the fingerprint of what cannot be read
-LATEST_S = 2**32  # of a file's date, in seconds since 1970
 UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 T = TypeVar("T")
@@ -92,11 +97,12 @@ class Entry:
     late: bool = False
     team: str = ""  # ids in the name of `make submit`'s archive
     note: str = ""
+    doubt: str = ""  # why the time in its name does not count
     written: bool = False  # whether the key is what `make submit` wrote
 
     def when(self) -> tuple[datetime, int]:
         """The later one counts."""
-        return self.time or datetime.min.replace(tzinfo=UTC), self.attempt
+        return self.time or NO_TIME, self.attempt
 
     def order(self) -> tuple[datetime, int, str]:
         """Of those of one time, the last by its name."""
@@ -173,6 +179,8 @@ def understand(path: Path, lab: str) -> Entry | str:
         if match["lab"] != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
+        if not entry.time:
+            entry.doubt = f"{name}: {NO_SUCH_TIME}"
         if entry.key == whole_name:
             entry.key, entry.written = match["ids"], True
     elif entry.key == whole_name:
@@ -220,7 +228,8 @@ def find_latest(archives: Sequence[Path]) -> tuple[Path | None, str]:
     """The latest of some archives, and why it is; None where times do not tell."""
     if len(archives) == 1:
         return archives[0], "the others' names say another lab"
-    named = [match["time"] for path in archives if (match := SUBMITTED.fullmatch(show_name(path)))]
+    names = [match["time"] for path in archives if (match := SUBMITTED.fullmatch(show_name(path)))]
+    named = [time for time in map(read_time, names) if time]
     by_name = len(named) == len(archives)
     times = named if by_name else newest_times(archives)
     if not times or times.count(max(times)) > 1:
@@ -233,7 +242,7 @@ def newest_archive(folder: Path, lab: str) -> str:
     """The name of the last of `make submit`'s archives of the lab that lies in a folder; empty where there is none."""
     matches = [match for path in folder.iterdir() if (match := SUBMITTED.fullmatch(show_name(path)))]
     of_lab = [match for match in matches if match["lab"] == lab]
-    return max(of_lab, key=lambda match: match["time"])[0] if of_lab else ""
+    return max(of_lab, key=lambda match: read_time(match["time"]) or NO_TIME)[0] if of_lab else ""
 
 
 def says_whose(name: str) -> bool:
@@ -264,12 +273,12 @@ def strip_archive(name: str) -> str:
 
 
 def read_time(text: str) -> datetime | None:
-    """The time in an archive's name; None where nothing can have been handed in then."""
+    """The time in an archive's name; None where nothing can have been handed in then, as in the future."""
     try:
         time = datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         return None
-    return time if time.year in YEARS else None
+    return time if FIRST_TIME <= time <= datetime.now(UTC) + CLOCKS_DIFFER else None
 
 
 def make_submission(key: str, entries: list[Entry]) -> Submission:
@@ -281,17 +290,32 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {name_some(sorted(earlier))}")
     submission.notes += [entry.note for entry in used if entry.note]
+    submission.notes += [entry.doubt for entry in entries if entry.doubt]
     if any(entry.late for entry in used):
         submission.notes.append("Canvas calls it late.")
     time = used[-1].time
     if time:
         submission.handed_in, submission.known_by = show_time(time), "the archive's name"
     else:
-        newest = attempt(lambda: max(path.lstat().st_mtime for path in submission.entries), 0.0)
-        submission.handed_in = show_time(datetime.fromtimestamp(min(max(newest, 0.0), LATEST_S), UTC))
-        submission.known_by = FILE_DATE
+        date_by_files(submission, doubted=any(entry.doubt for entry in used))
     submission.fingerprint = attempt(lambda: fingerprint(submission.entries), UNREADABLE)
     return submission
+
+
+def date_by_files(submission: Submission, doubted: bool) -> None:
+    """Give a submission its newest file's date, or today's where that lies in the future."""
+    newest = attempt(lambda: max(path.lstat().st_mtime for path in submission.entries), 0.0)
+    now = datetime.now(UTC)
+    in_future = newest > (now + CLOCKS_DIFFER).timestamp()
+    submission.handed_in = show_time(now if in_future else datetime.fromtimestamp(max(newest, 0.0), UTC))
+    submission.notes += [NO_SUCH_DATE] if in_future else []
+    submission.known_by = DOUBTED_DATE if in_future or doubted else FILE_DATE
+
+
+def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
+    """Return what the latest of several submissions is found by: a time in the future, which anybody may write into a
+    name or a file, is no reason to count."""
+    return known_by != DOUBTED_DATE, handed_in
 
 
 def choose_entries(entries: list[Entry]) -> list[Entry]:
@@ -487,7 +511,7 @@ def split_team(key: str, known: Set[str]) -> list[str]:
 def merge_same(found: Sequence[Submission]) -> list[Submission]:
     """One submission of each team of the roster's: two names on disk may be one student's. The later one counts."""
     merged: dict[tuple[str, ...], Submission] = {}
-    for submission in sorted(found, key=lambda one: one.handed_in):
+    for submission in sorted(found, key=lambda one: order_by_time(one.handed_in, one.known_by)):
         whose = ("roster", *submission.own) if submission.own else ("name", submission.called)
         if earlier := merged.get(whose):
             names = ", ".join(map(show_name, earlier.entries))

@@ -1,7 +1,7 @@
 """Reads tar archives forwards only: ustar, GNU's long names, and the path, size and time of pax headers.
 
 Python's tarfile goes back where a size is below 0 and takes time quadratic in the size of a header (CVE-2025-8194,
-CVE-2024-6232). Here time and memory are bounded by the bytes that are read.
+CVE-2024-6232). Here memory is bounded by the bytes that are read, and time by those and the members.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Protocol
 
 BLOCK = 512
 CHUNK_BYTES = 1_000_000
-MOST_HEADER_BYTES = 1_000_000  # of a long name or a pax header
+MOST_HEADER_BYTES = 100_000  # of a long name or a pax header
+MOST_RECORDS = 100  # of a pax header; a file's attributes give some ten
+MOST_HEADERS = 8  # before one member
 FILES, FOLDER, LINKS = (b"0", b"\0", b"7"), b"5", (b"1", b"2")
 WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # and devices and pipes, whatever size they say
 LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL = b"L", b"K", b"x", b"g"
@@ -71,13 +73,17 @@ class Content:
 def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
     """Yield each member with its content, in their order. Raises TarError, EOFError."""
     said: dict[str, str] = {}  # by headers before the member, under the names that pax has for it
+    headers = 0
     while (block := read_exactly(stream, BLOCK)) and block.strip(b"\0"):
         member = parse_header(block)
         if member.kind in (LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL):
+            headers += 1
+            if headers > MOST_HEADERS:
+                raise TarError
             said |= read_extension(stream, member)
             continue
         member = complete(member, said)
-        said = {}
+        said, headers = {}, 0
         content = Content(stream, 0 if member.kind in WITHOUT_CONTENT else member.size)
         padding = -content.left % BLOCK
         yield member, content
@@ -135,8 +141,12 @@ def read_extension(stream: Stream, member: Member) -> dict[str, str]:
 
 def parse_pax(content: bytes) -> dict[str, str]:
     """Parse records such as b"12 path=a.cu\\n"; of one keyword the last counts. Raises TarError."""
-    records, at = {}, 0
+    records: dict[str, str] = {}
+    at = count = 0
     while at < len(content):
+        count += 1
+        if count > MOST_RECORDS:
+            raise TarError
         length, space, _ = content[at : at + 20].partition(b" ")
         if not space or not length.isdigit() or int(length) <= len(length) + 1:
             raise TarError

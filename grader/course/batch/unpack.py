@@ -85,6 +85,7 @@ class Unpacked:
     """What is written so far, below `folder`."""
 
     folder: Path
+    depth: int = 1  # parts of a name that say whose it is
     members: Counter[str] = field(default_factory=Counter)  # by hand-in, as are bytes
     bytes: Counter[str] = field(default_factory=Counter)
     left_out: dict[tuple[str, str], str] = field(default_factory=dict)  # a sentence by hand-in and reason
@@ -132,6 +133,7 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
     unpacked = Unpacked(part / "files")
     unpacked.folder.mkdir(parents=True)
     with file.open("rb") as stream:
+        unpacked.depth = hand_in_depth(read_members(stream))
         for member in read_members(stream):
             take(member, unpacked)
     tops = list(unpacked.folder.iterdir())
@@ -147,6 +149,27 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
         date_folder(top)
     sentences = [f"{file.name}: {sentence}" for sentence in unpacked.left_out.values()]
     (part / "left_out.json").write_text(json.dumps(sentences), encoding="utf-8")
+
+
+def hand_in_depth(members: Iterable[Member]) -> int:
+    """Return how many parts of a name say whose a file is: the first one, or the second one, too, where the first is a
+    folder of all. Raises RefusedError."""
+    tops = {top for member in members if (top := top_of(member)) and not is_hidden(top)}
+    return 1 if len(tops) != 1 or says_whose(next(iter(tops))) else 2
+
+
+def top_of(member: Member) -> str:
+    """Return the first part of a member's name; nothing where it is not unpacked."""
+    try:
+        member.check()
+        return checked_name(member.name).partition("/")[0]
+    except RefusedError:
+        return ""
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of a member's name."""
+    return [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
 
 
 def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
@@ -167,6 +190,7 @@ def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
 
 def read_members(stream: IO[bytes]) -> Iterator[Member]:
     """All that is in an archive of everybody's. Raises RefusedError where that cannot be read."""
+    stream.seek(0)
     start = stream.read(START_BYTES)
     with refusing_damage():
         yield from read_zip(stream) if start.startswith(b"PK") else read_tar(stream, start)
@@ -207,9 +231,9 @@ def take_content(content: tar.Content) -> tar.Content:
 
 def take(member: Member, unpacked: Unpacked) -> None:
     """Writes a member where its name says, or notes why not. Raises RefusedError for the whole, OSError."""
-    parts = [part for part in member.name.replace("\\", "/").split("/") if part not in ("", ".")]
+    parts = split_name(member.name)
     of_system = bool(parts) and says_whose(parts[0])
-    hand_in = "/".join(parts[: 1 if of_system else 2])  # the first part may be a folder of all of them
+    hand_in = "/".join(parts[: unpacked.depth])
     try:
         if of_system and len(parts) > 1:  # whatever is wrong with it, this student handed something in
             make_folder(unpacked.folder / checked_name(parts[0]))
@@ -239,7 +263,7 @@ def count_member(hand_in: str, unpacked: Unpacked) -> None:
     """Raises RefusedError where it is one too many of its hand-in, or of all."""
     unpacked.members[hand_in] += 1
     if unpacked.members[hand_in] > 2 * MOST_FILES:
-        raise RefusedError("too_many_files", show(hand_in))
+        raise RefusedError("too_many_files", f"at most {2 * MOST_FILES}, in {show(hand_in)}")
     if len(unpacked.members) > MOST_HAND_INS:
         raise RefusedError("bomb", f"at most {MOST_HAND_INS} hand-ins")
 
