@@ -1,5 +1,6 @@
 #include "grader/cpu/runtime/memory.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
 #include "grader/cpu/runtime/error.h"
@@ -27,6 +29,7 @@ struct Region {
     size_t mapping_bytes = 0;
     char* pages = nullptr;  // what is protected: whole pages, or null
     size_t pages_bytes = 0;
+    std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was
 };
 
 using Regions = std::map<uintptr_t, Region>;
@@ -48,6 +51,7 @@ std::atomic<size_t> symbol_count{0};  // each access of the host asks for it in 
 std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
+uint32_t round_of_protection = 1;  // rises when all is hidden anew
 
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
@@ -93,7 +97,8 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     }
     char* begin = pages + inner - used;
     fill_poison(begin, std::min(bytes, most_poisoned_bytes));
-    const Region region{bytes, side, static_cast<char*>(mapping), all, pages, inner};
+    Region region{bytes, side, static_cast<char*>(mapping), all, pages, inner};
+    region.handed_over.resize(inner / chunk_bytes + 1);
     if (side != Side::pinned) allocated += static_cast<int64_t>(bytes);
     {
         std::lock_guard lock(mutex);
@@ -199,6 +204,7 @@ Access::~Access() {
 void show_to_kernels() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
+    ++round_of_protection;
     for (const auto& [begin, region] : regions())
         protect(region, region.side == Side::pinned ? PROT_READ : PROT_READ | PROT_WRITE);
 }
@@ -206,22 +212,35 @@ void show_to_kernels() {
 void hide_from_host() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
+    ++round_of_protection;
     for (const auto& [begin, region] : regions())
         protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
+/// For a signal's handler: several threads may fault at once, and none of them holds the mutex then.
+bool lock_soon(std::unique_lock<std::mutex>& lock) {
+    constexpr int most_tries = 100'000;
+    for (int i = 0; i < most_tries && !lock; ++i) {
+        if (!lock.try_lock()) sched_yield();
+    }
+    return lock.owns_lock();
+}
+
 bool hand_over(const void* address, bool in_kernel) {
     if (!hiding) return false;
-    std::unique_lock lock(mutex, std::try_to_lock);
-    if (!lock) return false;
+    std::unique_lock lock(mutex, std::defer_lock);
+    if (!lock_soon(lock)) return false;
     const auto found = find(address);
     if (found == regions().end() || found->second.side != (in_kernel ? Side::pinned : Side::managed)) return false;
-    const Region& region = found->second;
-    const size_t offset = (number(address) - number(region.pages)) / chunk_bytes * chunk_bytes;
-    const size_t bytes = std::min(chunk_bytes, region.pages_bytes - offset);
+    Region& region = found->second;
+    const size_t chunk = (number(address) - number(region.pages)) / chunk_bytes;
+    if (chunk >= region.handed_over.size()) return false;
+    const bool by_another_thread = region.handed_over[chunk] == round_of_protection;
+    region.handed_over[chunk] = round_of_protection;
+    const size_t bytes = std::min(chunk_bytes, region.pages_bytes - chunk * chunk_bytes);
+    if (!by_another_thread) mprotect(region.pages + chunk * chunk_bytes, bytes, PROT_READ | PROT_WRITE);
     lock.unlock();
-    mprotect(region.pages + offset, bytes, PROT_READ | PROT_WRITE);
-    count_host_bytes(bytes, 0);
+    if (!by_another_thread) count_host_bytes(bytes, 0);
     return true;
 }
 
