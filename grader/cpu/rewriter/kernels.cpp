@@ -1,6 +1,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
 namespace warplab::rewriter {
@@ -15,15 +16,14 @@ struct Definition {
 
 /// Reads on from a __global__ or __device__ to the body of what it declares.
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word) {
-    static const Words not_parameters = {"__launch_bounds__", "__attribute__", "alignas",
-                                         "__align__",         "noexcept",      "decltype",
-                                         "__maxnreg__",       "requires",      "__cluster_dims__"};
+    static const Words not_parameters = {"noexcept", "decltype", "requires"};
     Definition found;
     for (int i = word + 1; stream.has(i); i = stream.after_group(i)) {
         const auto text = stream[i];
         if (text == ";" || text == "}" || (text == "=" && stream[i - 1] != "operator")) break;
         if (qualifiers.of(stream, i) & (q_global | q_device)) break;
-        if (text == "(" && !not_parameters.count(stream[i - 1])) found.parameters = i;
+        if (text == "(" && !not_parameters.count(stream[i - 1]) && !is_attribute_word(stream[i - 1]))
+            found.parameters = i;
         if (text == "{") {
             found.body = found.parameters < 0 ? -1 : i;
             break;

@@ -9,9 +9,9 @@ bool touches_next(const Stream& stream, int i) {
     return stream.has(i + 1) && stream.tokens[i].end == stream.tokens[i + 1].begin;
 }
 
+/// As nvcc has it, white space may stand before the last > alone.
 bool is_close(const Stream& stream, int i) {
-    return stream[i] == ">" && stream[i + 1] == ">" && stream[i + 2] == ">" && touches_next(stream, i) &&
-           touches_next(stream, i + 1);
+    return stream[i] == ">" && stream[i + 1] == ">" && stream[i + 2] == ">" && touches_next(stream, i);
 }
 
 struct Launch {
@@ -64,8 +64,8 @@ class LaunchReader {
             return refuse(without_arguments, "the kernel's arguments are missing: expected '(' after '>>>'");
         }
         return refuse(launch.open,
-                      "this '<<<' is not closed by '>>>'; a launch is written "
-                      "kernel<<<blocks, threads>>>(arguments)");
+                      "this '<<<' is not closed by '>>>'; write "
+                      "kernel<<<blocks, threads>>>(arguments), without spaces inside '<<<' and '>>>'");
     }
 
     bool check_arguments(const Launch& launch) {
@@ -168,7 +168,7 @@ void rewrite_launches(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (has_spaces(stream, i)) {
             context.refuse(stream.tokens[i],
-                           "a launch is written kernel<<<blocks, threads>>>(arguments), "
+                           "nvcc does not take this launch either; write kernel<<<blocks, threads>>>(arguments), "
                            "without spaces inside '<<<' and '>>>'");
             return;
         }

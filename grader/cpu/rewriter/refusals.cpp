@@ -67,6 +67,7 @@ const std::vector<Refusal>& refusals() {
         {"wmma::",                         "tensor cores (wmma)", plain_math},
 
         {"__cluster_dims__",               "thread block clusters", block_only},
+        {"__block_size__",                 "a block size that the kernel fixes", by_launch},
         {"this_cluster",                   "thread block clusters", block_only},
         {"cluster_group",                  "thread block clusters", block_only},
         {"cudaLaunchAttributeClusterDimension", "thread block clusters", block_only},

@@ -47,6 +47,10 @@ TEST_P(Rewrites, ToWhatTheRuntimeExpects) { EXPECT_EQ(rewritten(GetParam().input
 const Case launches[] = {
     {"Plain", "void f() { k<<<g, b>>>(p, n); }", "void f() { " + launch("k", "g, b", "k", "(p, n)") + "; }"},
     {"AllParts", "void f() { k<<<g, b, s, st>>>(p); }", "void f() { " + launch("k", "g, b, s, st", "k", "(p)") + "; }"},
+    {"VisualStudio", "void f() { k << <g, b >> > (p); }",
+     "void f() { " + launch("k", " g, b ", "k", "  (p)") + "; }"},
+    {"SplitOverLines", "void f() { k<<\t<g, b>>\n>(p); }",
+     "void f() { " + launch("k", "g, b", "k", "\n(p)") + "; }"},
     {"NoArguments", "void f() { k<<<1,1>>>(); }", "void f() { " + launch("k", "1,1", "k", "()") + "; }"},
     {"Template", "void f() { k<T, 4><<<1,1>>>(p); }",
      "void f() { " + launch("k<T, 4>", " 1,1", "k<T, 4>", "(p)") + "; }"},
