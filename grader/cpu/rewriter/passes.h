@@ -33,6 +33,8 @@ struct SharedName {
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
+/// Removes the cast to void* of a kernel that cudaLaunchKernel and its kin are given: they need its type.
+void rewrite_launch_calls(const Stream& stream, Context& context);
 std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context);
 /// Lambdas capture the shared variables they use, which CUDA does not ask for.
 void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context);

@@ -74,12 +74,10 @@ const std::vector<Refusal>& refusals() {
         {"CUtensorMap",                    "the tensor memory accelerator", plain_copy},
         {"cuTensorMap*",                   "the tensor memory accelerator", plain_copy},
 
-        {"this_grid",                      "a barrier across the grid", block_only},
-        {"grid_group",                     "a barrier across the grid", block_only},
         {"this_multi_grid",                "a barrier across grids", block_only},
         {"multi_grid_group",               "a barrier across grids", block_only},
-        {"cudaLaunchCooperativeKernel*",   "a cooperative launch (grid barrier)", block_only},
-        {"cudaLaunchKernel*",              "a launch by cudaLaunchKernel", by_launch},
+        {"cudaLaunchCooperativeKernelMultiDevice", "a launch on several GPUs", block_only},
+        {"cudaLaunchKernelExC",            "a launch by cudaLaunchKernelExC", "use cudaLaunchKernelEx"},
 
         {"cudaGraph*",                     "CUDA graphs", on_stream},
         {"cudaStreamBeginCapture*",        "CUDA graphs", on_stream},
@@ -89,8 +87,6 @@ const std::vector<Refusal>& refusals() {
         {"cuda::pipeline",                 "asynchronous copies (cuda::pipeline)", plain_copy},
         {"<cuda_pipeline",                 "asynchronous copies (cp.async)", plain_copy},
         {"__pipeline_*",                   "asynchronous copies (cp.async)", plain_copy},
-        {"memcpy_async",                   "asynchronous copies (memcpy_async)", plain_copy},
-        {"<cooperative_groups/memcpy_async", "asynchronous copies (memcpy_async)", plain_copy},
         {"<cuda/barrier",                  "cuda::barrier", "use __syncthreads()"},
         {"cuda::barrier",                  "cuda::barrier", "use __syncthreads()"},
         {"<cuda_awbarrier",                "asynchronous barriers", "use __syncthreads()"},

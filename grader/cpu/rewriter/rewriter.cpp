@@ -43,6 +43,7 @@ std::string quote(std::string_view name) {
 void rewrite_stream(const Stream& stream, Context& context) {
     rewrite_kernels(stream, context);
     rewrite_launches(stream, context);
+    rewrite_launch_calls(stream, context);
     capture_shared(stream, rewrite_shared(stream, context), context);
     register_symbols(stream, context);
     rewrite_noinline(stream, context);

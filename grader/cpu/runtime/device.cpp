@@ -173,6 +173,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
     p->regsPerMultiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
     p->managedMemory = attribute(cudaDevAttrManagedMemory);
     p->singleToDoublePrecisionPerfRatio = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+    p->cooperativeLaunch = attribute(cudaDevAttrCooperativeLaunch);
     p->concurrentManagedAccess = attribute(cudaDevAttrConcurrentManagedAccess);
     p->computePreemptionSupported = attribute(cudaDevAttrComputePreemptionSupported);
     p->canUseHostPointerForRegisteredMem = attribute(cudaDevAttrCanUseHostPointerForRegisteredMem);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "launch.h"
 #include "types.h"
@@ -413,6 +414,73 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K* kernel,
                                                int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [shared_bytes](int) { return shared_bytes; }, limit);
+}
+
+// Launches by a function: `arguments` points at one pointer for each parameter
+namespace warplab_cpu {
+template <class... Parameters, size_t... Places>
+void call_with(void (*kernel)(Parameters...), void** arguments, std::index_sequence<Places...>) {
+    kernel(*static_cast<std::remove_reference_t<Parameters>*>(arguments[Places])...);
+}
+template <class... Parameters>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                   cudaStream_t stream, bool cooperative, int line) {
+    Launch pending("", line, grid, block, shared_bytes, stream);
+    pending.cooperative = cooperative;
+    call_with(kernel, arguments, std::index_sequence_for<Parameters...>());
+    return cudaError_t(pending.error);
+}
+template <class>
+inline constexpr bool never = false;
+}  // namespace warplab_cpu
+#define WARPLAB_CPU_LAUNCH(function, cooperative)                                                                      \
+    template <class... Parameters>                                                                                     \
+    cudaError_t function(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,                       \
+                         size_t shared_bytes = 0, cudaStream_t stream = nullptr,                                       \
+                         warplab_cpu::Line line = {__builtin_LINE()}) {                                                \
+        return warplab_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, cooperative, line);           \
+    }                                                                                                                  \
+    template <class Pointer>                                                                                           \
+    std::enable_if_t<std::is_void_v<Pointer> || std::is_void_v<const Pointer>, cudaError_t> function(                  \
+        Pointer*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr) {                                            \
+        static_assert(warplab_cpu::never<Pointer>,                                                                     \
+                      "the CPU backend must know the kernel's parameters: give " #function " the kernel by its name"); \
+        return cudaErrorInvalidDeviceFunction;                                                                         \
+    }
+WARPLAB_CPU_LAUNCH(cudaLaunchKernel, false)
+WARPLAB_CPU_LAUNCH(cudaLaunchCooperativeKernel, true)
+#undef WARPLAB_CPU_LAUNCH
+
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributePriority = 8
+};
+union cudaLaunchAttributeValue {
+    char pad[64];
+    int cooperative;
+    int priority;
+};
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute* attrs;
+    unsigned int numAttrs;
+};
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+    warplab_cpu::Launch pending("", 0, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
+    for (unsigned i = 0; i < config->numAttrs; ++i)
+        if (config->attrs[i].id == cudaLaunchAttributeCooperative)
+            pending.cooperative = config->attrs[i].val.cooperative != 0;
+    kernel(std::forward<Arguments>(arguments)...);
+    return cudaError_t(pending.error);
 }
 
 #pragma GCC visibility pop
