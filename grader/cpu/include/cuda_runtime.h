@@ -6,6 +6,7 @@
 #define __WARPLAB_CPU__ 1
 #define __CUDACC__ 1
 #define __NVCC__ 1
+#define __CUDA_ARCH_LIST__ 900
 
 #include "warplab_cpu/seen.h"
 

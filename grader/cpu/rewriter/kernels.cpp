@@ -87,12 +87,14 @@ void rewrite_kernels(const Stream& stream, Context& context) {
     }
 }
 
-std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers) {
+namespace {
+
+std::vector<int> depth_in(const Stream& stream, const Qualifiers& qualifiers, bool of_host_too) {
     std::vector<int> depth(stream.tokens.size() + 1, 0);
     for (int i = 0; i < stream.size(); ++i) {
         const unsigned words = qualifiers.of(stream, i);
-        const bool device = (words & q_global) || ((words & q_device) && !has_host_near(stream, qualifiers, i));
-        if (!device) continue;
+        if (!(words & (q_global | q_device))) continue;
+        if ((!(words & q_global) && has_host_near(stream, qualifiers, i)) != of_host_too) continue;
         const int body = find_definition(stream, qualifiers, i).body;
         if (body < 0 || stream.match[body] < 0) continue;
         ++depth[body];
@@ -100,6 +102,15 @@ std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers
     }
     for (std::size_t i = 1; i < depth.size(); ++i) depth[i] += depth[i - 1];
     return depth;
+}
+
+}  // namespace
+
+std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers) {
+    return depth_in(stream, qualifiers, false);
+}
+std::vector<int> both_depth(const Stream& stream, const Qualifiers& qualifiers) {
+    return depth_in(stream, qualifiers, true);
 }
 
 }  // namespace warplab::rewriter

@@ -49,6 +49,22 @@ void rewrite_stream(const Stream& stream, Context& context) {
     rewrite_noinline(stream, context);
 }
 
+/// In order of place, without those in code that g++ does not compile.
+std::vector<Problem> live_problems(Context& context) {
+    std::stable_sort(context.problems.begin(), context.problems.end(),
+                     [](const Problem& a, const Problem& b) { return a.at < b.at; });
+    std::sort(context.dead.begin(), context.dead.end());
+    std::vector<Problem> problems;
+    std::size_t dead_until = 0;
+    auto range = context.dead.begin();
+    for (auto& problem : context.problems) {
+        for (; range != context.dead.end() && range->first <= problem.at; ++range)
+            dead_until = std::max(dead_until, range->second);
+        if (problem.at >= dead_until) problems.push_back(std::move(problem));
+    }
+    return problems;
+}
+
 std::string pad_to(std::string_view line, std::size_t column) {
     std::string pad;
     for (const char c : line.substr(0, column)) {
@@ -93,7 +109,8 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     result.source = normalise(source);
     const Unit unit = read_unit(result.source);
     const Qualifiers qualifiers(unit);
-    Context context{unit, qualifiers, {}, {}};
+    Context context{unit, qualifiers, {}, {}, {}};
+    choose_architecture(context);
     refuse_unsupported(context);
     refuse_host_code(context);
     refuse_wrong_callees(context);
@@ -102,9 +119,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }
     result.text = "#line 1 " + quote(shown_name) + "\n" + context.edits.apply(result.source);
-    result.problems = std::move(context.problems);
-    std::stable_sort(result.problems.begin(), result.problems.end(),
-                     [](const Problem& a, const Problem& b) { return a.at < b.at; });
+    result.problems = live_problems(context);
     return result;
 }
 

@@ -14,9 +14,6 @@ bool runs_backward();
 /// Runs every block; returns when all are done. One grid at a time.
 void run_grid(const Grid& grid);
 
-/// Whether this OS thread is inside a kernel.
-bool in_kernel();
-
 /// Warp functions that the running thread's warp has completed.
 unsigned warp_meetings();
 

@@ -51,7 +51,7 @@ TEST(Refusals, NameThePlaceAndTheLine) {
 
 TEST(Refusals, ReachIntoMacrosAndBothBranches) {
     EXPECT_THAT(refusal_of("#define TRAP asm(\"trap;\")\n"), StartsWith("a.cu:1:14: error: asm"));
-    EXPECT_THAT(refusal_of("#if __CUDA_ARCH__ >= 800\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
+    EXPECT_THAT(refusal_of("#if VERSION >= 800\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
     EXPECT_THAT(refusal_of("#ifdef A\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
     EXPECT_THAT(refusal_of("#ifdef __WARPLAB_CPU__\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
     EXPECT_THAT(refusal_of("#if 0\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));

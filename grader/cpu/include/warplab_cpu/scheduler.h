@@ -36,6 +36,9 @@ extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("loca
 
 inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, no pointer
 
+/// Whether this OS thread is inside a kernel.
+bool in_kernel();
+
 void fill_poison(void* begin, size_t bytes);
 /// Poisons a shared variable that the block comes to, and ends the process when the block has more than 48 KB of them.
 void begin_shared(void* begin, size_t bytes, const char* name);
