@@ -27,6 +27,7 @@
 #include "warplab_cpu/arithmetic.h"
 #include "warplab_cpu/atomics.h"
 #include "warplab_cpu/launch.h"
+#include "warplab_cpu/new.h"
 #include "warplab_cpu/scheduler.h"
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"

@@ -39,6 +39,10 @@ inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative numbe
 /// Whether this OS thread is inside a kernel.
 bool in_kernel();
 
+/// What new and delete call: the device's heap in a kernel.
+void* new_memory(size_t bytes);
+void delete_memory(void* place) noexcept;
+
 void fill_poison(void* begin, size_t bytes);
 /// Poisons a shared variable that the block comes to, and ends the process when the block has more than 48 KB of them.
 void begin_shared(void* begin, size_t bytes, const char* name);
