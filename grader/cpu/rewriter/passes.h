@@ -45,6 +45,8 @@ void capture_shared(const Stream& stream, const std::vector<SharedName>& names, 
 void register_symbols(const Stream& stream, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
+/// Warp functions without _sync, which GPUs since Volta do not have.
+void refuse_removed(Context& context);
 void refuse_host_code(Context& context);
 void refuse_wrong_callees(Context& context);
 

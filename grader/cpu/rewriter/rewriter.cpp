@@ -112,6 +112,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     Context context{unit, qualifiers, {}, {}, {}};
     choose_architecture(context);
     refuse_unsupported(context);
+    refuse_removed(context);
     refuse_host_code(context);
     refuse_wrong_callees(context);
     rewrite_stream(unit.code, context);

@@ -88,6 +88,17 @@ std::string describe(const dim3& extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
 }
 
+/// What a launch with more than 48 KB of shared memory needs; empty for others.
+std::string missing_opt_in(const Launch& launch, const Grid& grid, const char* kernel) {
+    if (launch.shared_bytes <= static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return "";
+    const std::string bytes = std::to_string(launch.shared_bytes);
+    if (launch.shared_bytes > most_shared_bytes)
+        return ", with " + bytes + " bytes of shared memory where a block has at most " +
+               std::to_string(most_shared_bytes);
+    return ", without cudaFuncSetAttribute(" + std::string(kernel) + ", cudaFuncAttributeMaxDynamicSharedMemorySize, " +
+           bytes + ") before it, which more than 48 KB of shared memory need";
+}
+
 /// The launch's own words for the kernel, unless a pointer or a macro stood there.
 const char* name_of(const Launch& launch, const char* kernel) {
     return std::strstr(launch.kernel, kernel) ? launch.kernel : kernel;
@@ -140,8 +151,9 @@ void run_pending(const char* kernel, Grid& grid) {
     if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
         const std::string shape = "<<<" + describe(launch.grid) + ", " + describe(launch.block) + ", " +
                                   std::to_string(launch.shared_bytes) + ">>>";
-        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + shape);
-        if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), shape);
+        const std::string why = missing_opt_in(launch, grid, kernel);
+        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + shape + why);
+        if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), shape + why);
         launch.error = set_error(error);
         return;
     }

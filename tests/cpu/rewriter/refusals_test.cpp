@@ -118,6 +118,9 @@ const Mistake mistakes[] = {
     {"SharedWithoutSize", "void f() { __shared__ float s[]; }", "1:29", "'s' needs a size"},
     {"SharedCutByMacro", "#define S __shared__ float\nvoid f() { S s[3]; }", "1:11", "expected a declaration"},
     {"SharedAsParameter", "void f(__shared__ int* p) { }", "1:8", "expected a declaration"},
+    {"ShuffleWithoutSync", "__global__ void k(int* p) { *p += __shfl_down(*p, 1, 16); }", "1:35",
+     "write __shfl_down_sync(0xffffffff, *p, 1, 16), where the mask"},
+    {"BallotWithoutSync", "#define VOTE(x) __ballot(x)\n", "1:17", "write __ballot_sync(0xffffffff, x)"},
     {"Utf16", "\xFF\xFEi\0n\0", "1:1", "UTF-16"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, Malformed, testing::ValuesIn(mistakes),
