@@ -42,6 +42,9 @@ void choose_architecture(Context& context);
 std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context);
 /// Lambdas capture the shared variables they use, which CUDA does not ask for.
 void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context);
+/// Whether an asm at `i` is one that rewrite_asm replaces.
+bool is_runnable_asm(const Stream& stream, int i);
+void rewrite_asm(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);

@@ -99,8 +99,6 @@ const std::vector<Refusal>& refusals() {
         {"<nvrtc",                         "run-time compilation", by_launch},
         {"<cudaGL",                        "graphics interoperation", remove},
         {"<cuda_gl_interop",               "graphics interoperation", remove},
-        {"<nvtx3/",                        "profiler markers", remove},
-        {"<nvToolsExt",                    "profiler markers", remove},
         {"cuModule*",                      "the driver API", runtime},
         {"cuLaunchKernel*",                "the driver API", runtime},
         {"cuCtxCreate*",                   "the driver API", runtime},
@@ -191,7 +189,8 @@ class Refuser {
 
     void read(const Stream& stream) {
         for (int i = 0; i < stream.size(); ++i) {
-            if (stream.is_identifier(i)) add(patterns_.find(stream, i), stream.tokens[i]);
+            if (stream.is_identifier(i) && !is_runnable_asm(stream, i))
+                add(patterns_.find(stream, i), stream.tokens[i]);
         }
     }
 

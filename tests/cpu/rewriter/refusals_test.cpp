@@ -51,10 +51,17 @@ TEST(Refusals, NameThePlaceAndTheLine) {
 
 TEST(Refusals, ReachIntoMacrosAndBothBranches) {
     EXPECT_THAT(refusal_of("#define TRAP asm(\"trap;\")\n"), StartsWith("a.cu:1:14: error: asm"));
-    EXPECT_THAT(refusal_of("#if VERSION >= 800\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
-    EXPECT_THAT(refusal_of("#ifdef A\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
-    EXPECT_THAT(refusal_of("#ifdef __WARPLAB_CPU__\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
-    EXPECT_THAT(refusal_of("#if 0\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+    EXPECT_THAT(refusal_of("#if VERSION >= 800\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
+    EXPECT_THAT(refusal_of("#ifdef A\n#else\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+    EXPECT_THAT(refusal_of("#ifdef __WARPLAB_CPU__\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
+    EXPECT_THAT(refusal_of("#if 0\n#else\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+}
+
+TEST(Refusals, AssemblerThatOnlyAGpuCanRun) {
+    for (const char* source :
+         {"asm(\"mov.u32 %0, %%nsmid;\" : \"=r\"(x));", "asm(\"mov.u32 %0, %%laneid; trap;\" : \"=r\"(x));",
+          "asm(\"mov.u32 %0, %%laneid;\" :: \"r\"(x));", "asm(\"\" \"trap;\");", "asm volatile(\"\"", "asm"})
+        EXPECT_THAT(refusal_of(source), StartsWith("a.cu:1:1: error: asm")) << source;
 }
 
 TEST(Refusals, LeaveAloneWhatOnlyLooksLikeThem) {

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "arithmetic.h"
 #include "scheduler.h"
 
 #pragma GCC visibility push(default)
@@ -39,6 +40,18 @@ bool is_cooperative_launch();
 unsigned warp_converged(int line);
 
 WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
+
+// What inline PTX reads
+WARPLAB_CPU_INLINE void compiler_fence() { __asm__ __volatile__("" ::: "memory"); }
+WARPLAB_CPU_INLINE unsigned warp() { return linear_thread() / 32; }
+/// One that exists: blocks have no fixed place here.
+WARPLAB_CPU_INLINE unsigned multiprocessor() {
+    return (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) % multiprocessors;
+}
+WARPLAB_CPU_INLINE unsigned lanes_equal() { return 1u << lane(); }
+WARPLAB_CPU_INLINE unsigned lanes_below() { return lanes_equal() - 1; }
+WARPLAB_CPU_INLINE unsigned lanes_above() { return ~lanes_below() & ~lanes_equal(); }
+WARPLAB_CPU_INLINE long long ticks() { return clock64(); }
 
 /// The types a warp function takes; others are an error at the caller's line.
 template <class T, class Result = T>
