@@ -1,6 +1,7 @@
 #include "grader/cpu/rewriter/refusals.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "grader/cpu/rewriter/passes.h"
 
@@ -28,8 +29,31 @@ const std::vector<Refusal>& refusals() {
 
         {"<thrust/",                       "Thrust", own_kernel},
         {"thrust::",                       "Thrust", own_kernel},
-        {"<cub/",                          "CUB", own_kernel},
-        {"cub::",                          "CUB", own_kernel},
+        {"<cub/",                          "this part of CUB", own_kernel},
+        {"cub::DeviceReduce",               "this part of CUB", own_kernel},
+        {"cub::DeviceSegmentedReduce",      "this part of CUB", own_kernel},
+        {"cub::DeviceScan",                 "this part of CUB", own_kernel},
+        {"cub::DeviceHistogram",            "this part of CUB", own_kernel},
+        {"cub::DeviceRadixSort",            "this part of CUB", own_kernel},
+        {"cub::DeviceSegmentedSort",        "this part of CUB", own_kernel},
+        {"cub::DeviceMergeSort",            "this part of CUB", own_kernel},
+        {"cub::DeviceSelect",               "this part of CUB", own_kernel},
+        {"cub::DevicePartition",            "this part of CUB", own_kernel},
+        {"cub::DeviceRunLengthEncode",      "this part of CUB", own_kernel},
+        {"cub::DeviceFor",                  "this part of CUB", own_kernel},
+        {"cub::DeviceTransform",            "this part of CUB", own_kernel},
+        {"cub::DeviceAdjacentDifference",   "this part of CUB", own_kernel},
+        {"cub::BlockRadixSort",             "this part of CUB", own_kernel},
+        {"cub::BlockMergeSort",             "this part of CUB", own_kernel},
+        {"cub::BlockExchange",              "this part of CUB", own_kernel},
+        {"cub::BlockShuffle",               "this part of CUB", own_kernel},
+        {"cub::BlockDiscontinuity",         "this part of CUB", own_kernel},
+        {"cub::BlockAdjacentDifference",    "this part of CUB", own_kernel},
+        {"cub::BlockRunLengthDecode",       "this part of CUB", own_kernel},
+        {"cub::WarpMergeSort",              "this part of CUB", own_kernel},
+        {"cub::WarpExchange",               "this part of CUB", own_kernel},
+        {"cub::WarpLoad",                   "this part of CUB", own_kernel},
+        {"cub::WarpStore",                  "this part of CUB", own_kernel},
         {"<cublas",                        "cuBLAS", own_kernel},
         {"cublas*",                        "cuBLAS", own_kernel},
         {"<cufft",                         "cuFFT", own_kernel},
@@ -83,17 +107,8 @@ const std::vector<Refusal>& refusals() {
         {"cudaStreamBeginCapture*",        "CUDA graphs", on_stream},
         {"cudaStreamEndCapture",           "CUDA graphs", on_stream},
 
-        {"<cuda/pipeline",                 "asynchronous copies (cuda::pipeline)", plain_copy},
-        {"cuda::pipeline",                 "asynchronous copies (cuda::pipeline)", plain_copy},
-        {"<cuda_pipeline",                 "asynchronous copies (cp.async)", plain_copy},
-        {"__pipeline_*",                   "asynchronous copies (cp.async)", plain_copy},
-        {"<cuda/barrier",                  "cuda::barrier", "use __syncthreads()"},
-        {"cuda::barrier",                  "cuda::barrier", "use __syncthreads()"},
         {"<cuda_awbarrier",                "asynchronous barriers", "use __syncthreads()"},
         {"<cuda/ptx",                      "inline PTX", as_cpp},
-        {"<cuda/atomic",                   "libcu++ (cuda::atomic)", atomics},
-        {"cuda::atomic",                   "libcu++ (cuda::atomic)", atomics},
-        {"cuda::atomic_ref",               "libcu++ (cuda::atomic)", atomics},
         {"<cuda/",                         "libcu++ (<cuda/…>)", "use the language and the runtime's own functions"},
 
         {"<nvrtc",                         "run-time compilation", by_launch},
@@ -105,6 +120,22 @@ const std::vector<Refusal>& refusals() {
         {"cuMemAlloc*",                    "the driver API", runtime},
     };
     return table;
+}
+
+const std::vector<std::string_view>& supplied_headers() {
+    static const std::vector<std::string_view> names = {
+        "cub/block/block_histogram.cuh", "cub/block/block_load.cuh", "cub/block/block_reduce.cuh",
+        "cub/block/block_scan.cuh", "cub/block/block_store.cuh", "cub/cub.cuh", "cub/warp/warp_reduce.cuh",
+        "cub/warp/warp_scan.cuh",
+        "cuda/atomic", "cuda/barrier", "cuda/functional", "cuda/pipeline",
+        "cuda/std/array", "cuda/std/atomic", "cuda/std/barrier", "cuda/std/bitset",
+        "cuda/std/cassert", "cuda/std/cfloat", "cuda/std/chrono", "cuda/std/climits", "cuda/std/cmath",
+        "cuda/std/complex", "cuda/std/cstddef", "cuda/std/cstdint", "cuda/std/cstdlib", "cuda/std/cstring",
+        "cuda/std/ctime", "cuda/std/functional", "cuda/std/initializer_list", "cuda/std/iterator", "cuda/std/limits",
+        "cuda/std/memory", "cuda/std/numeric", "cuda/std/optional", "cuda/std/ratio",
+        "cuda/std/tuple", "cuda/std/type_traits", "cuda/std/utility", "cuda/std/variant",
+    };
+    return names;
 }
 // clang-format on
 
@@ -128,6 +159,7 @@ class Patterns {
 
     const Refusal* find_include(std::string_view header) const {
         const auto name = header.substr(header.empty() ? 0 : 1);
+        if (supplied_.count(name.substr(0, name.find_first_of(">\"")))) return nullptr;
         for (const auto* refusal : includes_) {
             const auto prefix = refusal->pattern.substr(1);
             if (name.substr(0, prefix.size()) == prefix) return refusal;
@@ -168,6 +200,7 @@ class Patterns {
 
     using List = std::vector<const Refusal*>;
     List includes_;
+    std::unordered_set<std::string_view> supplied_{supplied_headers().begin(), supplied_headers().end()};
     std::unordered_map<std::string_view, List> names_, prefixes_;
 };
 

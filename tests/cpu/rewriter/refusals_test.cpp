@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include "grader/cpu/rewriter/rewriter.h"
+#include "tests/paths.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -33,6 +35,20 @@ TEST(Refusals, EveryLineOfTheTableRefuses) {
                                      std::string(refusal.instead)))
             << refusal.pattern;
     }
+}
+
+TEST(Refusals, SuppliedHeadersAreThoseOfTheBackend) {
+    const auto include = warplab::test::root_folder() / "grader/cpu/include";
+    std::set<std::string> on_disk, listed(supplied_headers().begin(), supplied_headers().end());
+    for (const char* folder : {"cuda", "cub"}) {
+        if (!std::filesystem::exists(include / folder)) continue;
+        for (const auto& file : std::filesystem::recursive_directory_iterator(include / folder))
+            if (file.is_regular_file() && file.path().extension() != ".h")
+                on_disk.insert(std::filesystem::relative(file.path(), include).string());
+    }
+    EXPECT_EQ(listed, on_disk);
+    for (const auto& header : listed) EXPECT_EQ(refusal_of("#include <" + header + ">\n"), "");
+    EXPECT_THAT(refusal_of("#include <cuda/mdspan>\n"), HasSubstr("libcu++"));
 }
 
 TEST(Refusals, NoPatternStandsTwice) {

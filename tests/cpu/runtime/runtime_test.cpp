@@ -75,6 +75,8 @@ void expect_right(const std::string& program) {
 
 TEST_F(CpuRuntime, RunsKernels) { expect_right(native("kernels")); }
 TEST_F(CpuRuntime, HasCooperativeGroups) { expect_right(native("groups")); }
+TEST_F(CpuRuntime, HasLibcudacxx) { expect_right(native("libcudacxx")); }
+TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
 TEST_F(CpuRuntime, HasTheHostsSide) { expect_right(native("host")); }
 TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
 
@@ -253,7 +255,7 @@ class CpuRuntimeOnArm : public testing::Test {
 Ended CpuRuntimeOnArm::cross_;
 
 TEST_F(CpuRuntimeOnArm, RunsKernels) {
-    for (const char* program : {"kernels", "groups", "host", "arithmetic"})
+    for (const char* program : {"kernels", "groups", "libcudacxx", "cub", "host", "arithmetic"})
         for (const char* order : {"forward", "backward"}) {
             const Ended ended = run("WARPLAB_THREADS=2 " + std::string(qemu) + cross(program) + " " + order);
             EXPECT_EQ(ended.status, 0) << program << " " << order << "\n" << ended.output.substr(0, 2000);
