@@ -32,6 +32,7 @@
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"
 
+#undef WARPLAB_CPU_HOOKED
 #undef WARPLAB_CPU_FAST  // a file cannot ask how it is compiled
 
 #endif
