@@ -623,7 +623,8 @@ const Object* Checker::nearest_shared(std::uintptr_t address) const {
 /// The bytes of the word that were written, a bit each.
 unsigned Checker::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
-    return stale ? 0 : object.bytes_of_word(index).written;
+    const unsigned stale_bytes = grid_->cooperative ? 0xf : 0;  // other blocks ran since, in the same memory
+    return stale ? stale_bytes : object.bytes_of_word(index).written;
 }
 
 /// One byte that nobody wrote is enough: a copy may have ended within a word.
