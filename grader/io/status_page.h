@@ -43,6 +43,7 @@ enum class FindingKind : std::uint32_t {
     invalid_free = 19,    // of what is not, or no longer, allocated
     unset_constant = 20,  // note: a constant that nothing was copied to
     input_written = 21,   // of the lab's, even if it is restored later
+    unfinished = 22,      // an access while nothing waits for earlier work (detail) on the same memory
 };
 
 /// Whose memory an access meant. Of none, offset is the address.
@@ -73,6 +74,7 @@ struct Finding {
     std::uint32_t buffer;                    // which of the judge's
     std::uint32_t threads, threads_missing;  // of the block; that had returned
     std::int32_t line;                       // of the student's file, where that is known; 0: see program_counter
+    std::int32_t other_line;                 // the same of `before`
     char object[48];                         // a variable's name; a function of CUDA's
     char kernel[64];
     char detail[112];  // more words

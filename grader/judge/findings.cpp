@@ -237,6 +237,23 @@ const char* copy_hint(const std::string& why) {
            "last argument says from which side to which.";
 }
 
+/// An access that nothing orders after earlier work of the device.
+Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
+    const std::string kernel = kernel_of(f), work = detail_of(f);
+    const bool by_host = kernel.empty();
+    const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
+    const std::string earlier = f.before.program_counter
+                                    ? fmt::format("kernel {}, launched at line {},", work, f.other_line)
+                                    : fmt::format("{} at line {}", work, f.other_line);
+    const std::string message =
+        fmt::format("{} {} {}, and {} may not be complete: {}.", who_now, verb_of(f.now), element_at(buffers, f),
+                    earlier, by_host ? "the host has not waited for it" : "it is in another stream");
+    return {"unfinished_work", message,
+            by_host ? "Wait before this line: cudaStreamSynchronize(stream), cudaDeviceSynchronize() or an event."
+                    : "Streams run at the same time: record an event after the one (cudaEventRecord), and let the "
+                      "other's stream wait for it (cudaStreamWaitEvent)."};
+}
+
 const char* host_access_hint(const Finding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::variable
                ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
@@ -291,6 +308,8 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 place.starts_with("elements") ? "are" : "is"),
                     "", true};
         }
+        case FindingKind::unfinished:
+            return unfinished(buffers, f);
         case FindingKind::same_value:
             return {"same_value",
                     fmt::format("Several threads write the same value to {}: harmless, as long as it is the same.",
@@ -429,7 +448,7 @@ std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers,
         Discovery discovery = describe(buffers, finding, compilation::source_line(text, line));
         if (discovery.message.empty()) continue;
         discovery.line = line;
-        discovery.other_line = line_of(finding.before);
+        discovery.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
         discovery.text = quote(text, discovery.line);
         discovery.other_text = quote(text, discovery.other_line);
         discovery.count = finding.count;

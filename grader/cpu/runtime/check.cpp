@@ -27,6 +27,7 @@
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/scheduler.h"
+#include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
 
@@ -101,6 +102,7 @@ struct Touch {
     std::uint32_t place;
     bool copies = false;  // part of a whole struct
     bool is_volatile = false;
+    bool stores = false;  // an atomic that does not read
 };
 
 /// Plain writes to one word by two threads: harmless if both write the same, which is known at the next access.
@@ -186,6 +188,14 @@ class Checker final : public Observer {
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
     void look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch);
+    /// The work, if any, that may still be at the same bytes, with the access by which it is known.
+    using Earlier = std::pair<const Work*, const Mark*>;
+    template <class Find>
+    static Earlier find_unfinished(const History& history, unsigned bytes, bool writes, bool atomic, Find work_of);
+    void record_unfinished(Finding finding, const Earlier& earlier);
+    void look_for_unfinished(const Object& object, const History& history, const Mark& mark, const Touch& touch);
+    void look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes);
+    void look_for_unfinished_host(const Object& object, const Touch& touch);
     void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
                      const Touch& touch);
     void settle();
@@ -353,18 +363,34 @@ void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::ui
     }
 }
 
+/// An access by the copy that is the running work.
+void mark_copied(Object& object, std::uintptr_t begin, std::size_t bytes, AccessKind kind) {
+    if (!object.histories) return;
+    Mark mark;
+    mark.block = block_state.epoch;
+    mark.bytes = 0xf;
+    const std::size_t first = begin / word_bytes - object.begin / word_bytes;
+    for (std::size_t word = first; word < std::min(first + (bytes + 3) / word_bytes, object.word_count); ++word)
+        object.histories[word].latest[static_cast<unsigned>(kind)] = mark;
+}
+
 bool Checker::memory_written(void* begin, std::size_t bytes) {
     add_variables();
     Object* object = find(device_, recent_device_, number(begin));
     if (!object || !object->has_words()) return true;
     if (number(begin) == object->begin && bytes == object->bytes) object->holds_data = true;
+    look_for_unfinished_copies(*object, number(begin), bytes, true);
     mark_bytes(*object, number(begin), bytes, &Bytes::written);
+    mark_copied(*object, number(begin), bytes, AccessKind::plain_write);
     return !object->is_input;
 }
 
 void Checker::memory_read(const void* begin, std::size_t bytes) {
     Object* object = find(device_, recent_device_, number(begin));
-    if (object && object->has_words()) mark_bytes(*object, number(begin), bytes, &Bytes::read);
+    if (!object || !object->has_words()) return;
+    look_for_unfinished_copies(*object, number(begin), bytes, false);
+    mark_bytes(*object, number(begin), bytes, &Bytes::read);
+    mark_copied(*object, number(begin), bytes, AccessKind::plain_read);
 }
 
 void Checker::count_bytes(warplab::Observed& observed) const {
@@ -598,8 +624,66 @@ void Checker::report_reads_beside_atomics() {
     reads_beside_atomics_.clear();
 }
 
+template <class Find>
+Checker::Earlier Checker::find_unfinished(const History& history, unsigned bytes, bool writes, bool atomic,
+                                          Find work_of) {
+    for (const AccessKind kind : {AccessKind::plain_write, AccessKind::atomic, AccessKind::plain_read}) {
+        if (kind == AccessKind::atomic ? atomic : kind == AccessKind::plain_read && !writes) continue;
+        const Mark& latest = history.latest[static_cast<unsigned>(kind)];
+        if (!latest.block || !(latest.bytes & bytes)) continue;
+        if (const Work* work = work_of(latest.block)) return {work, &latest};
+    }
+    return {};
+}
+
+void Checker::record_unfinished(Finding finding, const Earlier& earlier) {
+    const auto& [work, mark] = earlier;
+    finding.before.program_counter = mark->place;
+    finding.before.atomic = mark->atomic;
+    finding.other_line = work->line;
+    copy_name(finding.detail, sizeof finding.detail, work->name.c_str());
+    record_finding(finding);
+}
+
+/// In a kernel: of works in other streams.
+void Checker::look_for_unfinished(const Object& object, const History& history, const Mark& mark, const Touch& touch) {
+    const std::uint32_t first_block = histories_.order.first_block();
+    const Earlier earlier = find_unfinished(
+        history, mark.bytes, touch.writes, touch.atomic,
+        [&](std::uint32_t epoch) -> const Work* { return epoch < first_block ? timeline.unordered(epoch) : nullptr; });
+    if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
+}
+
+/// By a copy or a fill, at most one finding.
+void Checker::look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes) {
+    if (!timeline.runs_beside() || !object.histories) return;
+    const Work& running = timeline.running();
+    const std::size_t first = begin / word_bytes - object.begin / word_bytes;
+    for (std::size_t word = first; word < std::min(first + (bytes + 3) / word_bytes, object.word_count); ++word) {
+        const Earlier earlier =
+            find_unfinished(object.histories[word], 0xf, writes, false, [&](std::uint32_t epoch) -> const Work* {
+                return epoch < running.first_epoch ? timeline.unordered(epoch) : nullptr;
+            });
+        if (!earlier.first) continue;
+        Finding finding = describe(FindingKind::unfinished, &object, {begin, 1, writes, false, 0});
+        finding.offset = static_cast<std::int64_t>((word - first) * word_bytes + begin - object.begin);
+        finding.line = running.line;
+        copy_name(finding.kernel, sizeof finding.kernel, running.name.c_str());
+        return record_unfinished(finding, earlier);
+    }
+}
+
+void Checker::look_for_unfinished_host(const Object& object, const Touch& touch) {
+    if (!timeline.host_is_ahead() || !object.histories) return;
+    const std::size_t word = touch.address / word_bytes - object.begin / word_bytes;
+    const Earlier earlier = find_unfinished(object.histories[word], 0xf, touch.writes, false,
+                                            [](std::uint32_t epoch) { return timeline.unfinished(epoch); });
+    if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
+}
+
 void Checker::look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch) {
     const bool shared = object.is_shared();
+    if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind, bool both_write) {
         if (const Mark* earlier = histories_.unordered(history, kind, mark, shared, both_write))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
@@ -655,12 +739,13 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
         known.written = 0;
     }
     if (touch.writes) known.written |= bytes;
-    if (touch.atomic || !touch.writes) known.read |= bytes;
+    if (!touch.stores && (touch.atomic || !touch.writes)) known.read |= bytes;
     if (!object.histories) return;
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, object.histories[index], mark, touch);
     const bool strong = touch.atomic || (touch.is_volatile && !object.is_shared());
-    if (strong) histories_.order.strong_access(touch.address / word_bytes, touch.atomic || !touch.writes, touch.writes);
+    const bool reads = !touch.stores && (touch.atomic || !touch.writes);
+    if (strong) histories_.order.strong_access(touch.address / word_bytes, reads, touch.writes);
 }
 
 void Checker::access(const Touch& touch) {
@@ -691,7 +776,8 @@ void Checker::access(const Touch& touch) {
         {touch.address - from, touch.place, static_cast<std::uint8_t>(touch.width), touch.writes, touch.atomic, kind});
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
-    if (!touch.copies && (!touch.writes || touch.atomic)) look_for_unwritten(*object, first, bytes, touch);
+    if (!touch.copies && !touch.stores && (!touch.writes || touch.atomic))
+        look_for_unwritten(*object, first, bytes, touch);
     for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
         check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
@@ -792,6 +878,7 @@ void Checker::call_begins() {
 }
 
 void Checker::call_ends() {
+    timeline.synchronise();  // as the runner does on a GPU
     report_failed_launch();
     if (called_) report_leaks();
     called_ = true;
@@ -805,11 +892,12 @@ void Checker::device_reset() {
 /// The student's own host code, which may use what both sides may.
 void Checker::host_access(const Touch& touch) {
     add_variables();
-    const Object* object = find(device_, recent_device_, touch.address);
-    if (!object || object->freed || object->hosts_too) return;
+    Object* const object = find(device_, recent_device_, touch.address);
+    if (!object || object->freed) return;
     if (touch.address < object->begin || touch.address >= object->begin + object->bytes) return;
+    if (object->hosts_too) return look_for_unfinished_host(*object, touch);
     record(FindingKind::device_memory, object, touch);
-    if (touch.writes) memory_written(reinterpret_cast<void*>(touch.address), touch.width);
+    if (touch.writes) mark_bytes(*object, touch.address, touch.width, &Bytes::written);
 }
 
 }  // namespace
@@ -891,7 +979,8 @@ namespace {
 using warplab_cpu::checker;
 
 __attribute__((always_inline)) inline void see(const volatile void* pointer, unsigned width, bool writes, bool atomic,
-                                               void* caller, bool copies = false, bool is_volatile = false) {
+                                               void* caller, bool copies = false, bool is_volatile = false,
+                                               bool stores = false) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (!the_checker) {
@@ -906,7 +995,7 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
     if (quick.built_ins.has(address) || address - number(&block_state) < sizeof(Block)) return;
     if (quick.learns_built_ins) return quick.built_ins.add(address, width);
     if (!is_shared(reinterpret_cast<void*>(address)) && scheduler_memory.has(address)) return;
-    checker().access({address, width, writes, atomic, caller_place(caller), copies, is_volatile});
+    checker().access({address, width, writes, atomic, caller_place(caller), copies, is_volatile, stores});
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
@@ -976,7 +1065,7 @@ void see_exchange(const volatile void* place, unsigned width, void* caller) {
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
     }                                                                        \
     void __tsan_atomic##bits##_store(volatile type* p, type value, int) {    \
-        see(p, bits / 8, true, true, WARPLAB_HERE);                          \
+        see(p, bits / 8, true, true, WARPLAB_HERE, false, false, true);      \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                        \
     }                                                                        \
     type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) { \

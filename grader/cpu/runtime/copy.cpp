@@ -9,6 +9,7 @@
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
 namespace {
@@ -21,6 +22,30 @@ cudaError_t refuse(const char* function, int line, const std::string& why, Findi
     note_detail("line " + std::to_string(line) + ": " + function + ": " + why);
     return set_error(error);
 }
+
+/// A copy or a fill as the sanitizer's timeline has it.
+class Recorded {
+  public:
+    Recorded(const char* function, int line, cudaStream_t stream, bool host_waits) : host_waits_(host_waits) {
+        if (observer) timeline.begin_work(stream, line, function);
+        if (observer && ++block_state.epoch == 0) ++block_state.epoch;
+    }
+    ~Recorded() {
+        if (observer) timeline.end_work(host_waits_);
+    }
+    Recorded(const Recorded&) = delete;
+    Recorded& operator=(const Recorded&) = delete;
+    void let_host_wait() { host_waits_ = true; }
+
+  private:
+    bool host_waits_;
+};
+
+/// Where a call's work goes.
+struct Queue {
+    cudaStream_t stream = nullptr;
+    bool host_waits = true;
+};
 
 struct Ends {
     Place to, from;
@@ -102,8 +127,9 @@ cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left,
 }
 
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                 size_t height, cudaMemcpyKind kind, int line) {
+                 size_t height, cudaMemcpyKind kind, int line, Queue queue = {}) {
     if (width == 0 || height == 0) return cudaSuccess;
+    Recorded recorded(function, line, queue.stream, queue.host_waits);
     note_written(function, line, to, to_pitch, width, height);
     if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
         return refuse(function, line, "the destination " + why, FindingKind::copy_direction);
@@ -121,6 +147,7 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
                       too_small(ends.to.fits ? "the source" : "the destination",
                                 ends.to.fits ? ends.from.bytes : ends.to.bytes, ends.to.fits ? from_bytes : to_bytes),
                       FindingKind::copy_size);
+    if (ends.to.side == Side::unknown) recorded.let_host_wait();  // for what is not pinned
     stay_in_buffer(function, "the destination", to, to_bytes, "copied", line);
     stay_in_buffer(function, "the source", from, from_bytes, "copied", line);
     note_read(from, from_pitch, width, height);
@@ -136,8 +163,10 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     return cudaSuccess;
 }
 
-cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, int line) {
+cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, int line,
+                 cudaStream_t stream = nullptr) {
     if (width == 0 || height == 0) return cudaSuccess;
+    const Recorded recorded(function, line, stream, false);
     const size_t bytes = (height - 1) * pitch + width;
     const Place place = place_of(to, bytes);
     note_written(function, line, to, pitch, width, height);
@@ -159,6 +188,7 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                            cudaMemcpyKind kind, int line) {
     char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
+    const Recorded recorded("cudaMemcpyToSymbol", line, nullptr, true);
     note_written("cudaMemcpyToSymbol", line, to, bytes, bytes, 1);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
@@ -184,6 +214,7 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
 
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              cudaMemcpyKind kind, int line) {
+    const Recorded recorded("cudaMemcpyFromSymbol", line, nullptr, true);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
                       FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
@@ -222,26 +253,28 @@ using namespace warplab_cpu;
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Line line) {
     return copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, line);
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t, Line line) {
-    return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                            Line line) {
+    return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line, {stream, false});
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, Line line) {
     return copy("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, line);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t, Line line) {
-    return copy("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, line);
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream, Line line) {
+    return copy("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, line, {stream, false});
 }
 cudaError_t cudaMemset(void* to, int value, size_t bytes, Line line) {
     return fill("cudaMemset", to, bytes, value, bytes, 1, line);
 }
-cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t, Line line) {
-    return fill("cudaMemsetAsync", to, bytes, value, bytes, 1, line);
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream, Line line) {
+    return fill("cudaMemsetAsync", to, bytes, value, bytes, 1, line, stream);
 }
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, Line line) {
     return fill("cudaMemset2D", to, pitch, value, width, height, line);
 }
-cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t, Line line) {
-    return fill("cudaMemset2DAsync", to, pitch, value, width, height, line);
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
+                              Line line) {
+    return fill("cudaMemset2DAsync", to, pitch, value, width, height, line, stream);
 }

@@ -11,6 +11,7 @@
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/timeline.h"
 
 struct CUevent_st {
     timespec recorded;
@@ -19,6 +20,9 @@ struct CUevent_st {
 struct CUstream_st {
     unsigned flags;
 };
+
+using warplab_cpu::observer;
+using warplab_cpu::timeline;
 
 namespace {
 
@@ -93,9 +97,13 @@ cudaError_t cudaGetDevice(int* device) {
 }
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : set_error(cudaErrorInvalidDevice); }
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() {
+    if (observer) timeline.synchronise();
+    return cudaSuccess;
+}
 cudaError_t cudaDeviceReset() {
-    if (warplab_cpu::observer) warplab_cpu::observer->device_reset();
+    cudaDeviceSynchronize();
+    if (observer) observer->device_reset();
     std::memcpy(limits, default_limits, sizeof(limits));
     last_error = cudaSuccess;
     return cudaSuccess;
@@ -214,19 +222,33 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
     return id ? cudaGetDevice(device) : set_error(cudaErrorInvalidValue);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned) {
-    return event ? cudaSuccess : set_error(cudaErrorInvalidResourceHandle);
-}
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
-    if (!callback || flags != 0) return set_error(cudaErrorInvalidValue);
-    callback(stream, cudaSuccess, data);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    if (observer) timeline.synchronise(stream);
     return cudaSuccess;
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    if (observer) timeline.wait(stream, event);
+    return cudaSuccess;
+}
+/// A host function in a stream's order.
+template <class Function>
+static void run_in(cudaStream_t stream, Function function) {
+    if (observer)
+        timeline.run_in(stream, function);
+    else
+        function();
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
+    if (!callback || flags != 0) return set_error(cudaErrorInvalidValue);
+    run_in(stream, [&] { callback(stream, cudaSuccess, data); });
+    return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
     if (!function) return set_error(cudaErrorInvalidValue);
-    function(data);
+    run_in(stream, [&] { function(data); });
     return cudaSuccess;
 }
 
@@ -237,14 +259,17 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     *event = new CUevent_st{{}, false, !(flags & cudaEventDisableTiming)};
     return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    if (observer) timeline.record(event, stream);
     clock_gettime(CLOCK_MONOTONIC, &event->recorded);
     event->is_recorded = true;
     return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-    return event ? cudaSuccess : set_error(cudaErrorInvalidResourceHandle);
+    if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    if (observer) timeline.synchronise(static_cast<const void*>(event));
+    return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {

@@ -29,6 +29,8 @@ const char* name_of(FindingKind kind) {
             return "atomic_race";
         case FindingKind::divergent_barrier:
             return "divergent_barrier";
+        case FindingKind::unfinished:
+            return "unfinished";
         case FindingKind::returned_before_barrier:
             return "returned_before_barrier";
         case FindingKind::misaligned:
@@ -65,9 +67,11 @@ const char* name_of(FindingKind kind) {
 
 /// Without a judge: a line, at once, for the program may crash.
 void print(const Finding& f) {
-    std::fprintf(stderr, "warplab-finding: %s pc=0x%" PRIx64 " other=0x%" PRIx64 " line=%d object=%s kernel=%s %s\n",
+    std::fprintf(stderr,
+                 "warplab-finding: %s pc=0x%" PRIx64 " other=0x%" PRIx64
+                 " line=%d other_line=%d object=%s kernel=%s %s\n",
                  name_of(static_cast<FindingKind>(f.kind)), f.now.program_counter, f.before.program_counter, f.line,
-                 f.object, f.kernel, f.detail);
+                 f.other_line, f.object, f.kernel, f.detail);
 }
 
 void (*listener)(const Finding&);
@@ -76,11 +80,12 @@ std::uint32_t recorded = 0;  // not the page's count, which the submission can w
 }  // namespace
 
 void record_finding(const Finding& finding, std::uint64_t times) {
-    using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::int32_t>;
+    using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::int32_t, std::int32_t>;
     static auto& seen = *new std::map<Key, std::uint32_t>;
     warplab::StatusPage& page = writable_page();
     const auto [place, is_new] = seen.try_emplace(
-        {finding.kind, finding.now.program_counter, finding.before.program_counter, finding.line}, recorded);
+        {finding.kind, finding.now.program_counter, finding.before.program_counter, finding.line, finding.other_line},
+        recorded);
     if (!is_new) {
         if (place->second < warplab::most_findings) page.findings[place->second].count += times;
         return;

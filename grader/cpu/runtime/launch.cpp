@@ -15,6 +15,7 @@
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/scheduler.h"
+#include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
 namespace {
@@ -123,8 +124,14 @@ void add_to_digest(const Grid& grid) {
 
 }  // namespace
 
-Launch::Launch(const char* kernel_, int line_, dim3 grid_, dim3 block_, size_t shared_bytes_, cudaStream_t)
-    : kernel(kernel_), line(line_), grid(grid_), block(block_), shared_bytes(shared_bytes_), outer(pending) {
+Launch::Launch(const char* kernel_, int line_, dim3 grid_, dim3 block_, size_t shared_bytes_, cudaStream_t stream_)
+    : kernel(kernel_),
+      line(line_),
+      grid(grid_),
+      block(block_),
+      shared_bytes(shared_bytes_),
+      stream(stream_),
+      outer(pending) {
     if (in_kernel())
         end_with_fault(warplab::Fault::aborted, "line " + std::to_string(line) + ": kernel " + kernel +
                                                     " is launched from a kernel, which this backend cannot do");
@@ -170,9 +177,15 @@ void run_pending(const char* kernel, Grid& grid) {
     add_to_digest(grid);
     restore_handlers();
     show_to_kernels();
-    if (observer) observer->grid_begins(grid);
+    if (observer) {
+        timeline.begin_work(launch.stream, grid.line, grid.kernel);
+        observer->grid_begins(grid);
+    }
     run_grid(grid);
-    if (observer) observer->grid_ends();
+    if (observer) {
+        observer->grid_ends();
+        timeline.end_work(false);
+    }
     note_return();
     hide_from_host();
     pending = &launch;

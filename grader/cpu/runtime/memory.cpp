@@ -14,6 +14,7 @@
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
 namespace {
@@ -354,11 +355,17 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
     *pitch = round_up(width, 512);
     return cudaMalloc(pointer, *pitch * height, line);
 }
-cudaError_t cudaFree(void* pointer) { return release(pointer, false, "cudaFree", __builtin_return_address(0)); }
+cudaError_t cudaFree(void* pointer) {
+    if (observer) timeline.synchronise();  // as GPUs do
+    return release(pointer, false, "cudaFree", __builtin_return_address(0));
+}
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
     return release(pointer, false, "cudaFreeAsync", __builtin_return_address(0));
 }
-cudaError_t cudaFreeHost(void* pointer) { return release(pointer, true, "cudaFreeHost", __builtin_return_address(0)); }
+cudaError_t cudaFreeHost(void* pointer) {
+    if (observer) timeline.synchronise();
+    return release(pointer, true, "cudaFreeHost", __builtin_return_address(0));
+}
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
     if (!pointer || bytes == 0) return set_error(cudaErrorInvalidValue);

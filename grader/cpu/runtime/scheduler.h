@@ -14,7 +14,6 @@ bool runs_backward();
 /// Runs every block; returns when all are done. One grid at a time.
 void run_grid(const Grid& grid);
 
-
 /// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.
 struct SchedulerMemory {
     std::uintptr_t stacks = 0, stack_bytes = 0, state = 0, state_bytes = 0;

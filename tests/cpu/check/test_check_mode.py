@@ -30,7 +30,7 @@ LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
 ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the one before it, and here blocks run one by one
 
 MARK = re.compile(r"//! (\w+)$")
-FINDING = re.compile(r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+)(?: line=(\d+))?", re.MULTILINE)
+FINDING = re.compile(r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+) line=(\d+) other_line=(\d+)", re.MULTILINE)
 GUARD = re.compile(r"^warplab-guard: pc=0x([0-9a-f]+)", re.MULTILINE)
 FRAME = re.compile(r"\.cu:(\d+)")
 
@@ -127,8 +127,9 @@ def students_line(program: Path, address: str) -> int:
 
 def found(program: Path, stderr: str) -> set[tuple[str, int]]:
     findings = set()
-    for kind, pc, other, line in FINDING.findall(stderr):
-        lines = {int(line or 0)} | {students_line(program, address) for address in (pc, other) if int(address, 16)}
+    for kind, pc, other, line, other_line in FINDING.findall(stderr):
+        lines = {students_line(program, address) for address in (pc, other) if int(address, 16)} | {int(line)}
+        lines |= {int(other_line)} if not int(other, 16) else set()
         findings |= {(kind, number) for number in lines - {0}} or {(kind, 0)}
     guards = {students_line(program, address) for address in GUARD.findall(stderr)}
     findings = {("note" if kind == "atomic_race" and line in guards else kind, line) for kind, line in findings}

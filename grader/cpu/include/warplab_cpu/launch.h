@@ -22,6 +22,7 @@ struct Grid {
     void (*enter_block)(const Grid&, uint3 block);        // sets the built-in variables that all its threads share
     bool backward;
     bool cooperative;
+    cudaStream_t stream;
 };
 
 /// <<<grid, block, shared, stream>>>: pending until the kernel called in the same full expression takes it.
@@ -36,6 +37,7 @@ class Launch {
     const int line;
     const dim3 grid, block;
     const size_t shared_bytes;
+    const cudaStream_t stream;
     Launch* const outer;
     bool used = false;
     bool cooperative = false;

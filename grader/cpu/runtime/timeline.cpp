@@ -1,0 +1,81 @@
+#include "grader/cpu/runtime/timeline.h"
+
+#include <algorithm>
+
+#include "grader/cpu/include/warplab_cpu/api.h"
+
+namespace warplab_cpu {
+
+Timeline timeline;
+
+namespace {
+
+/// Whether a stream and the default stream wait for each other.
+bool is_blocking(cudaStream_t stream) {
+    unsigned flags = 0;
+    return cudaStreamGetFlags(stream, &flags) == cudaSuccess && !(flags & cudaStreamNonBlocking);
+}
+
+}  // namespace
+
+cudaStream_t Timeline::normal(cudaStream_t stream) { return stream == cudaStreamLegacy ? nullptr : stream; }
+
+void Timeline::raise(Clock& clock, const Clock& other) {
+    for (const auto& [stream, number] : other) clock[stream] = std::max(clock[stream], number);
+}
+
+/// All that is complete when a stream's work so far is. The default stream takes turns with blocking ones.
+Timeline::Clock Timeline::reached(cudaStream_t stream) {
+    stream = normal(stream);
+    Clock clock = next_[stream];
+    clock[stream] = last_[stream];
+    for (const auto& [other, number] : last_) {
+        const bool takes_turns = other != stream && (!stream || !other) && is_blocking(stream ? stream : other);
+        if (!takes_turns) continue;
+        raise(clock, next_[other]);
+        clock[other] = std::max(clock[other], number);
+    }
+    return clock;
+}
+
+void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name) {
+    running_ = reached(stream);
+    raise(running_, host_);
+    stream = normal(stream);
+    next_[stream] = running_;
+    works_.push_back({block_state.epoch + 1, block_state.epoch + 1, stream, ++last_[stream], line, name});
+    beside_ = std::any_of(works_.begin(), works_.end() - 1, [&](const Work& work) {
+        const auto known = running_.find(work.stream);
+        return known == running_.end() || known->second < work.number;
+    });
+}
+
+void Timeline::end_work(bool host_waits) {
+    Work& work = works_.back();
+    work.last_epoch = block_state.epoch;
+    beside_ = false;
+    if (host_waits) {
+        raise(running_, {{work.stream, work.number}});
+        host_waits_for(running_);
+    }
+}
+
+void Timeline::synchronise() {
+    for (const auto& [stream, number] : last_) host_[stream] = number;
+    works_.clear();
+}
+
+void Timeline::host_waits_for(const Clock& clock) {
+    raise(host_, clock);
+    while (!works_.empty() && works_.front().number <= host_[works_.front().stream]) works_.pop_front();
+}
+
+const Work* Timeline::after(std::uint32_t epoch, const Clock& clock) const {
+    const auto found = std::lower_bound(works_.begin(), works_.end(), epoch,
+                                        [](const Work& work, std::uint32_t at) { return work.last_epoch < at; });
+    if (found == works_.end() || epoch < found->first_epoch) return nullptr;
+    const auto known = clock.find(found->stream);
+    return known != clock.end() && found->number <= known->second ? nullptr : &*found;
+}
+
+}  // namespace warplab_cpu
