@@ -684,13 +684,13 @@ void Checker::look_for_unfinished_host(const Object& object, const Touch& touch)
 void Checker::look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch) {
     const bool shared = object.is_shared();
     if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
-    const auto look = [&](AccessKind kind, bool both_write) {
-        if (const Mark* earlier = histories_.unordered(history, kind, mark, shared, both_write))
+    const auto look = [&](AccessKind kind) {
+        if (const Mark* earlier = histories_.unordered(history, mark, {kind, shared, touch.writes}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
-    look(AccessKind::plain_write, touch.writes);
-    if (!touch.atomic) look(AccessKind::atomic, touch.writes);
-    if (touch.writes) look(AccessKind::plain_read, false);
+    look(AccessKind::plain_write);
+    if (!touch.atomic) look(AccessKind::atomic);
+    if (touch.writes) look(AccessKind::plain_read);
     if (touch.atomic && shared)
         if (const Mark* read = histories_.own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
     const AccessKind kind = touch.atomic   ? AccessKind::atomic
@@ -743,9 +743,9 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
     if (!object.histories) return;
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, object.histories[index], mark, touch);
-    const bool strong = touch.atomic || (touch.is_volatile && !object.is_shared());
     const bool reads = !touch.stores && (touch.atomic || !touch.writes);
-    if (strong) histories_.order.strong_access(touch.address / word_bytes, reads, touch.writes);
+    if (touch.atomic || touch.is_volatile)
+        histories_.order.strong_access(touch.address / word_bytes, reads, touch.writes);
 }
 
 void Checker::access(const Touch& touch) {
@@ -1087,8 +1087,8 @@ void __tsan_init() {
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void** p, void*) { see(p, sizeof *p, true, false, WARPLAB_HERE); }
+void __tsan_vptr_read(void** p) { see(p, sizeof *p, false, false, WARPLAB_HERE); }
 WARPLAB_HOOKS(1)
 WARPLAB_HOOKS(2)
 WARPLAB_HOOKS(4)

@@ -1,7 +1,9 @@
 #include "grader/cpu/runtime/happens_before.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <tuple>
 
 namespace warplab_cpu {
 namespace {
@@ -19,10 +21,22 @@ std::uint32_t end_step(std::uint32_t& step) {
 bool Known::covers(const Mark& mark) const {
     if (mark.block != block_) return false;
     if (mark.generation < generation_) return true;
-    const auto found = std::lower_bound(threads_.begin(), threads_.end(), mark.thread,
-                                        [](const Progress& one, std::uint32_t thread) { return one.thread < thread; });
-    if (found == threads_.end() || found->thread != mark.thread) return false;
-    return mark.generation < found->generation || (mark.generation == found->generation && mark.step < found->step);
+    const Progress* const known = progress_of(mark.thread);
+    if (!known) return false;
+    return mark.generation < known->generation || (mark.generation == known->generation && mark.step < known->step);
+}
+
+bool Known::reaches(const Mark& mark) const {
+    if (covers(mark)) return true;
+    if (mark.block != block_) return false;
+    const Progress* const known = progress_of(mark.thread);
+    return known && mark.generation == known->generation && mark.step == known->step;
+}
+
+const Known::Progress* Known::progress_of(std::uint32_t thread) const {
+    const auto found = std::lower_bound(threads_.begin(), threads_.end(), thread,
+                                        [](const Progress& one, std::uint32_t at) { return one.thread < at; });
+    return found == threads_.end() || found->thread != thread ? nullptr : &*found;
 }
 
 void Known::begin(std::uint32_t block, std::uint32_t generation) {
@@ -48,7 +62,21 @@ void Known::merge(const Known& other) {
         return;
     }
     generation_ = std::max(generation_, other.generation_);
-    for (const Progress& one : other.threads_) add(one);
+    if (other.threads_.size() <= 1) {
+        for (const Progress& one : other.threads_) add(one);
+        return;
+    }
+    const auto later_first = [](const Progress& a, const Progress& b) {
+        return std::tie(a.thread, b.generation, b.step) < std::tie(b.thread, a.generation, a.step);
+    };
+    std::vector<Progress> both;
+    both.reserve(threads_.size() + other.threads_.size());
+    std::merge(threads_.begin(), threads_.end(), other.threads_.begin(), other.threads_.end(), std::back_inserter(both),
+               later_first);
+    both.erase(std::unique(both.begin(), both.end(),
+                           [](const Progress& a, const Progress& b) { return a.thread == b.thread; }),
+               both.end());
+    threads_ = std::move(both);
 }
 
 template <class Predicate>
@@ -101,7 +129,7 @@ HappensBefore::Thread& HappensBefore::begin_thread(Thread& one) {
     one.generation = generation_;
     one.step = 0;
     one.lanes.fill(0);
-    one.has_fence = false;
+    one.has_fence = one.has_fence_for_device = false;
     for (Known* known : {&one.acquired, &one.observed, &one.fenced, &one.fenced_for_device}) known->clear();
     return one;
 }
@@ -129,8 +157,10 @@ bool HappensBefore::block_ordered(const Mark& earlier) {
     return any_observed(earlier.block, [&](const Known& known) { return known.covers(earlier); });
 }
 
-bool HappensBefore::has_observed(std::uint32_t block) {
-    return any_observed(block, [](const Known&) { return true; });
+bool HappensBefore::observed_fence_of(const Mark& earlier) {
+    if (earlier.block != block_state.epoch) return any_observed(earlier.block, [](const Known&) { return true; });
+    const Thread& here = running();
+    return here.observed.reaches(earlier) || here.acquired.reaches(earlier);
 }
 
 bool HappensBefore::unpublished(const Mark& mark) const {
@@ -159,10 +189,11 @@ void HappensBefore::fence(bool of_device) {
     here.observed.clear();
     here.lanes[linear % lanes_per_warp] = end_step(here.step);
     here.fenced = known_to(linear);
+    here.has_fence = true;
     if (!of_device) return;
     here.fenced_for_device = here.fenced;
-    if (!here.has_fence) fencing_.push_back(linear);
-    here.has_fence = true;
+    if (!here.has_fence_for_device) fencing_.push_back(linear);
+    here.has_fence_for_device = true;
 }
 
 void HappensBefore::sync_lanes(unsigned lanes) {
@@ -244,7 +275,7 @@ void HappensBefore::publish(Word& word) {
 }
 
 void HappensBefore::publish_observed(Published& published) {
-    constexpr std::size_t most = 8;  // more are many locks, where each protects its own
+    constexpr std::size_t most = 256;  // more are many locks, where each protects its own
     if (observed_.size() > most) return;
     for (const auto& [other, reads] : observed_) {
         auto& before = published.before;

@@ -20,7 +20,8 @@ struct Mark {
 
     std::uint32_t block = 0;  // Block::epoch; 0: no access
     std::uint32_t generation = 0;
-    std::uint32_t place : 28 = 0;  // program counter, relative to the executable
+    std::uint32_t place : 27 = 0;  // program counter, relative to the executable
+    std::uint32_t fenced : 1 = 0;  // the thread had a fence before, in this generation
     std::uint32_t bytes : 4 = 0;   // a bit for each byte of the word
     std::uint32_t step : 20 = 0;
     std::uint32_t thread : 10 = 0;
@@ -40,6 +41,8 @@ class Known {
     bool empty() const { return block_ == 0; }
     bool is_of(std::uint32_t block) const { return block_ == block; }
     bool covers(const Mark& mark) const;
+    /// Whether all is covered that the thread did before its last fence before the access.
+    bool reaches(const Mark& mark) const;
     /// Starts with all accesses before a generation.
     void begin(std::uint32_t block, std::uint32_t generation);
     void add(const Progress& progress);
@@ -50,6 +53,8 @@ class Known {
     }
 
   private:
+    const Progress* progress_of(std::uint32_t thread) const;
+
     std::uint32_t block_ = 0, generation_ = 0;
     std::vector<Progress> threads_;  // by thread
 };
@@ -69,7 +74,9 @@ class HappensBefore {
         mark.generation = block_state.generation;
         mark.place = place;
         mark.bytes = bytes;
-        mark.step = thread(linear).step;
+        const Thread& here = thread(linear);
+        mark.step = here.step;
+        mark.fenced = here.has_fence;
         mark.thread = linear;
         mark.atomic = atomic;
         mark.is_volatile = is_volatile;
@@ -80,8 +87,9 @@ class HappensBefore {
         if (earlier.block == block_state.epoch) return knows(linear_thread(), earlier);
         return earlier.block < first_block_ || (any_fence_ && block_ordered(earlier));
     }
-    /// Whether the running thread has read what a fence and a write of that block published.
-    bool has_observed(std::uint32_t block);
+    /// Whether the running thread has read what the thread of an earlier access published at its last fence before it:
+    /// that of a flag or a counter comes after the fence.
+    bool observed_fence_of(const Mark& earlier);
     /// Whether no other block can know of an access by anything that its block has published so far.
     bool unpublished(const Mark& mark) const;
 
@@ -107,7 +115,7 @@ class HappensBefore {
     /// What a thread has seen and done in this generation.
     struct Thread {
         std::uint32_t block = 0, generation = 0, step = 0;
-        bool has_fence = false;                 // for the device
+        bool has_fence = false, has_fence_for_device = false;
         std::array<std::uint32_t, 32> lanes{};  // steps of its warp's lanes that happen before it
         Known acquired;                         // by a fence after a read
         Known observed;                         // by a read, not yet acquired

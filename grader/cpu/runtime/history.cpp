@@ -41,22 +41,25 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     history.more = static_cast<std::uint32_t>(used_);
     more.owner = &history;
     for (Earlier& one : more.kinds) {
-        one.other_block = {};
+        one.other_blocks = {};
         one.peers.clear();
     }
     return more.kinds[static_cast<unsigned>(kind)];
 }
 
-/// A later block accesses the word: one access of this block stays, if possible one that the block has not published.
+/// A later block accesses the word: for each byte one access stays, if possible one that its block has not published.
 void Histories::leave_block(Earlier& earlier, const Mark& latest) {
-    Mark kept = latest;
-    for (const Mark& peer : earlier.peers) {
-        if (order.unpublished(kept)) break;
-        kept = peer;
+    earlier.peers.push_back(latest);
+    for (unsigned byte = 0; byte < earlier.other_blocks.size(); ++byte) {
+        Mark& kept = earlier.other_blocks[byte];
+        if (kept.block >= order.first_block() && order.unpublished(kept)) continue;
+        const auto has_byte = [&](const Mark& mark) { return mark.bytes >> byte & 1; };
+        const auto end = earlier.peers.rend(), last = std::find_if(earlier.peers.rbegin(), end, has_byte);
+        const auto best =
+            std::find_if(last, end, [&](const Mark& mark) { return has_byte(mark) && order.unpublished(mark); });
+        if (last != end) kept = best != end ? *best : *last;
     }
     earlier.peers.clear();
-    const bool known = earlier.other_block.block >= order.first_block();
-    if (!known || !order.unpublished(earlier.other_block)) earlier.other_block = kept;
 }
 
 void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark, bool shared) {
@@ -75,24 +78,36 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
     add_peer((earlier ? *earlier : provide_earlier(history, kind)).peers, latest);
 }
 
-bool Histories::is_unordered(const Mark& earlier, const Mark& mark, bool shared, bool both_write) {
+bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query& query) {
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
-    if (earlier.block == mark.block) return !order.ordered(earlier);
-    if (shared || order.ordered(earlier)) return false;
-    const bool flag = earlier.is_volatile && mark.is_volatile;  // how blocks tell each other
-    return !flag || (both_write && !order.has_observed(earlier.block));
+    if (earlier.block != mark.block && query.shared) return false;
+    return !order.ordered(earlier) && !is_signal(earlier, mark, query);
 }
 
-const Mark* Histories::find_unordered(const History& history, AccessKind kind, const Mark& mark, bool shared,
-                                      bool both_write) {
-    const Mark& latest = history.latest[static_cast<unsigned>(kind)];
-    const auto is_race = [&](const Mark& earlier) { return is_unordered(earlier, mark, shared, both_write); };
+/// Flags, counters and locks: volatile accesses and atomics on one word, by which threads tell each other.
+bool Histories::is_signal(const Mark& earlier, const Mark& mark, const Query& query) {
+    const bool earlier_strong = earlier.atomic || earlier.is_volatile, strong = mark.atomic || mark.is_volatile;
+    if (earlier_strong && order.observed_fence_of(earlier)) return true;
+    if (!earlier_strong || !strong) return false;
+    const bool earlier_writes = query.kind == AccessKind::plain_write, writes = query.writes && !mark.atomic;
+    if (earlier_writes && writes) return false;
+    if (!earlier_writes && !writes) return !earlier.atomic;
+    const bool other_block = earlier.block != mark.block && !earlier.atomic && !mark.atomic;
+    return other_block || (earlier_writes ? earlier.fenced : mark.fenced);
+}
+
+const Mark* Histories::find_unordered(const History& history, const Mark& mark, const Query& query) {
+    const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
+    const auto is_race = [&](const Mark& earlier) { return is_unordered(earlier, mark, query); };
     if (is_race(latest)) return &latest;
-    const Earlier* earlier = earlier_of(history, kind);
+    // An atomic that this thread knows of has read what those before it wrote.
+    if (query.kind == AccessKind::atomic && order.ordered(latest)) return nullptr;
+    const Earlier* earlier = earlier_of(history, query.kind);
     if (!earlier) return nullptr;
     const auto found = std::find_if(earlier->peers.rbegin(), earlier->peers.rend(), is_race);
     if (found != earlier->peers.rend()) return &*found;
-    return is_race(earlier->other_block) ? &earlier->other_block : nullptr;
+    const auto other = std::find_if(earlier->other_blocks.begin(), earlier->other_blocks.end(), is_race);
+    return other != earlier->other_blocks.end() ? &*other : nullptr;
 }
 
 const Mark* Histories::own(const History& history, AccessKind kind, const Mark& mark) {

@@ -42,14 +42,19 @@ class Histories {
         latest = mark;
     }
 
-    /// The last access of this grid and kind, if any, that nothing orders before `mark`. Shared memory is another
-    /// block's once that block begins. Volatile accesses of two blocks are a flag, unless both only write.
-    const Mark* unordered(const History& history, AccessKind kind, const Mark& mark, bool shared, bool both_write) {
-        const Mark& latest = history.latest[static_cast<unsigned>(kind)];
+    /// Which accesses one is compared with, and what it is itself.
+    struct Query {
+        AccessKind kind;
+        bool shared;  // shared memory is another block's once that block begins
+        bool writes;
+    };
+    /// The last access of this grid and the query's kind, if any, that nothing orders before `mark`.
+    const Mark* unordered(const History& history, const Mark& mark, const Query& query) {
+        const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
         if (latest.block < order.first_block()) return nullptr;
         const bool own = latest.block == mark.block && latest.thread == mark.thread;
         if (own && history.more == 0) return nullptr;
-        return find_unordered(history, kind, mark, shared, both_write);
+        return find_unordered(history, mark, query);
     }
 
     /// The running thread's last access of a kind since the last barrier.
@@ -57,8 +62,8 @@ class Histories {
 
   private:
     struct Earlier {
-        Mark other_block;         // of a block before that of the latest access
-        std::vector<Mark> peers;  // of the latest one's block: not ordered before it, or of other bytes
+        std::array<Mark, 4> other_blocks;  // for each byte, one of a block before that of the latest access
+        std::vector<Mark> peers;           // of the latest one's block: not ordered before it, or of other bytes
     };
     struct More {
         const History* owner = nullptr;
@@ -66,8 +71,9 @@ class Histories {
     };
 
     void add_to_more(History& history, AccessKind kind, const Mark& mark, bool shared);
-    const Mark* find_unordered(const History& history, AccessKind kind, const Mark& mark, bool shared, bool both_write);
-    bool is_unordered(const Mark& earlier, const Mark& mark, bool shared, bool both_write);
+    const Mark* find_unordered(const History& history, const Mark& mark, const Query& query);
+    bool is_unordered(const Mark& earlier, const Mark& mark, const Query& query);
+    bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
     void leave_block(Earlier& earlier, const Mark& latest);
     Earlier* earlier_of(const History& history, AccessKind kind);
     Earlier& provide_earlier(History& history, AccessKind kind);
