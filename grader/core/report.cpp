@@ -274,7 +274,7 @@ constexpr std::size_t most_items<Check> = 400;
 void require_at_most(const JsonNode& node, std::size_t found, std::size_t most, const char* units) {
     if (found > most)
         node.fail(
-            fmt::format("{} {}, and at most {} are read; no program of the kit writes that much", found, units, most));
+            fmt::format("{} {} exceed the limit of {}; no program of the kit writes that much", found, units, most));
 }
 
 void require_between(const JsonNode& node, double value, double least, double most) {

@@ -575,11 +575,11 @@ def many_points(report: dict[str, Any], count: int) -> None:
 @pytest.mark.parametrize(
     ("change", "most", "says"),
     [
-        (many_stages, 120, "/stages: 121 items, and at most 120 are read."),
-        (many_checks, 400, "/stages/0/checks: 401 items, and at most 400 are read."),
-        (long_title, 1_000_000, "/stages/0/title: 1,000,001 characters, and at most 1,000,000 are read."),
-        (many_notes, 10_000, "/stages/0/notes: 10,001 items, and at most 10,000 are read."),
-        (many_points, 1000, "the stages have 10,001 points together, and at most 10,000 are read."),
+        (many_stages, 120, "/stages: 121 items exceed the limit of 120."),
+        (many_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
+        (long_title, 1_000_000, "/stages/0/title: 1,000,001 characters exceed the limit of 1,000,000."),
+        (many_notes, 10_000, "/stages/0/notes: 10,001 items exceed the limit of 10,000."),
+        (many_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
     ],
 )
 def test_more_than_the_judge_writes_is_refused_by_its_bound(tmp_path, change, most, says):

@@ -221,7 +221,7 @@ def test_table_and_files_agree() -> None:
 
 def test_sandbox_md_lists_what_deceives_the_sanitizer_and_nothing_else() -> None:
     text = (ROOT / "grader/judge/SANDBOX.md").read_text()
-    section = text.split("## What deceives the sanitizer\n")[1].split("\n## ")[0]
+    section = text.split("## Deceiving the sanitizer\n")[1].split("\n## ")[0]
     listed = dict(re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S))
     assert listed == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
     assert len(listed) == section.count("\n- **")
