@@ -84,7 +84,7 @@ def test_a_file_name_writes_no_other_number(folder: Path, name: str) -> None:
     found, _ = find(folder, ROSTER.replace("email", "canvas id").replace("ada@x.org", "12"))
     assert entries(found)["al1"] == ["lovelaceada_12_900_lab.zip"]
     (other,) = [one for key, one in found.items() if key != "al1"]
-    assert "Its name fits several students" in other.notes[0] and is_for_instructor(other.notes[0])
+    assert "Its name matches several students" in other.notes[0] and is_for_instructor(other.notes[0])
 
 
 @pytest.mark.parametrize("name", ["Zo\u00eb", "Zo\u00eb.zip", "lab-Zo\u00eb-2026-11-20-101010.tar.gz"])

@@ -165,7 +165,7 @@ def test_a_member_that_is_not_read_is_left_out_of_its_hand_in_alone(course: Cour
     course.handed_in = course.handed_in.with_name("all.zip")
     course.handed_in.write_bytes(packed.getvalue())
     said = course.grade()
-    assert "Left out: all.zip: not everything was unpacked; it is packed in a way that is not read" in said.stderr
+    assert "Left out: all.zip: not everything was unpacked; its compression method is not supported" in said.stderr
     assert course.statuses() == {"66": "nothing_to_grade", "12": "graded"}
 
 
