@@ -69,7 +69,7 @@ TEST_F(Import, TakesATimeOfTheCalendarThatHasBeen) {
          {"", "2026-13-45T99:99:99Z", "2026-02-30T00:00:00Z", "2026-11-20T24:00:00Z", " 026-11-20T10:00:00Z",
           "2026-11-20T10:00:00z", "2026-11-20 10:00:00Z", "2026-11-20T10:00:00+", "2026-11-20T10:00:00Z\n"}) {
         report.time = time;
-        EXPECT_EQ(why_refused(report), fmt::format("back.json is not taken: its time, \"{}\", is not one such as "
+        EXPECT_EQ(why_refused(report), fmt::format("back.json cannot be imported: its time, \"{}\", is not in the form "
                                                    "2026-11-20T10:00:00Z.",
                                                    Foreign(time).for_terminal()));
     }

@@ -27,7 +27,7 @@ void add_peer(std::vector<Mark>& peers, const Mark& mark) {
 
 }  // namespace
 
-/// Null where `latest` stands for all; what an earlier grid left does not count.
+/// Null if `latest` represents all accesses; entries of an earlier grid are ignored.
 Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kind) {
     if (history.more == 0 || history.more > used_) return nullptr;
     More& more = more_[history.more - 1];
@@ -47,7 +47,7 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     return more.kinds[static_cast<unsigned>(kind)];
 }
 
-/// A later block accesses the word: one access of this block stays, if possible one that the block has not published.
+/// Called when a later block accesses the word: keeps one access of this block, preferably an unpublished one.
 void Histories::leave_block(Earlier& earlier, const Mark& latest) {
     Mark kept = latest;
     for (const Mark& peer : earlier.peers) {
@@ -79,7 +79,7 @@ bool Histories::is_unordered(const Mark& earlier, const Mark& mark, bool shared,
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
     if (earlier.block == mark.block) return !order.ordered(earlier);
     if (shared || order.ordered(earlier)) return false;
-    const bool flag = earlier.is_volatile && mark.is_volatile;  // how blocks tell each other
+    const bool flag = earlier.is_volatile && mark.is_volatile;  // blocks signal each other with it
     return !flag || (both_write && !order.has_observed(earlier.block));
 }
 

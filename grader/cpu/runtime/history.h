@@ -11,15 +11,15 @@ namespace warplab_cpu {
 
 enum class AccessKind : unsigned { plain_write, plain_read, atomic };
 
-/// Of a word's bytes, a bit each.
+/// Masks with one bit per byte of a word.
 struct Bytes {
     std::uint8_t written = 0, read = 0;
 };
 
 struct History {
     std::array<Mark, 3> latest;  // by AccessKind
-    std::uint32_t more = 0;      // in Histories: of this grid's accesses, those that `latest` does not stand for
-    std::uint32_t block = 0;     // of shared memory: in which bytes.written holds
+    std::uint32_t more = 0;      // in Histories: this grid's accesses that `latest` does not represent
+    std::uint32_t block = 0;     // shared memory: the block to which bytes.written applies
     Bytes bytes;
 };
 
@@ -32,7 +32,7 @@ class Histories {
         used_ = 0;
     }
 
-    /// Keeps an access.
+    /// Record an access.
     void add(History& history, AccessKind kind, const Mark& mark, bool shared) {
         Mark& latest = history.latest[static_cast<unsigned>(kind)];
         const bool first = latest.block < order.first_block();
@@ -42,8 +42,8 @@ class Histories {
         latest = mark;
     }
 
-    /// The last access of this grid and kind, if any, that nothing orders before `mark`. Shared memory is another
-    /// block's once that block begins. Volatile accesses of two blocks are a flag, unless both only write.
+    /// The last access of this grid and kind, if any, that nothing orders before `mark`. Shared memory belongs to a new
+    /// block when that block begins. Volatile accesses of two blocks form a flag, unless both only write.
     const Mark* unordered(const History& history, AccessKind kind, const Mark& mark, bool shared, bool both_write) {
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];
         if (latest.block < order.first_block()) return nullptr;
@@ -58,7 +58,7 @@ class Histories {
   private:
     struct Earlier {
         Mark other_block;         // of a block before that of the latest access
-        std::vector<Mark> peers;  // of the latest one's block: not ordered before it, or of other bytes
+        std::vector<Mark> peers;  // of the latest access's block: not ordered before it, or to other bytes
     };
     struct More {
         const History* owner = nullptr;

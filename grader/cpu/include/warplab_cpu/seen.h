@@ -1,6 +1,6 @@
 #pragma once
-// Calls of memcpy and of functions that write through a pointer go through hooks in a student's file: the compiler
-// instruments plain accesses alone.
+// Redirects calls of memcpy and of functions that write through a pointer to hooks in a student's file, because the
+// compiler instruments only plain accesses.
 
 #ifndef WARPLAB_CPU_FAST
 extern "C" {
