@@ -281,7 +281,7 @@ void require_between(const JsonNode& node, double value, double least, double mo
     if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
 }
 
-/// Makes text harmless where it is read, so that no code that prints it can change a terminal.
+/// Makes text harmless on reading, so that no code that prints it can change a terminal.
 void read_value(const JsonNode& node, std::string& field) {
     const auto text = node.text();
     require_at_most(node, text.size(), most_characters, "bytes of text");

@@ -110,9 +110,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def test_any_bytes_get_a_status_and_cost_others_nothing(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "run_judge", judge)
     chance = random.Random(1)
     for number in range(300):

@@ -132,4 +132,6 @@ def test_a_number_with_too_many_digits_is_reported(tmp_path):
     (file := tmp_path / "report.json").write_text(text)
     said = run_module("grader.course.merge", file, file)
     assert said.returncode == 2
-    assert said.stderr == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
+    assert (
+        said.stderr == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
+    )

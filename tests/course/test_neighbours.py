@@ -26,7 +26,7 @@ class Judge:
     def __init__(self, course: Course, cause: str):
         self.course, self.cause = course, cause
         self.lock, self.at_work = threading.Lock(), 0
-        self.beside: list[tuple[str, int]] = []
+        self.runs: list[tuple[str, int]] = []
         self.cores: list[set[int]] = []
         self.meeting = threading.Barrier(2)
 
@@ -38,8 +38,8 @@ class Judge:
         reports = Path(command[command.index("--report-dir") + 1])
         with self.lock:
             self.at_work += 1
-            first = len(self.beside) < 2
-            self.beside.append((reports.name, self.at_work))
+            first = len(self.runs) < 2
+            self.runs.append((reports.name, self.at_work))
             self.cores.append(os.sched_getaffinity(0))
         if first:
             self.meeting.wait(timeout=30)  # both are running now
@@ -77,8 +77,8 @@ def test_a_time_out_next_to_others_is_retried_alone(
         course.hand_in(student, "fine", "fine")
     judge = Judge(course, cause)
     graded = {one.key: one for one in grade(course, judge, monkeypatch)}
-    assert sorted(name for name, _ in judge.beside) == ["al1", "al1", "endless", "endless"]
-    assert [at_work for _, at_work in judge.beside[2:]] == [1, 1]
+    assert sorted(name for name, _ in judge.runs) == ["al1", "al1", "endless", "endless"]
+    assert [at_work for _, at_work in judge.runs[2:]] == [1, 1]
     assert graded["al1"].status == "graded" and not graded["al1"].timed_out
     assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
 
@@ -88,7 +88,7 @@ def test_other_failures_are_graded_once(course: Course, monkeypatch: pytest.Monk
         course.hand_in(student, "fine", "fine")
     judge = Judge(course, "wrong_value")
     assert len(grade(course, judge, monkeypatch)) == 2
-    assert len(judge.beside) == 2
+    assert len(judge.runs) == 2
 
 
 def test_judges_on_the_cpu_have_their_own_cores(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

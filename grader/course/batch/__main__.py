@@ -476,7 +476,7 @@ def add_running(one: argparse.ArgumentParser) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status 1 when something is our fault, 130 when interrupted."""
-    os.umask(0o077)  # what a batch writes is students' work and points
+    os.umask(0o077)  # a batch's files hold students' work and points
     options = make_parser().parse_args(arguments)
     return int(options.run(options))
 

@@ -32,7 +32,7 @@ from grader.journal.report import Failure, Report
 
 LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # of what failed by our fault
-LEAST_S = 1.0  # minimum time for a judge to report an error
+MINIMUM_S = 1.0  # minimum time for a judge to report an error
 TIMED_OUT = 124  # exit status of a judge that was stopped
 TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
@@ -213,7 +213,7 @@ class Work:
 
     def bounded(self, most_s: float) -> Settings:
         """Return settings whose time limit is the remaining time, and at most that many seconds."""
-        return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), LEAST_S))
+        return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
 
 
 def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:

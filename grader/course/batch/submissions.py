@@ -196,7 +196,7 @@ def read_system_name(name: str) -> re.Match[str] | None:
 
 
 def is_of_several(name: str) -> bool:
-    """Return whether a name could belong to several students: a student chose its end, which may hold another number."""
+    """Return whether a name could belong to several students: its end, the student's part, may hold another number."""
     canvas = CANVAS.fullmatch(name)
     return len({*MARK.findall(name), *([canvas["id"]] if canvas else [])}) > 1
 

@@ -73,8 +73,8 @@ fs::path prefix_of_install(const fs::path& install) {
 
 fs::path driver_of(const fs::path& found, const std::string& words, const std::string& install) {
     const fs::path named = line_after(words, "COLLECT_GCC=");
-    const fs::path beside = prefix_of_install(install) / "bin" / named.filename();
-    for (const fs::path& candidate : {named.is_absolute() ? named : fs::path(), beside, real(found)})
+    const fs::path neighbour = prefix_of_install(install) / "bin" / named.filename();
+    for (const fs::path& candidate : {named.is_absolute() ? named : fs::path(), neighbour, real(found)})
         if (!named.empty() && !real(candidate).empty() && !is_script(candidate)) return candidate;
     return {};
 }

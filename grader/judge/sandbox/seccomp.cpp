@@ -94,7 +94,7 @@ class Builder {
     Builder() : context_(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), seccomp_release) {
         if (!context_) throw std::runtime_error("the filter of system calls cannot be built on this processor");
         require(seccomp_attr_set(get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "other architectures");
-        seccomp_attr_set(get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree, where libseccomp is 2.5 or newer
+        seccomp_attr_set(get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree, if libseccomp is 2.5 or newer
     }
 
     void allow(const std::string& names) { add_all(SCMP_ACT_ALLOW, names); }
