@@ -122,7 +122,8 @@ Flags check_mode_flags() {
     return {"-O1",
             "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
             "-U__SANITIZE_THREAD__",
-            "-Wno-tsan",  // of fences, which the hooks see themselves
+            "-DWARPLAB_CPU_HOOKED",  // cuda_runtime.h undefines it
+            "-Wno-tsan",             // of fences, which the hooks see themselves
             "--param=tsan-instrument-func-entry-exit=0",
             "--param=tsan-distinguish-volatile=1",
             "-fno-builtin-memset",

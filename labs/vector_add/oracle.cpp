@@ -111,6 +111,7 @@ class Suspicions {
         suspect_unwritten_end();
         suspect_unwritten_pattern();
         suspect_tail_from_the_start();
+        suspect_lost_sign();
         suspect_other_operation();
         suspect_shift();
         suspect_previous(situation.previous);
@@ -226,6 +227,16 @@ class Suspicions {
                     const auto values = sums.as<float>();
                     std::copy(values.begin(), values.end() - static_cast<std::ptrdiff_t>(first),
                               values.begin() + static_cast<std::ptrdiff_t>(first));
+                });
+    }
+
+    void suspect_lost_sign() {
+        if (right_[first_] != std::bit_cast<std::uint32_t>(-0.0f) || actual_[first_] != 0) return;
+        const auto x = problem_.arrays[a].as<float>(), y = problem_.arrays[b].as<float>();
+        suspect("lost_sign", "out[i] is 0 where a[i] and b[i] are -0: 0.0f was added, too, and 0.0f + -0.0f is 0.0f.",
+                "Let the sum begin with a[i] instead of with 0.0f.", [x, y](Array& sums) {
+                    const auto values = sums.as<float>();
+                    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.0f + x[i] + y[i];
                 });
     }
 

@@ -6,6 +6,7 @@
 #define __WARPLAB_CPU__ 1
 #define __CUDACC__ 1
 #define __NVCC__ 1
+#define __CUDA_ARCH_LIST__ 900
 
 #include "warplab_cpu/seen.h"
 
@@ -26,10 +27,12 @@
 #include "warplab_cpu/arithmetic.h"
 #include "warplab_cpu/atomics.h"
 #include "warplab_cpu/launch.h"
+#include "warplab_cpu/new.h"
 #include "warplab_cpu/scheduler.h"
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"
 
+#undef WARPLAB_CPU_HOOKED
 #undef WARPLAB_CPU_FAST  // so that a file cannot test how it is compiled
 
 #endif

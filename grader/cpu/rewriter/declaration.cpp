@@ -8,11 +8,6 @@ namespace {
 
 using Words = std::unordered_set<std::string_view>;
 
-const Words& attribute_words() {
-    static const Words words = {"alignas", "__align__", "__attribute__", "__attribute"};
-    return words;
-}
-
 const Words& type_words() {
     static const Words words = {"void",   "bool",     "char",    "short",    "int",      "long",     "float", "double",
                                 "signed", "unsigned", "wchar_t", "char16_t", "char32_t", "__int128", "auto"};
@@ -81,7 +76,7 @@ class DeclarationReader {
     /// Records the attribute at at_ and steps over it, if one is there.
     bool skip_attribute() {
         const int begin = at_;
-        if (attribute_words().count(text()) && stream_[at_ + 1] == "(") {
+        if (is_attribute_word(text()) && stream_[at_ + 1] == "(") {
             at_ = stream_.after_group(at_ + 1);
         } else if (text() == "[" && stream_[at_ + 1] == "[") {
             at_ = stream_.after_group(at_);
@@ -197,6 +192,12 @@ class DeclarationReader {
 
 }  // namespace
 
+bool is_attribute_word(std::string_view word) {
+    static const Words words = {"alignas",           "__align__",   "__attribute__",    "__attribute",   "__declspec",
+                                "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__"};
+    return words.count(word) != 0;
+}
+
 Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin) {
     return DeclarationReader(stream, qualifiers, begin).read();
 }
@@ -208,7 +209,7 @@ int statement_begin(const Stream& stream, int i) {
         if (before == ")" || before == "]") {
             const int open = stream.match[i - 1];
             if (open < 0) return i;
-            if (attribute_words().count(stream[open - 1])) {
+            if (is_attribute_word(stream[open - 1])) {
                 i = open - 1;
             } else if (stream[open] == "[" && stream[open + 1] == "[") {
                 i = open;

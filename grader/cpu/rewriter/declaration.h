@@ -25,6 +25,9 @@ struct Declaration {
     std::vector<Declarator> declarators;
 };
 
+/// Whether the word is an attribute that takes an argument in parentheses, as in `__launch_bounds__(256)`.
+bool is_attribute_word(std::string_view word);
+
 /// Reads from the declaration's first token. Whatever is no variable (a function, an expression) is not understood.
 Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin);
 

@@ -19,7 +19,10 @@ struct Problem {
 
 class Edits {
   public:
-    void replace(const Token& token, std::string text) { edits_.push_back({token.begin, token.end, std::move(text)}); }
+    void replace(std::size_t begin, std::size_t end, std::string text) {
+        edits_.push_back({begin, end, std::move(text)});
+    }
+    void replace(const Token& token, std::string text) { replace(token.begin, token.end, std::move(text)); }
     void remove(const Token& token) { replace(token, ""); }
     void insert_before(const Token& token, std::string text) {
         edits_.push_back({token.begin, token.begin, std::move(text)});

@@ -114,7 +114,8 @@ class HostCode {
     void refuse_listed(int i) {
         for (const auto& listed : host_only) {
             if (code_[i] != listed.name || hidden_.count(code_[i])) continue;
-            const bool scoped = code_[i - 1] == "::" && code_[i - 2] == "std";
+            const bool of_cuda = code_[i - 3] == "::" && code_[i - 4] == "cuda";
+            const bool scoped = code_[i - 1] == "::" && code_[i - 2] == "std" && !of_cuda;
             if (listed.scope.empty() ? is_part_of_another(code_, i) || code_[i + 1] != "(" : !scoped) continue;
             if (listed.scope.empty() && (functions_.count(code_[i]) || for_device_.count(code_[i]))) continue;
             const std::string name = (listed.scope.empty() ? "" : "std::") + std::string(code_[i]);

@@ -1,6 +1,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
 namespace warplab::rewriter {
@@ -15,15 +16,14 @@ struct Definition {
 
 /// Reads on from a __global__ or __device__ to the body of what it declares.
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word) {
-    static const Words not_parameters = {"__launch_bounds__", "__attribute__", "alignas",
-                                         "__align__",         "noexcept",      "decltype",
-                                         "__maxnreg__",       "requires",      "__cluster_dims__"};
+    static const Words not_parameters = {"noexcept", "decltype", "requires"};
     Definition found;
     for (int i = word + 1; stream.has(i); i = stream.after_group(i)) {
         const auto text = stream[i];
         if (text == ";" || text == "}" || (text == "=" && stream[i - 1] != "operator")) break;
         if (qualifiers.of(stream, i) & (q_global | q_device)) break;
-        if (text == "(" && !not_parameters.count(stream[i - 1])) found.parameters = i;
+        if (text == "(" && !not_parameters.count(stream[i - 1]) && !is_attribute_word(stream[i - 1]))
+            found.parameters = i;
         if (text == "{") {
             found.body = found.parameters < 0 ? -1 : i;
             break;
@@ -87,12 +87,14 @@ void rewrite_kernels(const Stream& stream, Context& context) {
     }
 }
 
-std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers) {
+namespace {
+
+std::vector<int> depth_in(const Stream& stream, const Qualifiers& qualifiers, bool of_host_too) {
     std::vector<int> depth(stream.tokens.size() + 1, 0);
     for (int i = 0; i < stream.size(); ++i) {
         const unsigned words = qualifiers.of(stream, i);
-        const bool device = (words & q_global) || ((words & q_device) && !has_host_near(stream, qualifiers, i));
-        if (!device) continue;
+        if (!(words & (q_global | q_device))) continue;
+        if ((!(words & q_global) && has_host_near(stream, qualifiers, i)) != of_host_too) continue;
         const int body = find_definition(stream, qualifiers, i).body;
         if (body < 0 || stream.match[body] < 0) continue;
         ++depth[body];
@@ -100,6 +102,15 @@ std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers
     }
     for (std::size_t i = 1; i < depth.size(); ++i) depth[i] += depth[i - 1];
     return depth;
+}
+
+}  // namespace
+
+std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers) {
+    return depth_in(stream, qualifiers, false);
+}
+std::vector<int> both_depth(const Stream& stream, const Qualifiers& qualifiers) {
+    return depth_in(stream, qualifiers, true);
 }
 
 }  // namespace warplab::rewriter

@@ -9,9 +9,9 @@ bool touches_next(const Stream& stream, int i) {
     return stream.has(i + 1) && stream.tokens[i].end == stream.tokens[i + 1].begin;
 }
 
+/// As nvcc has it, white space may stand before the last > alone.
 bool is_close(const Stream& stream, int i) {
-    return stream[i] == ">" && stream[i + 1] == ">" && stream[i + 2] == ">" && touches_next(stream, i) &&
-           touches_next(stream, i + 1);
+    return stream[i] == ">" && stream[i + 1] == ">" && stream[i + 2] == ">" && touches_next(stream, i);
 }
 
 struct Launch {
@@ -64,8 +64,8 @@ class LaunchReader {
             return refuse(without_arguments, "the kernel's arguments are missing: expected '(' after '>>>'");
         }
         return refuse(launch.open,
-                      "this '<<<' is not closed by '>>>'; a launch is written "
-                      "kernel<<<blocks, threads>>>(arguments)");
+                      "this '<<<' is not closed by '>>>'; write "
+                      "kernel<<<blocks, threads>>>(arguments), without spaces inside '<<<' and '>>>'");
     }
 
     bool check_arguments(const Launch& launch) {
@@ -157,6 +157,21 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
     if (whole) context.edits.insert_after(stream.tokens[stream.match[launch.arguments]], "))");
 }
 
+bool launches_by_call(std::string_view name) {
+    return name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel";
+}
+
+/// The token after `(void*)`, `(const void*)` or `reinterpret_cast<const void*>` at `i`; -1 when there is none.
+int after_void_cast(const Stream& stream, int i) {
+    const bool named = stream[i] == "reinterpret_cast" || stream[i] == "static_cast";
+    const std::string_view open = named ? "<" : "(", close = named ? ">" : ")";
+    i += named;
+    if (stream[i++] != open) return -1;
+    while (stream[i] == "const") ++i;
+    if (stream[i] != "void" || stream[i + 1] != "*" || stream[i + 2] != close) return -1;
+    return i + 3;
+}
+
 bool has_spaces(const Stream& stream, int i) {
     return (stream[i] == "<<" && stream[i + 1] == "<") || (stream[i] == "<" && stream[i + 1] == "<<");
 }
@@ -168,7 +183,7 @@ void rewrite_launches(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (has_spaces(stream, i)) {
             context.refuse(stream.tokens[i],
-                           "a launch is written kernel<<<blocks, threads>>>(arguments), "
+                           "nvcc does not take this launch either; write kernel<<<blocks, threads>>>(arguments), "
                            "without spaces inside '<<<' and '>>>'");
             return;
         }
@@ -182,6 +197,14 @@ void rewrite_launches(const Stream& stream, Context& context) {
             continue;
         }
         rewrite(stream, launch, context);
+    }
+}
+
+void rewrite_launch_calls(const Stream& stream, Context& context) {
+    for (int i = 0; i < stream.size(); ++i) {
+        if (!launches_by_call(stream[i]) || stream[i + 1] != "(") continue;
+        const int after = after_void_cast(stream, i + 2);
+        for (int k = i + 2; k < after; ++k) context.edits.remove(stream.tokens[k]);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grader/cpu/rewriter/edits.h"
@@ -16,6 +17,7 @@ struct Context {
     const Qualifiers& qualifiers;
     Edits edits;
     std::vector<Problem> problems;
+    std::vector<std::pair<std::size_t, std::size_t>> dead;  // bytes [begin, end) that g++ does not compile
 
     void refuse(const Token& token, std::string message) {
         problems.push_back({token.begin, std::move(message), false});
@@ -33,12 +35,21 @@ struct SharedName {
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
+/// Removes the cast to void* of a kernel that cudaLaunchKernel and its kin are given: they need its type.
+void rewrite_launch_calls(const Stream& stream, Context& context);
+/// Gives __CUDA_ARCH__ its value in device code and none in host code; refuses it where one text is both.
+void choose_architecture(Context& context);
 std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context);
 /// Lambdas capture the shared variables they use, which CUDA does not ask for.
 void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context);
+/// Whether an asm at `i` is one that rewrite_asm replaces.
+bool is_runnable_asm(const Stream& stream, int i);
+void rewrite_asm(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
+/// Warp functions without _sync, which GPUs since Volta do not have.
+void refuse_removed(Context& context);
 void refuse_host_code(Context& context);
 void refuse_wrong_callees(Context& context);
 
@@ -54,6 +65,8 @@ std::vector<Function> find_functions(const Context& context);
 
 /// For each token, in how many bodies of functions that only the device runs it lies.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);
+/// The same of functions that both the host and the device run.
+std::vector<int> both_depth(const Stream& stream, const Qualifiers& qualifiers);
 
 /// Where the name that ends at `last` begins: `ns::k<T>`, `table[i].k`, `(c ? a : b)`; -1 when there is none.
 int callee_begin(const Stream& stream, int last);

@@ -1,6 +1,7 @@
 #include "grader/cpu/rewriter/refusals.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "grader/cpu/rewriter/passes.h"
 
@@ -20,6 +21,8 @@ const std::vector<Refusal>& refusals() {
         as_cpp     = "write it in C++ or with an intrinsic (__shfl_sync, __popc, __ldg …)",
         runtime    = "use the runtime's functions (cudaMalloc, cudaMemcpy, <<<…>>> …)",
         atomics    = "use atomicAdd and its kin",
+        one_array  = "use cudaMalloc and the index (z * height + y) * width + x",
+        as_loop    = "write it with ordinary arithmetic or atomicAdd and its kin",
         remove     = "remove it";
     static const std::vector<Refusal> table = {
         {"asm",                            "inline PTX", as_cpp},
@@ -28,8 +31,31 @@ const std::vector<Refusal>& refusals() {
 
         {"<thrust/",                       "Thrust", own_kernel},
         {"thrust::",                       "Thrust", own_kernel},
-        {"<cub/",                          "CUB", own_kernel},
-        {"cub::",                          "CUB", own_kernel},
+        {"<cub/",                          "this part of CUB", own_kernel},
+        {"cub::DeviceReduce",               "this part of CUB", own_kernel},
+        {"cub::DeviceSegmentedReduce",      "this part of CUB", own_kernel},
+        {"cub::DeviceScan",                 "this part of CUB", own_kernel},
+        {"cub::DeviceHistogram",            "this part of CUB", own_kernel},
+        {"cub::DeviceRadixSort",            "this part of CUB", own_kernel},
+        {"cub::DeviceSegmentedSort",        "this part of CUB", own_kernel},
+        {"cub::DeviceMergeSort",            "this part of CUB", own_kernel},
+        {"cub::DeviceSelect",               "this part of CUB", own_kernel},
+        {"cub::DevicePartition",            "this part of CUB", own_kernel},
+        {"cub::DeviceRunLengthEncode",      "this part of CUB", own_kernel},
+        {"cub::DeviceFor",                  "this part of CUB", own_kernel},
+        {"cub::DeviceTransform",            "this part of CUB", own_kernel},
+        {"cub::DeviceAdjacentDifference",   "this part of CUB", own_kernel},
+        {"cub::BlockRadixSort",             "this part of CUB", own_kernel},
+        {"cub::BlockMergeSort",             "this part of CUB", own_kernel},
+        {"cub::BlockExchange",              "this part of CUB", own_kernel},
+        {"cub::BlockShuffle",               "this part of CUB", own_kernel},
+        {"cub::BlockDiscontinuity",         "this part of CUB", own_kernel},
+        {"cub::BlockAdjacentDifference",    "this part of CUB", own_kernel},
+        {"cub::BlockRunLengthDecode",       "this part of CUB", own_kernel},
+        {"cub::WarpMergeSort",              "this part of CUB", own_kernel},
+        {"cub::WarpExchange",               "this part of CUB", own_kernel},
+        {"cub::WarpLoad",                   "this part of CUB", own_kernel},
+        {"cub::WarpStore",                  "this part of CUB", own_kernel},
         {"<cublas",                        "cuBLAS", own_kernel},
         {"cublas*",                        "cuBLAS", own_kernel},
         {"<cufft",                         "cuFFT", own_kernel},
@@ -67,49 +93,226 @@ const std::vector<Refusal>& refusals() {
         {"wmma::",                         "tensor cores (wmma)", plain_math},
 
         {"__cluster_dims__",               "thread block clusters", block_only},
+        {"__block_size__",                 "a block size that the kernel fixes", by_launch},
         {"this_cluster",                   "thread block clusters", block_only},
         {"cluster_group",                  "thread block clusters", block_only},
         {"cudaLaunchAttributeClusterDimension", "thread block clusters", block_only},
         {"CUtensorMap",                    "the tensor memory accelerator", plain_copy},
         {"cuTensorMap*",                   "the tensor memory accelerator", plain_copy},
 
-        {"this_grid",                      "a barrier across the grid", block_only},
-        {"grid_group",                     "a barrier across the grid", block_only},
         {"this_multi_grid",                "a barrier across grids", block_only},
         {"multi_grid_group",               "a barrier across grids", block_only},
-        {"cudaLaunchCooperativeKernel*",   "a cooperative launch (grid barrier)", block_only},
-        {"cudaLaunchKernel*",              "a launch by cudaLaunchKernel", by_launch},
+        {"cudaLaunchCooperativeKernelMultiDevice", "a launch on several GPUs", block_only},
+        {"cudaLaunchKernelExC",            "a launch by cudaLaunchKernelExC", "use cudaLaunchKernelEx"},
 
         {"cudaGraph*",                     "CUDA graphs", on_stream},
         {"cudaStreamBeginCapture*",        "CUDA graphs", on_stream},
         {"cudaStreamEndCapture",           "CUDA graphs", on_stream},
 
-        {"<cuda/pipeline",                 "asynchronous copies (cuda::pipeline)", plain_copy},
-        {"cuda::pipeline",                 "asynchronous copies (cuda::pipeline)", plain_copy},
-        {"<cuda_pipeline",                 "asynchronous copies (cp.async)", plain_copy},
-        {"__pipeline_*",                   "asynchronous copies (cp.async)", plain_copy},
-        {"memcpy_async",                   "asynchronous copies (memcpy_async)", plain_copy},
-        {"<cooperative_groups/memcpy_async", "asynchronous copies (memcpy_async)", plain_copy},
-        {"<cuda/barrier",                  "cuda::barrier", "use __syncthreads()"},
-        {"cuda::barrier",                  "cuda::barrier", "use __syncthreads()"},
         {"<cuda_awbarrier",                "asynchronous barriers", "use __syncthreads()"},
         {"<cuda/ptx",                      "inline PTX", as_cpp},
-        {"<cuda/atomic",                   "libcu++ (cuda::atomic)", atomics},
-        {"cuda::atomic",                   "libcu++ (cuda::atomic)", atomics},
-        {"cuda::atomic_ref",               "libcu++ (cuda::atomic)", atomics},
         {"<cuda/",                         "libcu++ (<cuda/…>)", "use the language and the runtime's own functions"},
+
+        {"cudaDestroyTextureObject",        "textures", by_pointer},
+        {"cudaGetTexture*",                 "textures", by_pointer},
+        {"cudaArray*",                      "textures", by_pointer},
+        {"cudaChannelFormat*",              "textures", by_pointer},
+        {"cudaCreateChannelDesc",           "textures", by_pointer},
+        {"cudaGetChannelDesc",              "textures", by_pointer},
+        {"cudaFreeArray",                   "textures", by_pointer},
+        {"cudaResourceDesc",                "textures", by_pointer},
+        {"cudaResourceType",                "textures", by_pointer},
+        {"cudaResourceView*",               "textures", by_pointer},
+        {"cudaTextureDesc",                 "textures", by_pointer},
+        {"cudaMemcpyToArray*",              "textures", by_pointer},
+        {"cudaMemcpyFromArray*",            "textures", by_pointer},
+        {"cudaMemcpyArrayToArray",          "textures", by_pointer},
+        {"cudaMemcpy2DToArray*",            "textures", by_pointer},
+        {"cudaMemcpy2DFromArray*",          "textures", by_pointer},
+        {"cudaMemcpy2DArrayToArray",        "textures", by_pointer},
+        {"cudaMallocMipmappedArray",        "textures", by_pointer},
+        {"cudaFreeMipmappedArray",          "textures", by_pointer},
+        {"cudaGetMipmapped*",               "textures", by_pointer},
+        {"cudaMipmapped*",                  "textures", by_pointer},
+        {"cudaDeviceGetTexture*",           "textures", by_pointer},
+
+        {"cudaDestroySurfaceObject",        "surfaces", by_pointer},
+        {"cudaGetSurface*",                 "surfaces", by_pointer},
+
+        {"cudaMalloc3D",                    "memory of three dimensions", one_array},
+        {"cudaMemcpy3D*",                   "memory of three dimensions", one_array},
+        {"cudaMemset3D*",                   "memory of three dimensions", one_array},
+        {"cudaExtent",                      "memory of three dimensions", one_array},
+        {"cudaPitchedPtr",                  "memory of three dimensions", one_array},
+        {"cudaPos",                         "memory of three dimensions", one_array},
+        {"cudaOffset3D",                    "memory of three dimensions", one_array},
+        {"make_cudaExtent",                 "memory of three dimensions", one_array},
+        {"make_cudaPitchedPtr",             "memory of three dimensions", one_array},
+        {"make_cudaPos",                    "memory of three dimensions", one_array},
+
+        {"cudaMemPool*",                    "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaMallocFromPoolAsync",         "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaDeviceGetDefaultMemPool",     "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaDeviceGetMemPool",            "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaDeviceSetMemPool",            "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaMemGetDefaultMemPool",        "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaMemGetMemPool",               "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaMemSetMemPool",               "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaMemAccess*",                  "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaMemAllocation*",              "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaMemFabricHandle*",            "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaDeviceGraphMemTrim",          "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaDeviceGetGraphMemAttribute",  "memory pools", "use cudaMalloc or cudaMallocAsync"},
+        {"cudaDeviceSetGraphMemAttribute",  "memory pools", "use cudaMalloc or cudaMallocAsync"},
+
+        {"cudaMemcpyBatchAsync",            "several copies in one call", "copy them one after the other with cudaMemcpyAsync"},
+        {"cudaMemcpyAttributes",            "several copies in one call", "copy them one after the other with cudaMemcpyAsync"},
+        {"cudaMemcpyFlags",                 "several copies in one call", "copy them one after the other with cudaMemcpyAsync"},
+        {"cudaMemcpySrcAccessOrder",        "several copies in one call", "copy them one after the other with cudaMemcpyAsync"},
+        {"cudaMemDiscard*",                 "several copies in one call", "copy them one after the other with cudaMemcpyAsync"},
+        {"cudaMemPrefetchBatchAsync",       "several copies in one call", "copy them one after the other with cudaMemcpyAsync"},
+
+        {"cudaDeviceCanAccessPeer",         "several GPUs", "use one GPU"},
+        {"cudaDeviceEnablePeerAccess",      "several GPUs", "use one GPU"},
+        {"cudaDeviceDisablePeerAccess",     "several GPUs", "use one GPU"},
+        {"cudaDeviceGetP2P*",               "several GPUs", "use one GPU"},
+        {"cudaDeviceP2PAttr",               "several GPUs", "use one GPU"},
+        {"cudaMemcpyPeer*",                 "several GPUs", "use one GPU"},
+        {"cudaSetValidDevices",             "several GPUs", "use one GPU"},
+        {"cudaDeviceNumaConfig",            "several GPUs", "use one GPU"},
+        {"cudaDeviceGetHostAtomicCapabilities", "several GPUs", "use one GPU"},
+        {"cudaAtomicOperation*",            "several GPUs", "use one GPU"},
+
+        {"cudaIpc*",                        "memory shared with other processes or devices", remove},
+        {"cudaImportExternal*",             "memory shared with other processes or devices", remove},
+        {"cudaDestroyExternal*",            "memory shared with other processes or devices", remove},
+        {"cudaExternal*",                   "memory shared with other processes or devices", remove},
+        {"cudaSignalExternal*",             "memory shared with other processes or devices", remove},
+        {"cudaWaitExternal*",               "memory shared with other processes or devices", remove},
+        {"cudaDeviceFlushGPUDirect*",       "memory shared with other processes or devices", remove},
+        {"cudaFlushGPUDirect*",             "memory shared with other processes or devices", remove},
+        {"cudaGPUDirect*",                  "memory shared with other processes or devices", remove},
+        {"cudaDeviceGetNvSci*",             "memory shared with other processes or devices", remove},
+        {"cudaMemRange*",                   "memory shared with other processes or devices", remove},
+
+        {"cudaLibrary*",                    "code that is loaded at run time", by_launch},
+        {"cudalibrary*",                    "code that is loaded at run time", by_launch},
+        {"cudaKernelSet*",                  "code that is loaded at run time", by_launch},
+        {"cudaGetKernel",                   "code that is loaded at run time", by_launch},
+        {"cudaGetDriverEntryPoint*",        "code that is loaded at run time", by_launch},
+        {"cudaDriverEntryPoint*",           "code that is loaded at run time", by_launch},
+        {"cudaGetExportTable",              "code that is loaded at run time", by_launch},
+        {"cudaGetFuncBySymbol",             "code that is loaded at run time", by_launch},
+        {"cudaFuncGetName",                 "code that is loaded at run time", by_launch},
+        {"cudaFuncGetParamInfo",            "code that is loaded at run time", by_launch},
+        {"cudaJit*",                        "code that is loaded at run time", by_launch},
+
+        {"cudaStreamIsCapturing",           "CUDA graphs", on_stream},
+        {"cudaStreamGetCaptureInfo*",       "CUDA graphs", on_stream},
+        {"cudaStreamUpdateCapture*",        "CUDA graphs", on_stream},
+        {"cudaStreamCaptureMode",           "CUDA graphs", on_stream},
+        {"cudaStreamCaptureStatus",         "CUDA graphs", on_stream},
+        {"cudaThreadExchangeStreamCaptureMode", "CUDA graphs", on_stream},
+        {"cudaUserObject*",                 "CUDA graphs", on_stream},
+        {"cudaChildGraph*",                 "CUDA graphs", on_stream},
+        {"cudaConditionalNode*",            "CUDA graphs", on_stream},
+        {"cudaEventRecordNode*",            "CUDA graphs", on_stream},
+        {"cudaEventWaitNode*",              "CUDA graphs", on_stream},
+        {"cudaHostNode*",                   "CUDA graphs", on_stream},
+        {"cudaKernelNode*",                 "CUDA graphs", on_stream},
+        {"cudaMemAllocNode*",               "CUDA graphs", on_stream},
+        {"cudaMemFreeNode*",                "CUDA graphs", on_stream},
+        {"cudaMemcpyNode*",                 "CUDA graphs", on_stream},
+        {"cudaMemsetParams*",               "CUDA graphs", on_stream},
+
+        {"cudaStreamSetAttribute",          "control of the L2 cache", remove},
+        {"cudaStreamGetAttribute",          "control of the L2 cache", remove},
+        {"cudaStreamCopyAttributes",        "control of the L2 cache", remove},
+        {"cudaAccessP*",                    "control of the L2 cache", remove},
+        {"cudaCtxResetPersistingL2Cache",   "control of the L2 cache", remove},
+        {"cudaSynchronizationPolicy",       "control of the L2 cache", remove},
+        {"cudaLaunchMemSync*",              "control of the L2 cache", remove},
+
+        {"cudaLogs*",                       "messages of the driver", remove},
+        {"cudaAsync*",                      "messages of the driver", remove},
+        {"cudaDeviceRegisterAsync*",        "messages of the driver", remove},
+        {"cudaDeviceUnregisterAsync*",      "messages of the driver", remove},
+
+        {"cudaOccupancyMaxActiveClusters",  "thread block clusters", block_only},
+        {"cudaOccupancyMaxPotentialClusterSize", "thread block clusters", block_only},
+        {"cudaClusterSchedulingPolicy",     "thread block clusters", block_only},
+        {"cudaCGScope",                     "thread block clusters", block_only},
+
+        {"cyl_bessel_i*",                   "a rare function of GPUs", as_loop},
+        {"erfcinv*",                        "a rare function of GPUs", as_loop},
+        {"erfcx*",                          "a rare function of GPUs", as_loop},
+        {"erfinv*",                         "a rare function of GPUs", as_loop},
+        {"normcdfinv*",                     "a rare function of GPUs", as_loop},
+        {"__dp2a*",                         "a rare function of GPUs", as_loop},
+        {"__viadd*",                        "a rare function of GPUs", as_loop},
+        {"__vib*",                          "a rare function of GPUs", as_loop},
+        {"__vimax*",                        "a rare function of GPUs", as_loop},
+        {"__vimin*",                        "a rare function of GPUs", as_loop},
+        {"__vsads*",                        "a rare function of GPUs", as_loop},
+        {"__vabsss*",                       "a rare function of GPUs", as_loop},
+        {"__vnegss*",                       "a rare function of GPUs", as_loop},
+        {"__u128Atomic*",                   "a rare function of GPUs", as_loop},
+        {"__nv_atomic*",                    "a rare function of GPUs", as_loop},
+        {"__prof_trigger",                  "a rare function of GPUs", as_loop},
+        {"__pm0",                           "a rare function of GPUs", as_loop},
+        {"__pm1",                           "a rare function of GPUs", as_loop},
+        {"__pm2",                           "a rare function of GPUs", as_loop},
+        {"__pm3",                           "a rare function of GPUs", as_loop},
+        {"__ffma2*",                        "a rare function of GPUs", as_loop},
+        {"__fmaf_ieee*",                    "a rare function of GPUs", as_loop},
+        {"__nv_associate*",                 "a rare function of GPUs", as_loop},
+        {"__nv_bswap*",                     "a rare function of GPUs", as_loop},
+
+        {"__cluster*",                      "thread block clusters", block_only},
+        {"__threadfence_cluster",           "thread block clusters", block_only},
+        {"__isClusterShared",               "thread block clusters", block_only},
+
+        {"__cvta_*",                        "address spaces", "use plain pointers, which are generic"},
+        {"__isShared",                      "address spaces", "use plain pointers, which are generic"},
+        {"__isCtaShared",                   "address spaces", "use plain pointers, which are generic"},
+        {"__isGlobal",                      "address spaces", "use plain pointers, which are generic"},
+        {"__isLocal",                       "address spaces", "use plain pointers, which are generic"},
+        {"__isConstant",                    "address spaces", "use plain pointers, which are generic"},
+        {"__isGridConstant",                "address spaces", "use plain pointers, which are generic"},
+
+        {"__barrier_sync*",                 "named barriers", "use __syncthreads()"},
+
+        {"__fadd2_*",                       "a rare function of GPUs", as_loop},
+        {"__fmul2_*",                       "a rare function of GPUs", as_loop},
+        {"__fma_rd",                        "a rare function of GPUs", as_loop},
+        {"__fma_ru",                        "a rare function of GPUs", as_loop},
+        {"__fma_rz",                        "a rare function of GPUs", as_loop},
 
         {"<nvrtc",                         "run-time compilation", by_launch},
         {"<cudaGL",                        "graphics interoperation", remove},
         {"<cuda_gl_interop",               "graphics interoperation", remove},
-        {"<nvtx3/",                        "profiler markers", remove},
-        {"<nvToolsExt",                    "profiler markers", remove},
         {"cuModule*",                      "the driver API", runtime},
         {"cuLaunchKernel*",                "the driver API", runtime},
         {"cuCtxCreate*",                   "the driver API", runtime},
         {"cuMemAlloc*",                    "the driver API", runtime},
     };
     return table;
+}
+
+const std::vector<std::string_view>& supplied_headers() {
+    static const std::vector<std::string_view> names = {
+        "cub/block/block_histogram.cuh", "cub/block/block_load.cuh", "cub/block/block_reduce.cuh",
+        "cub/block/block_scan.cuh", "cub/block/block_store.cuh", "cub/cub.cuh", "cub/warp/warp_reduce.cuh",
+        "cub/warp/warp_scan.cuh",
+        "cuda/atomic", "cuda/barrier", "cuda/functional", "cuda/pipeline",
+        "cuda/std/array", "cuda/std/atomic", "cuda/std/barrier", "cuda/std/bitset",
+        "cuda/std/cassert", "cuda/std/cfloat", "cuda/std/chrono", "cuda/std/climits", "cuda/std/cmath",
+        "cuda/std/complex", "cuda/std/cstddef", "cuda/std/cstdint", "cuda/std/cstdlib", "cuda/std/cstring",
+        "cuda/std/ctime", "cuda/std/functional", "cuda/std/initializer_list", "cuda/std/iterator", "cuda/std/limits",
+        "cuda/std/memory", "cuda/std/numeric", "cuda/std/optional", "cuda/std/ratio",
+        "cuda/std/tuple", "cuda/std/type_traits", "cuda/std/utility", "cuda/std/variant",
+    };
+    return names;
 }
 // clang-format on
 
@@ -133,6 +336,7 @@ class Patterns {
 
     const Refusal* find_include(std::string_view header) const {
         const auto name = header.substr(header.empty() ? 0 : 1);
+        if (supplied_.count(name.substr(0, name.find_first_of(">\"")))) return nullptr;
         for (const auto* refusal : includes_) {
             const auto prefix = refusal->pattern.substr(1);
             if (name.substr(0, prefix.size()) == prefix) return refusal;
@@ -173,6 +377,7 @@ class Patterns {
 
     using List = std::vector<const Refusal*>;
     List includes_;
+    std::unordered_set<std::string_view> supplied_{supplied_headers().begin(), supplied_headers().end()};
     std::unordered_map<std::string_view, List> names_, prefixes_;
 };
 
@@ -194,7 +399,8 @@ class Refuser {
 
     void read(const Stream& stream) {
         for (int i = 0; i < stream.size(); ++i) {
-            if (stream.is_identifier(i)) add(patterns_.find(stream, i), stream.tokens[i]);
+            if (stream.is_identifier(i) && !is_runnable_asm(stream, i))
+                add(patterns_.find(stream, i), stream.tokens[i]);
         }
     }
 

@@ -16,4 +16,7 @@ struct Refusal {
 
 const std::vector<Refusal>& refusals();
 
+/// Headers that the table's patterns for includes would refuse, and that the backend has.
+const std::vector<std::string_view>& supplied_headers();
+
 }  // namespace warplab::rewriter

@@ -43,9 +43,27 @@ std::string quote(std::string_view name) {
 void rewrite_stream(const Stream& stream, Context& context) {
     rewrite_kernels(stream, context);
     rewrite_launches(stream, context);
+    rewrite_launch_calls(stream, context);
     capture_shared(stream, rewrite_shared(stream, context), context);
+    rewrite_asm(stream, context);
     register_symbols(stream, context);
     rewrite_noinline(stream, context);
+}
+
+/// In order of place, without those in code that g++ does not compile.
+std::vector<Problem> live_problems(Context& context) {
+    std::stable_sort(context.problems.begin(), context.problems.end(),
+                     [](const Problem& a, const Problem& b) { return a.at < b.at; });
+    std::sort(context.dead.begin(), context.dead.end());
+    std::vector<Problem> problems;
+    std::size_t dead_until = 0;
+    auto range = context.dead.begin();
+    for (auto& problem : context.problems) {
+        for (; range != context.dead.end() && range->first <= problem.at; ++range)
+            dead_until = std::max(dead_until, range->second);
+        if (problem.at >= dead_until) problems.push_back(std::move(problem));
+    }
+    return problems;
 }
 
 std::string pad_to(std::string_view line, std::size_t column) {
@@ -92,8 +110,10 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     result.source = normalise(source);
     const Unit unit = read_unit(result.source);
     const Qualifiers qualifiers(unit);
-    Context context{unit, qualifiers, {}, {}};
+    Context context{unit, qualifiers, {}, {}, {}};
+    choose_architecture(context);
     refuse_unsupported(context);
+    refuse_removed(context);
     refuse_host_code(context);
     refuse_wrong_callees(context);
     rewrite_stream(unit.code, context);
@@ -101,9 +121,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }
     result.text = "#line 1 " + quote(shown_name) + "\n" + context.edits.apply(result.source);
-    result.problems = std::move(context.problems);
-    std::stable_sort(result.problems.begin(), result.problems.end(),
-                     [](const Problem& a, const Problem& b) { return a.at < b.at; });
+    result.problems = live_problems(context);
     return result;
 }
 

@@ -71,9 +71,21 @@ class Tokenizer {
 
     void add(Kind kind, std::size_t begin) {
         const auto text = source_.substr(begin, at_ - begin);
+        if (text == "<" && closes_launch_open(begin)) {
+            tokens_.back().text = "<<<";
+            tokens_.back().end = at_;
+            return;
+        }
         tokens_.push_back({kind, at_line_start_, in_directive_ ? directives_ : 0, begin, at_, text});
         at_line_start_ = false;
         after_include_ = in_directive_ && ++tokens_in_directive_ == 2 && text.substr(0, 7) == "include";
+    }
+
+    /// Visual Studio writes `<< <`, and nvcc takes it, on one line.
+    bool closes_launch_open(std::size_t begin) const {
+        if (tokens_.empty() || tokens_.back().text != "<<" || tokens_.back().end == begin) return false;
+        const std::size_t gap = tokens_.back().end;
+        return source_.substr(gap, begin - gap).find('\n') == std::string_view::npos;
     }
 
     Kind read() {

@@ -16,13 +16,12 @@ struct Token {
     bool first_on_line;       // nothing but white space and comments before it
     std::uint32_t directive;  // which preprocessor directive it belongs to, from 1; 0 outside them
     std::size_t begin, end;   // bytes [begin, end) of the source
-    std::string_view text;    // those bytes
+    std::string_view text;    // those bytes; `<<<` for `<< <`
 };
 
 /// Tokens in order; `source` must outlive them and use LF line ends. Punctuation of more than one character: `<<<`,
-/// `<<`,
-/// `<=`, `>=`, `::`, `->`, `##`, `&&`, `||`, `...`. A closing `>>>` is three tokens, because templates close with it
-/// too.
+/// `<<`, `<=`, `>=`, `::`, `->`, `##`, `&&`, `||`, `...`. A closing `>>>` is three tokens, because templates close with
+/// it too. `<< <` on one line is one token, with the text `<<<`.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace warplab::rewriter

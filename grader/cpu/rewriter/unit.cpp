@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "grader/cpu/rewriter/condition.h"
+
 namespace warplab::rewriter {
 namespace {
 
@@ -15,36 +17,12 @@ Truth negate(Truth truth) {
 
 using Tokens = std::vector<Token>;
 
-/// One operand of &&: 0, 1, __WARPLAB_CPU__, defined(__WARPLAB_CPU__), each with any number of ! before it.
-Truth evaluate_operand(const Tokens& tokens, std::size_t begin, std::size_t end) {
-    bool negated = false;
-    std::string rest;
-    for (std::size_t i = begin; i < end; ++i) {
-        if (tokens[i].text == "!" && rest.empty()) {
-            negated = !negated;
-        } else if (tokens[i].text != "(" && tokens[i].text != ")") {
-            rest += tokens[i].text;
-        }
-        if (rest.size() > 32) return Truth::unknown;
-    }
-    Truth truth = Truth::unknown;
-    if (rest == "0") truth = Truth::no;
-    if (rest == "1" || rest == "__WARPLAB_CPU__" || rest == "defined__WARPLAB_CPU__") truth = Truth::yes;
-    return negated ? negate(truth) : truth;
-}
-
+/// As g++ will see it; unknown, too, when host code and device code differ.
 Truth evaluate(const Tokens& tokens, std::size_t begin, std::size_t end) {
-    Truth all = Truth::yes;
-    std::size_t operand = begin;
-    for (std::size_t i = begin; i <= end; ++i) {
-        if (i < end && (tokens[i].text == "||" || tokens[i].text == "?")) return Truth::unknown;
-        if (i < end && tokens[i].text != "&&") continue;
-        const Truth truth = evaluate_operand(tokens, operand, i);
-        if (truth == Truth::no) return truth;
-        if (truth == Truth::unknown) all = truth;
-        operand = i + 1;
-    }
-    return all;
+    const auto host = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::host);
+    const auto device = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::device);
+    if (!host || !device || (*host != 0) != (*device != 0)) return Truth::unknown;
+    return *host ? Truth::yes : Truth::no;
 }
 
 struct Branch {
@@ -173,7 +151,7 @@ class Reader {
     }
 
   private:
-    struct Conditional {
+    struct Liveness {
         bool outer_live, live;
         bool decided;  // a branch that is surely compiled was seen: the rest is dead
     };
@@ -190,6 +168,7 @@ class Reader {
         if (name == "line" || (begin + 1 < end && tokens_[begin + 1].kind == Kind::number))
             unit_.line_directives.push_back(tokens_[begin]);
         const auto rest = std::min(begin + 2, end);
+        note_conditional(name, begin, end);
         if (name == "if") {
             open(evaluate(tokens_, rest, end));
         } else if (name == "ifdef" || name == "ifndef") {
@@ -206,10 +185,44 @@ class Reader {
             if (!conditionals_.empty()) conditionals_.pop_back();
             branch(Branch::closes);
         } else if (live() && name == "define") {
+            unit_.other_directives.push_back(tokens_[begin].begin);
             read_macro(rest, end);
         } else if (live() && name.substr(0, 7) == "include" && rest < end && tokens_[rest].kind == Kind::header) {
             unit_.includes.push_back(tokens_[rest]);
+            unit_.other_directives.push_back(tokens_[begin].begin);
+        } else if (live()) {
+            unit_.other_directives.push_back(tokens_[begin].begin);
         }
+    }
+
+    /// Keeps the conditionals that are being read, innermost last.
+    void note_conditional(std::string_view name, std::size_t begin, std::size_t end) {
+        const bool opens = name == "if" || name == "ifdef" || name == "ifndef";
+        if (opens) read_.emplace_back();
+        if (read_.empty() || (!opens && name.substr(0, 2) != "el" && name != "endif")) return;
+        Conditional& conditional = read_.back();
+        const int at = unit_.code.size();
+        const Tokens directive(tokens_.begin() + static_cast<std::ptrdiff_t>(begin),
+                               tokens_.begin() + static_cast<std::ptrdiff_t>(end));
+        if (!conditional.branches.empty()) conditional.branches.back().end = at;
+        if (name != "endif") {
+            conditional.branches.push_back({directive, at, at});
+            return;
+        }
+        constexpr std::size_t deepest = 64;
+        conditional.endif = directive;
+        conditional.is_deep = read_.size() > deepest;
+        if (outer_live() && asks_for_architecture(conditional)) unit_.by_architecture.push_back(std::move(conditional));
+        read_.pop_back();
+    }
+
+    bool outer_live() const { return conditionals_.empty() || conditionals_.back().outer_live; }
+
+    static bool asks_for_architecture(const Conditional& conditional) {
+        for (const auto& branch : conditional.branches)
+            for (const auto& token : branch.directive)
+                if (token.text == architecture) return true;
+        return false;
     }
 
     void branch(Branch::Kind kind) { branches_.push_back({kind, unit_.code.size()}); }
@@ -237,7 +250,7 @@ class Reader {
             body = std::min(body + 1, end);
         }
         unit_.macro_names.insert(tokens_[begin].text);
-        unit_.macros.push_back({tokens_[begin].text, has_parameters, {}});
+        unit_.macros.push_back({tokens_[begin].text, tokens_[begin].begin, has_parameters, {}});
         auto& stream = unit_.macros.back().body;
         stream.is_macro = true;
         stream.tokens.assign(tokens_.begin() + body, tokens_.begin() + end);
@@ -245,7 +258,8 @@ class Reader {
 
     Tokens tokens_;
     Unit unit_;
-    std::vector<Conditional> conditionals_;
+    std::vector<Liveness> conditionals_;
+    std::vector<Conditional> read_;
     std::vector<Branch> branches_;
 };
 

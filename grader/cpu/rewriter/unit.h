@@ -33,12 +33,27 @@ class Stream {
 
 struct Macro {
     std::string_view name;
+    std::size_t at;  // byte of the source
     bool has_parameters;
     Stream body;
 };
 
+/// From one #if, #elif or #else to the next directive of its conditional.
+struct ConditionalBranch {
+    std::vector<Token> directive;
+    int begin, end;  // of the code's tokens
+};
+
+struct Conditional {
+    std::vector<ConditionalBranch> branches;
+    std::vector<Token> endif;
+    bool is_deep = false;  // in more conditionals than anybody writes
+};
+
 struct Unit {
     Stream code;
+    std::vector<Conditional> by_architecture;   // those that ask for __CUDA_ARCH__
+    std::vector<std::size_t> other_directives;  // where those begin that are no part of conditionals
     std::vector<Macro> macros;
     std::vector<Token> includes;         // with < > or quotes
     std::vector<Token> line_directives;  // #line, # 1 "file", and digraphs that open a directive

@@ -127,6 +127,12 @@ class Checker final : public Observer {
     void lanes_synchronised(unsigned lanes) override {
         if (grid_) histories_.order.sync_lanes(lanes);
     }
+    void releases(const void* key, bool of_grid) override {
+        if (grid_) histories_.order.release(number(key), of_grid);
+    }
+    void acquires(const void* key, bool of_grid) override {
+        if (grid_) histories_.order.acquire(number(key), of_grid);
+    }
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
     void launch_failed(int line, const char* kernel, const std::string& why) override;
@@ -617,7 +623,8 @@ const Object* Checker::nearest_shared(std::uintptr_t address) const {
 /// The bytes of the word that were written, a bit each.
 unsigned Checker::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
-    return stale ? 0 : object.bytes_of_word(index).written;
+    const unsigned stale_bytes = grid_->cooperative ? 0xf : 0;  // other blocks ran since, in the same memory
+    return stale ? stale_bytes : object.bytes_of_word(index).written;
 }
 
 /// One byte that nobody wrote is enough: a copy may have ended within a word.

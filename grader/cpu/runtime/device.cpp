@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
 #include "grader/cpu/runtime/error.h"
@@ -173,6 +174,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
     p->regsPerMultiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
     p->managedMemory = attribute(cudaDevAttrManagedMemory);
     p->singleToDoublePrecisionPerfRatio = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+    p->cooperativeLaunch = attribute(cudaDevAttrCooperativeLaunch);
     p->concurrentManagedAccess = attribute(cudaDevAttrConcurrentManagedAccess);
     p->computePreemptionSupported = attribute(cudaDevAttrComputePreemptionSupported);
     p->canUseHostPointerForRegisteredMem = attribute(cudaDevAttrCanUseHostPointerForRegisteredMem);
@@ -196,6 +198,21 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
         return set_error(cudaErrorInvalidResourceHandle);
     delete stream;
     return cudaSuccess;
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+    if (!flags) return set_error(cudaErrorInvalidValue);
+    const bool is_special = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    *flags = is_special ? cudaStreamDefault : stream->flags;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+    constexpr std::string_view ours = "0000:00:00.0";
+    if (!id || device != 0 || length <= static_cast<int>(ours.size())) return set_error(cudaErrorInvalidValue);
+    id[ours.copy(id, ours.size())] = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+    return id ? cudaGetDevice(device) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }

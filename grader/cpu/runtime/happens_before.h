@@ -88,6 +88,15 @@ class HappensBefore {
     void fence(bool of_device);
     /// Records a completed __syncwarp() of these lanes of the running thread's warp.
     void sync_lanes(unsigned lanes);
+    /// A barrier of part of a block or of the grid, by its key: each thread releases it, waits, and acquires it.
+    void release(std::uintptr_t key, bool of_grid) {
+        fence(of_grid);
+        exchange(word_of(key, of_grid), false, true);
+    }
+    void acquire(std::uintptr_t key, bool of_grid) {
+        exchange(word_of(key, of_grid), true, false);
+        fence(false);
+    }
     /// Records an atomic or volatile access, after its comparison with earlier ones. Out of line, because inlining it
     /// slows every access of a kernel by a third.
     void strong_access(std::uintptr_t word, bool reads, bool writes) {
@@ -122,6 +131,10 @@ class HappensBefore {
         std::shared_ptr<Published> published;
     };
 
+    /// A key's word: no address of memory, and another one for each block that has a barrier of its own.
+    static std::uintptr_t word_of(std::uintptr_t key, bool of_grid) {
+        return key + (of_grid ? 0 : std::uintptr_t{block_state.epoch} << 32 << 16);
+    }
     void begin_block();
     void begin_generation();
     void forget_words();

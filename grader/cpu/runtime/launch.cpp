@@ -55,6 +55,22 @@ int allowed_shared_bytes(RunBlock kernel) {
     return found == shared_opt_in.end() ? default_shared_bytes : found->second;
 }
 
+int blocks_per_multiprocessor_of(int block_threads, size_t shared_bytes) {
+    const int warps = (block_threads + 31) / 32;
+    const int by_threads = threads_per_multiprocessor / (warps * 32);
+    const int by_registers = registers_per_multiprocessor / (warps * 32 * assumed_registers);
+    const int by_shared =
+        static_cast<int>((most_shared_bytes + reserved_shared_bytes) / (shared_bytes + reserved_shared_bytes));
+    return std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
+}
+
+/// Blocks that run at the same time: those that a cooperative launch may have.
+uint64_t most_blocks_at_once(int block_threads, size_t shared_bytes) {
+    int multiprocessors = 0;
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+    return static_cast<uint64_t>(multiprocessors) * blocks_per_multiprocessor_of(block_threads, shared_bytes);
+}
+
 cudaError_t check(const Launch& launch, const Grid& grid) {
     const dim3 &b = launch.block, &g = launch.grid;
     const uint64_t threads = uint64_t{b.x} * b.y * b.z;
@@ -62,11 +78,25 @@ cudaError_t check(const Launch& launch, const Grid& grid) {
         return cudaErrorInvalidConfiguration;
     if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) return cudaErrorInvalidConfiguration;
     if (launch.shared_bytes > static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return cudaErrorInvalidValue;
+    const uint64_t blocks = uint64_t{g.x} * g.y * g.z;
+    if (launch.cooperative && blocks > most_blocks_at_once(static_cast<int>(threads), launch.shared_bytes))
+        return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
 
 std::string describe(const dim3& extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
+}
+
+/// What a launch with more than 48 KB of shared memory needs; empty for others.
+std::string missing_opt_in(const Launch& launch, const Grid& grid, const char* kernel) {
+    if (launch.shared_bytes <= static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return "";
+    const std::string bytes = std::to_string(launch.shared_bytes);
+    if (launch.shared_bytes > most_shared_bytes)
+        return ", with " + bytes + " bytes of shared memory where a block has at most " +
+               std::to_string(most_shared_bytes);
+    return ", without cudaFuncSetAttribute(" + std::string(kernel) + ", cudaFuncAttributeMaxDynamicSharedMemorySize, " +
+           bytes + ") before it, which more than 48 KB of shared memory need";
 }
 
 /// The launch's own words for the kernel, unless a pointer or a macro stood there.
@@ -121,11 +151,13 @@ void run_pending(const char* kernel, Grid& grid) {
     if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
         const std::string shape = "<<<" + describe(launch.grid) + ", " + describe(launch.block) + ", " +
                                   std::to_string(launch.shared_bytes) + ">>>";
-        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + shape);
-        if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), shape);
-        set_error(error);
+        const std::string why = missing_opt_in(launch, grid, kernel);
+        note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + shape + why);
+        if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), shape + why);
+        launch.error = set_error(error);
         return;
     }
+    grid.cooperative = launch.cooperative;
     grid.kernel = name_of(launch, kernel);
     grid.line = launch.line;
     grid.blocks = {launch.grid.x, launch.grid.y, launch.grid.z};
@@ -177,12 +209,7 @@ cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t
     if (!blocks || block_threads <= 0) return set_error(cudaErrorInvalidValue);
     *blocks = 0;
     if (block_threads > 1024 || shared_bytes > most_shared_bytes) return cudaSuccess;
-    const int warps = (block_threads + 31) / 32;
-    const int by_threads = threads_per_multiprocessor / (warps * 32);
-    const int by_registers = registers_per_multiprocessor / (warps * 32 * assumed_registers);
-    const int by_shared =
-        static_cast<int>((most_shared_bytes + reserved_shared_bytes) / (shared_bytes + reserved_shared_bytes));
-    *blocks = std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
+    *blocks = blocks_per_multiprocessor_of(block_threads, shared_bytes);
     return cudaSuccess;
 }
 

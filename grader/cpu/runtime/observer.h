@@ -41,6 +41,10 @@ class Observer {
     virtual void call_begins() = 0;
     virtual void call_ends() = 0;
     virtual void device_reset() = 0;
+    /// What the running thread did so far happens before what a thread does after it acquires the same key.
+    /// Other blocks acquire it only where it is the grid's.
+    virtual void releases(const void* key, bool of_grid) = 0;
+    virtual void acquires(const void* key, bool of_grid) = 0;
     /// It is no longer the device's.
     virtual void memory_unmapped(void* begin, std::size_t bytes) = 0;
 };

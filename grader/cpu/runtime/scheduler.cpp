@@ -16,6 +16,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "grader/cpu/include/warplab_cpu/sync.h"
 #include "grader/cpu/runtime/fault.h"
@@ -29,6 +30,7 @@ WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory;
 namespace {
 
 constexpr unsigned most_threads = 1024, lanes_per_warp = 32;
+constexpr unsigned tile_sizes = 4;                                          // 64, 128, 256, 512
 constexpr size_t page_bytes = 4096, stack_bytes = 256 * 1024 + page_bytes;  // no power of two: fewer TLB conflicts
 
 struct Warp {
@@ -39,6 +41,7 @@ struct Warp {
     uint8_t source[lanes_per_warp];
     unsigned mask[lanes_per_warp];  // that a pending lane waits for
     int line[lanes_per_warp];       // of warp_converged
+    unsigned in_tile[tile_sizes];   // lanes that wait in tile_combine, by the tile's size
 };
 
 /// What an OS thread needs to run blocks.
@@ -64,7 +67,10 @@ struct Worker {
     bool spun;      // some of them were of threads that try an atomic again and again
     unsigned rounds_spun;
     unsigned spin_thread, spins;
-    unsigned dice;  // for let_others_come_between
+    Fiber* leaving;              // the block's last thread to come to grid_barrier
+    int grid_line;               // of that
+    void* places[most_threads];  // of threads that wait in tile_combine
+    unsigned dice;               // for let_others_come_between
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 
@@ -176,19 +182,25 @@ void number_fibers(Worker& w, const Grid& grid) {
             }
 }
 
+/// Makes a fiber ready to start.
+void prepare_fiber(Worker& w, unsigned linear) {
+    Fiber& fiber = w.fibers[linear];
+    fiber.stack = stack_top(w, linear);
+    fiber.frame = nullptr;
+    fiber.resume = reinterpret_cast<void*>(&fiber_main);
+    fiber.line = 0;
+#if defined(__x86_64__)
+    fiber.stack = static_cast<char*>(fiber.stack) - 8;  // as after a call
+    *static_cast<void**>(fiber.stack) = nullptr;        // whose return address ends a backtrace
+#endif
+}
+
 /// Rings the fibers first, first + step … count of them, and makes all but the first ready to start.
 void ready_fibers(Worker& w, unsigned first, unsigned step, unsigned count) {
     Fiber* previous = &w.fibers[first];
     for (unsigned i = 1, linear = first + step; i < count; ++i, linear += step) {
         Fiber& fiber = w.fibers[linear];
-        fiber.stack = stack_top(w, linear);
-        fiber.frame = nullptr;
-        fiber.resume = reinterpret_cast<void*>(&fiber_main);
-        fiber.line = 0;
-#if defined(__x86_64__)
-        fiber.stack = static_cast<char*>(fiber.stack) - 8;  // as after a call
-        *static_cast<void**>(fiber.stack) = nullptr;        // whose return address ends a backtrace
-#endif
+        prepare_fiber(w, linear);
         fiber.previous = previous;
         previous->next = &fiber;
         previous = &fiber;
@@ -201,6 +213,7 @@ void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
     for (unsigned i = 0; i * lanes_per_warp < threads; ++i) {
         const unsigned lanes = std::min(lanes_per_warp, threads - i * lanes_per_warp);
         w.warps[i].pending = w.warps[i].converging = 0;
+        std::fill(std::begin(w.warps[i].in_tile), std::end(w.warps[i].in_tile), 0);
         w.warps[i].returned = lanes == 32 ? 0 : ~0u << lanes;
     }
     // Those before the first ran to their end in the loop.
@@ -581,6 +594,94 @@ unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line
     }));
 }
 
+void warp_combine(unsigned mask, void* place, Combine combine, void* context, int line) {
+    run_warp_function(mask, reinterpret_cast<uint64_t>(place), 0, line, [=](Warp& warp, unsigned lanes) {
+        void* places[lanes_per_warp];
+        unsigned count = 0;
+        for (unsigned left = mask; left; left &= left - 1) {
+            const unsigned lane = __builtin_ctz(left);
+            places[count++] = lanes >> lane & 1 ? reinterpret_cast<void*>(warp.given[lane]) : nullptr;
+        }
+        combine(places, count, context);
+    });
+}
+
+namespace {
+
+/// Whether every thread of the warps [first, end) waits in the tile or has returned.
+bool tile_is_there(const Worker& w, unsigned level, unsigned first, unsigned end) {
+    for (unsigned i = first; i < end; ++i)
+        if ((w.warps[i].in_tile[level] | w.warps[i].returned) != ~0u) return false;
+    return true;
+}
+
+/// All threads of the tile wait: combines what they bring and lets them go on.
+void release_tile(Worker& w, unsigned level, unsigned first, unsigned end, Combine combine, void* context) {
+    void* places[most_threads / 2];
+    unsigned count = 0;
+    for (unsigned linear = first * lanes_per_warp; linear < end * lanes_per_warp; ++linear) {
+        const bool waits = w.warps[linear / lanes_per_warp].in_tile[level] >> linear % lanes_per_warp & 1;
+        places[count++] = waits ? w.places[linear] : nullptr;
+    }
+    if (combine) combine(places, count, context);
+    for (unsigned i = first; i < end; ++i) w.warps[i].in_tile[level] = 0;
+}
+
+}  // namespace
+
+void tile_combine(unsigned size, void* place, Combine combine, void* context, int line) {
+    Block& block = block_state;
+    const bool alone = !block.current && !promote(false);
+    if (alone && combine) combine(&place, 1, context);
+    if (alone) return;
+    Worker& w = *worker;
+    const unsigned linear = linear_thread(), level = __builtin_ctz(size) - 6;
+    const unsigned first = linear / size * size / lanes_per_warp;
+    const unsigned warps = (block.threads + lanes_per_warp - 1) / lanes_per_warp;
+    const unsigned end = std::min(first + size / lanes_per_warp, warps);
+    unsigned& waiting = w.warps[linear / lanes_per_warp].in_tile[level];
+    const unsigned bit = 1u << linear % lanes_per_warp;
+    const void* const key = &w.warps[first].in_tile[level];
+    w.places[linear] = place;
+    waiting |= bit;
+    ++w.happened;
+    block.current->line = line;
+    if (observer) observer->releases(key, false);
+    while (waiting & bit) {
+        if (tile_is_there(w, level, first, end))
+            release_tile(w, level, first, end, combine, context);
+        else
+            take_turn(w);
+    }
+    if (observer) observer->acquires(key, false);
+}
+
+bool is_cooperative_launch() { return in_kernel() && worker->grid->cooperative; }
+
+void grid_barrier(int line) {
+    Block& block = block_state;
+    if (!is_cooperative_launch())
+        end_with_fault(
+            warplab::Fault::aborted,
+            "line " + std::to_string(line) +
+                ": grid.sync() needs a cooperative launch; start the kernel with cudaLaunchCooperativeKernel");
+    static const char key = 0;
+    Worker& w = *worker;
+    if (observer) observer->releases(&key, true);
+    block.current->line = line;
+    const unsigned generation = block.generation;
+    if (++block.arrived == block.alive) {
+        release_block(w, block);
+        w.leaving = block.current;
+        w.grid_line = line;
+        switch_to(w.loop_fiber);
+    } else {
+        switch_to(block.current->next);
+        while (block.generation == generation) take_turn(w);
+    }
+    if (observer) observer->acquires(&key, true);
+}
+
 unsigned warp_converged(int line) {
     Block& block = block_state;
     const bool alone = !block.current && !promote(false);
@@ -620,6 +721,21 @@ struct Job {
     std::atomic<uint64_t> next{0};
 };
 
+uint3 block_index(const Grid& grid, uint64_t turn, uint64_t blocks) {
+    const uint64_t at = grid.backward ? blocks - 1 - turn : turn, row = at / grid.blocks.x;
+    return {static_cast<unsigned>(at % grid.blocks.x), static_cast<unsigned>(row % grid.blocks.y),
+            static_cast<unsigned>(row / grid.blocks.y)};
+}
+
+void begin_block(Worker& w, const Grid& grid, uint3 block) {
+    Block& state = block_state;
+    w.block = block;
+    w.early_exit_noted = false;
+    w.static_shared = 0;
+    if (++state.epoch == 0) ++state.epoch;
+    if (grid.shared_bytes) fill_poison(&dynamic_shared_memory, grid.shared_bytes);
+}
+
 void run_blocks(Job& job) {
     Worker& w = this_worker();
     const Grid& grid = *job.grid;
@@ -631,19 +747,122 @@ void run_blocks(Job& job) {
         if (begin >= job.blocks) break;
         const uint64_t end = std::min(begin + job.chunk, job.blocks);
         for (uint64_t i = begin; i < end; ++i) {
-            const uint64_t at = grid.backward ? job.blocks - 1 - i : i;
-            const uint64_t row = at / grid.blocks.x;
-            w.block = {static_cast<unsigned>(at % grid.blocks.x), static_cast<unsigned>(row % grid.blocks.y),
-                       static_cast<unsigned>(row / grid.blocks.y)};
-            w.early_exit_noted = false;
-            w.static_shared = 0;
-            if (++state.epoch == 0) ++state.epoch;
-            if (grid.shared_bytes) fill_poison(&dynamic_shared_memory, grid.shared_bytes);
+            begin_block(w, grid, block_index(grid, i, job.blocks));
             grid.run_block(grid, w.block);
         }
     }
     w.grid = nullptr;
 }
+
+/// A block of a cooperative launch while others run: all that is the block's and not the OS thread's.
+class HeldBlock {
+  public:
+    /// All its threads wait in switch_fiber().
+    void take(Worker& w) {
+        fiber_ = block_state.current;
+        copy_out(worker_, &w, sizeof w);
+        copy_out(thread_locals_, reinterpret_cast<void*>(block_state.tls_begin), block_state.tls_bytes);
+        stacks_.clear();
+        const Fiber* fiber = fiber_;
+        do {
+            stacks_.push_back({lowest_used(*fiber), {}});
+            copy_out(stacks_.back().bytes, stacks_.back().begin,
+                     static_cast<size_t>(stack_end(w, fiber->linear) - stacks_.back().begin));
+            fiber = fiber->next;
+        } while (fiber != fiber_);
+    }
+    /// Puts it back in its place; returns the thread to go on with.
+    Fiber* put_back(Worker& w) const {
+        const uintptr_t thread_locals = block_state.tls_begin;
+        memcpy(&w, worker_.data(), worker_.size());
+        memcpy(reinterpret_cast<void*>(thread_locals), thread_locals_.data(), thread_locals_.size());
+        for (const auto& [begin, bytes] : stacks_) memcpy(begin, bytes.data(), bytes.size());
+        return fiber_;
+    }
+
+  private:
+    struct Stack {
+        char* begin;
+        std::vector<char> bytes;
+    };
+    static void copy_out(std::vector<char>& to, const void* from, size_t bytes) {
+        to.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
+    }
+    static char* lowest_used(const Fiber& fiber) {
+        constexpr size_t red_zone = 128;
+        return static_cast<char*>(fiber.stack) - red_zone;
+    }
+    static char* stack_end(const Worker& w, unsigned fiber) { return w.stacks + (fiber + 1) * stack_bytes; }
+
+    Fiber* fiber_ = nullptr;
+    std::vector<char> worker_, thread_locals_;
+    std::vector<Stack> stacks_;
+};
+
+/// Makes all threads of the block fibers; returns the first.
+Fiber* begin_as_fibers(Worker& w, const Grid& grid) {
+    Block& state = block_state;
+    const unsigned first = grid.backward ? state.threads - 1 : 0;
+    provide_stacks(w, state.threads);
+    number_fibers(w, grid);
+    ready_fibers(w, first, grid.backward ? -1u : 1u, state.threads);
+    prepare_fiber(w, first);
+    reset_warps(w, state.threads, first, grid.backward);
+    state.alive = state.threads;
+    state.arrived = 0;
+    w.votes = w.idle = w.rounds_spun = 0;
+    w.spun = false;
+    grid.enter_block(grid, w.block);
+    return &w.fibers[first];
+}
+
+/// Blocks that meet in grid.sync(): one after the other on this OS thread, each as far as the next meeting.
+class CooperativeGrid {
+  public:
+    explicit CooperativeGrid(const Grid& grid) : grid_(grid), w_(this_worker()) {}
+
+    void run() {
+        const uint64_t blocks = uint64_t{grid_.blocks.x} * grid_.blocks.y * grid_.blocks.z;
+        w_.grid = &grid_;
+        block_state.threads = thread_count(grid_.threads);
+        std::vector<HeldBlock> held(blocks);
+        uint64_t waiting = 0;
+        for (uint64_t i = 0; i < blocks; ++i) {
+            begin_block(w_, grid_, block_index(grid_, i, blocks));
+            waiting += go_on(begin_as_fibers(w_, grid_), held[i]);
+        }
+        const unsigned last_epoch = block_state.epoch;
+        while (waiting) {
+            if (waiting < blocks) end_half_there(waiting, blocks);
+            waiting = 0;
+            for (HeldBlock& block : held) waiting += go_on(block.put_back(w_), block);
+        }
+        block_state.epoch = last_epoch;
+        block_state.current = nullptr;
+        w_.grid = nullptr;
+    }
+
+  private:
+    /// False when the block has come to its end.
+    bool go_on(Fiber* fiber, HeldBlock& block) {
+        w_.loop_fiber = block_state.current = &scheduler_;
+        switch_to(fiber);
+        if (!block_state.alive) return false;
+        block_state.current = w_.leaving;
+        block.take(w_);
+        return true;
+    }
+
+    [[noreturn]] void end_half_there(uint64_t waiting, uint64_t blocks) const {
+        end_with_fault(warplab::Fault::deadlock, std::to_string(waiting) + " of " + std::to_string(blocks) +
+                                                     " blocks wait in grid.sync() at line " +
+                                                     std::to_string(w_.grid_line) + ", the others have returned");
+    }
+
+    const Grid& grid_;
+    Worker& w_;
+    Fiber scheduler_{};
+};
 
 unsigned pool_size() {
     if (const char* given = getenv("WARPLAB_THREADS")) return static_cast<unsigned>(std::clamp(atoi(given), 1, 256));
@@ -723,7 +942,10 @@ void run_grid(const Grid& grid) {
     static Pool& pool = *new Pool;
     static std::mutex& one_at_a_time = *new std::mutex;
     std::lock_guard lock(one_at_a_time);
-    pool.run(grid);
+    if (grid.cooperative)
+        CooperativeGrid(grid).run();
+    else
+        pool.run(grid);
 }
 
 uint64_t blocks_with_early_exits() { return early_exit_blocks.load(); }

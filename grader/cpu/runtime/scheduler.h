@@ -14,8 +14,6 @@ bool runs_backward();
 /// Runs every block; returns when all are done. One grid at a time.
 void run_grid(const Grid& grid);
 
-/// Whether this OS thread is inside a kernel.
-bool in_kernel();
 
 /// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.
 struct SchedulerMemory {

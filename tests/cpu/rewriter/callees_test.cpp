@@ -44,5 +44,16 @@ TEST(Callees, WhatNvccTakesIsFine) {
         EXPECT_THAT(problem_of(source), IsEmpty()) << source;
 }
 
+TEST(Callees, AKernelMayHaveAttributesAnywhereInItsHead) {
+    for (const std::string head :
+         {"__global__ __launch_bounds__(256) void k", "__launch_bounds__(256, 2) __global__ void k",
+          "__global__ void __launch_bounds__(256) k", "static __launch_bounds__(64) __global__ void k",
+          "template <int B> __global__ __launch_bounds__(B) void k", "__global__ __maxnreg__(32) void k",
+          "[[maybe_unused]] __global__ void k", "__global__ __attribute__((used)) void k",
+          "void __launch_bounds__(64) __global__ k",
+          "#define AT_MOST(n) __launch_bounds__(n)\n__global__ AT_MOST(64) void k"})
+        EXPECT_THAT(problem_of(head + body + "void run(float* x) { k<<<1, 32>>>(x); }"), IsEmpty()) << head;
+}
+
 }  // namespace
 }  // namespace warplab::rewriter

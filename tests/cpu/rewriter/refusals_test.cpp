@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include "grader/cpu/rewriter/rewriter.h"
+#include "tests/paths.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -35,6 +37,20 @@ TEST(Refusals, EveryLineOfTheTableRefuses) {
     }
 }
 
+TEST(Refusals, SuppliedHeadersAreThoseOfTheBackend) {
+    const auto include = warplab::test::root_folder() / "grader/cpu/include";
+    std::set<std::string> on_disk, listed(supplied_headers().begin(), supplied_headers().end());
+    for (const char* folder : {"cuda", "cub"}) {
+        if (!std::filesystem::exists(include / folder)) continue;
+        for (const auto& file : std::filesystem::recursive_directory_iterator(include / folder))
+            if (file.is_regular_file() && file.path().extension() != ".h")
+                on_disk.insert(std::filesystem::relative(file.path(), include).string());
+    }
+    EXPECT_EQ(listed, on_disk);
+    for (const auto& header : listed) EXPECT_EQ(refusal_of("#include <" + header + ">\n"), "");
+    EXPECT_THAT(refusal_of("#include <cuda/mdspan>\n"), HasSubstr("libcu++"));
+}
+
 TEST(Refusals, NoPatternStandsTwice) {
     std::set<std::string_view> seen;
     for (const auto& refusal : refusals()) EXPECT_TRUE(seen.insert(refusal.pattern).second) << refusal.pattern;
@@ -51,10 +67,17 @@ TEST(Refusals, NameThePlaceAndTheLine) {
 
 TEST(Refusals, ReachIntoMacrosAndBothBranches) {
     EXPECT_THAT(refusal_of("#define TRAP asm(\"trap;\")\n"), StartsWith("a.cu:1:14: error: asm"));
-    EXPECT_THAT(refusal_of("#if __CUDA_ARCH__ >= 800\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
-    EXPECT_THAT(refusal_of("#ifdef A\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
-    EXPECT_THAT(refusal_of("#ifdef __WARPLAB_CPU__\nasm(\"\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
-    EXPECT_THAT(refusal_of("#if 0\n#else\nasm(\"\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+    EXPECT_THAT(refusal_of("#if VERSION >= 800\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
+    EXPECT_THAT(refusal_of("#ifdef A\n#else\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+    EXPECT_THAT(refusal_of("#ifdef __WARPLAB_CPU__\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:2:1: error: asm"));
+    EXPECT_THAT(refusal_of("#if 0\n#else\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
+}
+
+TEST(Refusals, AssemblerThatOnlyAGpuCanRun) {
+    for (const char* source :
+         {"asm(\"mov.u32 %0, %%nsmid;\" : \"=r\"(x));", "asm(\"mov.u32 %0, %%laneid; trap;\" : \"=r\"(x));",
+          "asm(\"mov.u32 %0, %%laneid;\" :: \"r\"(x));", "asm(\"\" \"trap;\");", "asm volatile(\"\"", "asm"})
+        EXPECT_THAT(refusal_of(source), StartsWith("a.cu:1:1: error: asm")) << source;
 }
 
 TEST(Refusals, LeaveAloneWhatOnlyLooksLikeThem) {
@@ -95,7 +118,9 @@ const Mistake mistakes[] = {
     {"LaunchWithoutBlocks", "void f() { k<<<, 2>>>(p); }", "1:16", "a part of this launch is empty"},
     {"LaunchWithoutThreads", "void f() { k<<<g(1, 2), >>>(p); }", "1:25", "a part of this launch is empty"},
     {"LaunchWithoutThirdPart", "void f() { k<<<1, 2, , s>>>(p); }", "1:22", "a part of this launch is empty"},
-    {"LaunchWithSpaces", "void f() { k<< <1, 2>> >(p); }", "1:13", "without spaces"},
+    {"LaunchOpenedWithASpace", "void f() { k< <<1, 2>>>(p); }", "1:13", "without spaces"},
+    {"LaunchOpenedOverLines", "void f() { k<<\n<1, 2>>>(p); }", "1:13", "without spaces"},
+    {"LaunchClosedWithASpace", "void f() { k<<<1, 2> >>(p); }", "1:13", "without spaces"},
     {"SemicolonForgotten", "void f() { int n = m\n k<<<1, 2>>>(p); }", "1:20", "expected ';' before 'k'"},
     {"SemicolonForgottenAfterCall", "void f() { g()\n k<<<1, 2>>>(p); }", "1:14", "expected ';' before 'k'"},
     {"SemicolonForgottenAfterNumber", "void f() { n = 3\n k<<<1, 2>>>(p); }", "1:16", "expected ';' before 'k'"},
@@ -116,6 +141,9 @@ const Mistake mistakes[] = {
     {"SharedWithoutSize", "void f() { __shared__ float s[]; }", "1:29", "'s' needs a size"},
     {"SharedCutByMacro", "#define S __shared__ float\nvoid f() { S s[3]; }", "1:11", "expected a declaration"},
     {"SharedAsParameter", "void f(__shared__ int* p) { }", "1:8", "expected a declaration"},
+    {"ShuffleWithoutSync", "__global__ void k(int* p) { *p += __shfl_down(*p, 1, 16); }", "1:35",
+     "write __shfl_down_sync(0xffffffff, *p, 1, 16), where the mask"},
+    {"BallotWithoutSync", "#define VOTE(x) __ballot(x)\n", "1:17", "write __ballot_sync(0xffffffff, x)"},
     {"Utf16", "\xFF\xFEi\0n\0", "1:1", "UTF-16"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, Malformed, testing::ValuesIn(mistakes),

@@ -119,6 +119,14 @@ __global__ void conversions_kernel() {
 __global__ void floats_kernel() {
     EXPECT(__fadd_rn(1.0f, 1e-8f), 1.0f);
     EXPECT(__fadd_ru(1.0f, 1e-8f), std::nextafterf(1.0f, 2.0f));
+    EXPECT(__dadd_ru(1.0, 1e-30), std::nextafter(1.0, 2.0));
+    EXPECT(__dsub_rz(1.0, 1e-30), std::nextafter(1.0, 0.0));
+    EXPECT(__dmul_rd(1.0 / 3, 3.0), std::nextafter(1.0, 0.0));
+    EXPECT(__ddiv_ru(1.0, 3.0), std::nextafter(1.0 / 3, 1.0));
+    EXPECT(__dsqrt_rd(2.0), std::nextafter(std::sqrt(2.0), 0.0));
+    EXPECT(__ll2float_rz(-16777217), -16777216.0f);
+    EXPECT(__ull2double_ru((1ull << 53) + 1), double((1ull << 53) + 2));
+    EXPECT(__vsetlts4(0x00ff00ff, 0), 0x00010001u);
     EXPECT(__fadd_rd(1.0f, -1e-8f), std::nextafterf(1.0f, 0.0f));
     EXPECT(__fmul_rz(1.1f, 1.1f) <= double(1.1f) * 1.1f, true);
     EXPECT(__fmul_ru(1.1f, 1.1f) >= double(1.1f) * 1.1f, true);

@@ -1,5 +1,6 @@
 // Programs that must not go on: started with the name of one and the file of a status page.
 
+#include <cooperative_groups.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -79,6 +80,10 @@ __global__ void spin_kernel(int* out) {
     __syncthreads();
     if (threadIdx.x < 10) while (atomicCAS(&flag, 1, 2) != 1) {}
     __syncthreads();
+}
+
+__global__ void grid_sync_kernel(int last) {
+    if (blockIdx.x < last) cooperative_groups::this_grid().sync();
 }
 
 static int* device(size_t count) {
@@ -162,6 +167,13 @@ static const std::map<std::string, std::function<void()>> programs = {
         exit(memory[0]);
     }},
     {"spin", [] { spin_kernel<<<1, 64>>>(device(1)); }},
+    {"grid_sync_in_plain_launch", [] { grid_sync_kernel<<<2, 64>>>(2); }},
+    {"grid_sync_without_all_blocks",
+     [] {
+         int last = 3;
+         void* arguments[] = {&last};
+         cudaLaunchCooperativeKernel(grid_sync_kernel, 4, 64, arguments);
+     }},
     {"ends", [] {}},
 };
 

@@ -88,6 +88,8 @@ void test_memory() {
     WORKS(cudaPointerGetAttributes(&attributes, &on_stack));
     CHECK_EQUAL(attributes.type, cudaMemoryTypeUnregistered);
     WORKS(cudaMemPrefetchAsync(managed, 256, 0));
+    WORKS(cudaMemPrefetchAsync(managed, 256, {cudaMemLocationTypeDevice, 0}, 0, nullptr));
+    WORKS(cudaMemAdvise(managed, 256, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeHost, 0}));
     FAILS(cudaFree(pinned), cudaErrorInvalidValue);
     WORKS(cudaFreeHost(pinned));
     WORKS(cudaFree(managed));

@@ -548,6 +548,28 @@ void test_atomics() {
     }
 }
 
+// Inline PTX that needs no GPU
+
+__global__ void special_registers_kernel(int* wrong) {
+    unsigned lane, below, processor;
+    long long before, after;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+    asm("mov.u32 %0, %%smid;" : "=r"(processor));
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(before));
+    asm volatile("" ::: "memory");
+    __nanosleep(10);
+    after = clock64();
+    const unsigned t = threadIdx.x;
+    wrong[t] = lane != t % 32 || below != (1u << t % 32) - 1 || processor >= 16 || after < before;
+}
+
+void test_special_registers() {
+    int* wrong = on_device(std::vector<int>(40, -1));
+    special_registers_kernel<<<1, 40>>>(wrong);
+    for (const int one : from_device(wrong, 40)) CHECK_EQUAL(one, 0);
+}
+
 // Cooperative groups
 
 template <int size>
@@ -623,5 +645,6 @@ int main(int count, char** arguments) {
     test_atomics();
     test_others_come_between();
     test_groups();
+    test_special_registers();
     return wrong_checks != 0;
 }

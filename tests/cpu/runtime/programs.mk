@@ -8,12 +8,12 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 BUILD := build
 out := $(BUILD)/cpu/runtime-tests
 here := tests/cpu/runtime
-programs := kernels host arithmetic faults order
+programs := kernels groups libcudacxx cub host arithmetic faults order
 include_flags := -I$(here) -Igrader/cpu/include -I.
 student_flags := -std=c++17 -O2 -g1 -fwrapv -fno-strict-aliasing -ffp-contract=off \
     -ftrivial-auto-var-init=pattern -pthread -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -Wno-array-bounds -DWARPLAB_CPU_FAST $(include_flags)
 runtime_flags := -std=c++20 -O2 -pthread -Wall -Wextra -I.
-headers := $(wildcard grader/cpu/*.h grader/cpu/*/*.h grader/cpu/*/*/*.h grader/cpu/*/*/*.inc grader/io/*.h $(here)/*.h)
+headers := $(wildcard grader/cpu/include/cu*/* grader/cpu/include/cu*/*/*) $(wildcard grader/cpu/*.h grader/cpu/*/*.h grader/cpu/*/*/*.h grader/cpu/*/*/*.inc grader/io/*.h $(here)/*.h)
 runtime := $(patsubst grader/cpu/runtime/%.cpp,%.o,$(wildcard grader/cpu/runtime/*.cpp))
 
 .PHONY: native cross

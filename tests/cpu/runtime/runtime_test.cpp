@@ -74,6 +74,9 @@ void expect_right(const std::string& program) {
 }
 
 TEST_F(CpuRuntime, RunsKernels) { expect_right(native("kernels")); }
+TEST_F(CpuRuntime, HasCooperativeGroups) { expect_right(native("groups")); }
+TEST_F(CpuRuntime, HasLibcudacxx) { expect_right(native("libcudacxx")); }
+TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
 TEST_F(CpuRuntime, HasTheHostsSide) { expect_right(native("host")); }
 TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
 
@@ -140,6 +143,10 @@ const Case cases[] = {
     {"nesting", Fault::aborted, "nesting_kernel", 0, "launched from a kernel"},
     {"no_launch", Fault::aborted, "", -1, "plain_kernel was called without <<<grid, block>>>", false},
     {"no_kernel", Fault::aborted, "", -1, "function is launched with <<< >>>, but is no __global__", false},
+    {"grid_sync_in_plain_launch", Fault::aborted, "grid_sync_kernel", -1,
+     "start the kernel with cudaLaunchCooperativeKernel"},
+    {"grid_sync_without_all_blocks", Fault::deadlock, "grid_sync_kernel", -1,
+     "3 of 4 blocks wait in grid.sync() at line"},
     {"host_limit", Fault::host_limit, "", -1, "120 bytes came to the host in one call, 100 are allowed", false},
     {"managed_limit", Fault::host_limit, "plain_kernel", -1, "4096 bytes came to the host", false},
 };
@@ -248,7 +255,7 @@ class CpuRuntimeOnArm : public testing::Test {
 Ended CpuRuntimeOnArm::cross_;
 
 TEST_F(CpuRuntimeOnArm, RunsKernels) {
-    for (const char* program : {"kernels", "host", "arithmetic"})
+    for (const char* program : {"kernels", "groups", "libcudacxx", "cub", "host", "arithmetic"})
         for (const char* order : {"forward", "backward"}) {
             const Ended ended = run("WARPLAB_THREADS=2 " + std::string(qemu) + cross(program) + " " + order);
             EXPECT_EQ(ended.status, 0) << program << " " << order << "\n" << ended.output.substr(0, 2000);

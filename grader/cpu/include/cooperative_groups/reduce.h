@@ -1,40 +1,104 @@
 #pragma once
 
-#include "cooperative_groups.h"
+#include <algorithm>
+
+#include "../cooperative_groups.h"
 
 namespace cooperative_groups {
 
-template <class T>
-struct plus {
-    T operator()(T a, T b) const { return a + b; }
-};
-template <class T>
-struct less {
-    T operator()(T a, T b) const { return b < a ? b : a; }
-};
-template <class T>
-struct greater {
-    T operator()(T a, T b) const { return a < b ? b : a; }
-};
-template <class T>
-struct bit_and {
-    T operator()(T a, T b) const { return a & b; }
-};
-template <class T>
-struct bit_or {
-    T operator()(T a, T b) const { return a | b; }
-};
-template <class T>
-struct bit_xor {
-    T operator()(T a, T b) const { return a ^ b; }
-};
+#define WARPLAB_CPU_OPERATION(name, expression)             \
+    template <class T>                                      \
+    struct name {                                           \
+        T operator()(T a, T b) const { return expression; } \
+    };
+WARPLAB_CPU_OPERATION(plus, a + b)
+WARPLAB_CPU_OPERATION(less, b < a ? b : a)
+WARPLAB_CPU_OPERATION(greater, a < b ? b : a)
+WARPLAB_CPU_OPERATION(bit_and, a& b)
+WARPLAB_CPU_OPERATION(bit_or, a | b)
+WARPLAB_CPU_OPERATION(bit_xor, a ^ b)
+#undef WARPLAB_CPU_OPERATION
 
-/// The group's values combined in the order of ranks; every thread gets the result.
+namespace details {
+
+template <class Group>
+inline constexpr bool is_large = false;
+template <unsigned Size, class Parent>
+inline constexpr bool is_large<thread_block_tile<Size, Parent>> = (Size > 32);
+
+/// Runs `work(values, count)` once on the values of all threads of the group, in the order of their ranks; gives each
+/// thread its own. Values of threads that have returned are those of the thread before.
+template <class Group, class T, class Work>
+T work_on_all(const Group& group, T value, Work& work, Line line) {
+    const auto combine = [](void* const* places, unsigned count, void* context) {
+        T values[512];
+        T last = *static_cast<T*>(*std::find_if(places, places + count, [](void* place) { return place; }));
+        for (unsigned i = 0; i < count; ++i) values[i] = last = places[i] ? *static_cast<T*>(places[i]) : last;
+        (*static_cast<Work*>(context))(values, count);
+        for (unsigned i = 0; i < count; ++i)
+            if (places[i]) *static_cast<T*>(places[i]) = values[i];
+    };
+    if constexpr (is_large<Group>) {
+        Group::combine(&value, combine, &work, line);
+    } else {
+        warplab_cpu::warp_combine(group.lanes(), &value, combine, &work, line);
+        warplab_cpu::restore_thread();
+    }
+    return value;
+}
+
+// The order in which a GPU combines values, so that sums of floats are the same to the bit.
+
+/// Of a power of two: each with the one whose rank differs in one bit.
+template <class T, class Operation>
+void reduce_by_xor(T* values, unsigned count, Operation& operation) {
+    T next[32];
+    for (unsigned bit = count / 2; bit > 0; bit /= 2) {
+        for (unsigned i = 0; i < count; ++i) next[i] = operation(values[i], values[i ^ bit]);
+        for (unsigned i = 0; i < count; ++i) values[i] = next[i];
+    }
+}
+
+template <class T, class Operation>
+void scan_in_steps(T* values, unsigned count, Operation& operation) {
+    for (unsigned step = 1; step < count; step *= 2)
+        for (unsigned i = count; i-- > step;) values[i] = operation(values[i], values[i - step]);
+}
+
+template <bool is_tile, class T, class Operation>
+void reduce_all(T* values, unsigned count, Operation& operation) {
+    if (count == 32 || (is_tile && count < 32)) return reduce_by_xor(values, count, operation);
+    if (count < 32) {
+        scan_in_steps(values, count, operation);
+        for (unsigned i = 0; i + 1 < count; ++i) values[i] = values[count - 1];
+        return;
+    }
+    T sums[16];
+    for (unsigned i = 0; i < count; i += 32) {
+        reduce_by_xor(values + i, 32, operation);
+        sums[i / 32] = values[i];
+    }
+    reduce_by_xor(sums, count / 32, operation);
+    for (unsigned i = 0; i < count; ++i) values[i] = sums[0];
+}
+
+}  // namespace details
+
+/// The values of the group's threads combined; every thread gets the result.
 template <class Group, class T, class Operation>
-T reduce(const Group& group, T value, Operation operation, warplab_cpu::Line line = {__builtin_LINE()}) {
-    T result = group.shfl(value, 0, line);
-    for (unsigned rank = 1; rank < group.size(); ++rank) result = operation(result, group.shfl(value, rank, line));
-    return result;
+std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Line line = {__builtin_LINE()}) {
+    auto work = [&operation](std::decay_t<T>* values, unsigned count) {
+        details::reduce_all<!std::is_same_v<Group, coalesced_group>>(values, count, operation);
+    };
+    return details::work_on_all(group, std::decay_t<T>(value), work, line);
+}
+
+/// As reduce; one thread stores the result.
+template <class Group, class T, class Value, class Operation>
+void reduce_store_async(const Group& group, T* to, Value&& value, Operation&& operation,
+                        Line line = {__builtin_LINE()}) {
+    const auto result = reduce(group, std::forward<Value>(value), operation, line);
+    if (group.thread_rank() == 0) *to = result;
 }
 
 }  // namespace cooperative_groups

@@ -1,26 +1,44 @@
 #pragma once
 
-#include "cooperative_groups/reduce.h"
+#include "reduce.h"
 
 namespace cooperative_groups {
 
-/// What the threads up to and including this one give, combined in the order of ranks.
-template <class Group, class T, class Operation = plus<T>>
-T inclusive_scan(const Group& group, T value, Operation operation = {}, warplab_cpu::Line line = {__builtin_LINE()}) {
-    T result = group.shfl(value, 0, line);
-    for (unsigned rank = 1; rank < group.size(); ++rank) {
-        const T next = group.shfl(value, rank, line);
-        if (rank <= group.thread_rank()) result = operation(result, next);
+namespace details {
+
+template <class T, class Operation>
+void scan_all(T* values, unsigned count, Operation& operation) {
+    if (count <= 32) return scan_in_steps(values, count, operation);
+    T sums[16];
+    for (unsigned i = 0; i < count; i += 32) {
+        scan_in_steps(values + i, 32, operation);
+        sums[i / 32] = values[i + 31];
     }
-    return result;
+    scan_in_steps(sums, count / 32, operation);
+    for (unsigned i = 32; i < count; ++i) values[i] = operation(values[i], sums[i / 32 - 1]);
+}
+
+}  // namespace details
+
+/// What the threads up to and including this one bring, combined in the order of ranks.
+template <class Group, class T, class Operation = plus<std::decay_t<T>>>
+std::decay_t<T> inclusive_scan(const Group& group, T&& value, Operation operation = {},
+                               Line line = {__builtin_LINE()}) {
+    auto work = [&operation](std::decay_t<T>* values, unsigned count) { details::scan_all(values, count, operation); };
+    return details::work_on_all(group, std::decay_t<T>(value), work, line);
 }
 
 /// As inclusive_scan, without this thread's own value; T() for the first.
-template <class Group, class T, class Operation = plus<T>>
-T exclusive_scan(const Group& group, T value, Operation operation = {}, warplab_cpu::Line line = {__builtin_LINE()}) {
-    const T up_to_here = inclusive_scan(group, value, operation, line);
-    const T before = group.shfl_up(up_to_here, 1, line);
-    return group.thread_rank() == 0 ? T() : before;
+template <class Group, class T, class Operation = plus<std::decay_t<T>>>
+std::decay_t<T> exclusive_scan(const Group& group, T&& value, Operation operation = {},
+                               Line line = {__builtin_LINE()}) {
+    using Value = std::decay_t<T>;
+    auto work = [&operation](Value* values, unsigned count) {
+        details::scan_all(values, count, operation);
+        for (unsigned i = count; i-- > 1;) values[i] = values[i - 1];
+        values[0] = Value();
+    };
+    return details::work_on_all(group, Value(value), work, line);
 }
 
 }  // namespace cooperative_groups

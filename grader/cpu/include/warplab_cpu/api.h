@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "launch.h"
 #include "types.h"
@@ -78,6 +79,18 @@ enum cudaMemoryAdvise {
     cudaMemAdviseUnsetAccessedBy
 };
 
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid = 0,
+    cudaMemLocationTypeDevice = 1,
+    cudaMemLocationTypeHost = 2,
+    cudaMemLocationTypeHostNuma = 3,
+    cudaMemLocationTypeHostNumaCurrent = 4
+};
+struct cudaMemLocation {
+    cudaMemLocationType type;
+    int id;
+};
+
 #define cudaHostAllocDefault 0x00
 #define cudaHostAllocPortable 0x01
 #define cudaHostAllocMapped 0x02
@@ -87,6 +100,7 @@ enum cudaMemoryAdvise {
 #define cudaHostRegisterMapped 0x02
 #define cudaMemAttachGlobal 0x01
 #define cudaMemAttachHost 0x02
+#define cudaMemAttachSingle 0x04
 #define cudaStreamDefault 0x00
 #define cudaStreamNonBlocking 0x01
 #define cudaStreamLegacy ((cudaStream_t)0x1)
@@ -204,6 +218,17 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+inline cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return cudaGetDevice(device); }
+inline cudaError_t cudaGetDeviceFlags(unsigned* flags) { return *flags = cudaDeviceScheduleAuto, cudaSuccess; }
+inline cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+    return *config = cudaFuncCachePreferNone, cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+    return *config = cudaSharedMemBankSizeFourByte, cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
@@ -228,6 +253,14 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream = nullptr);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
+// The same as CUDA 13 has them
+inline cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned,
+                                        cudaStream_t stream = nullptr) {
+    return cudaMemPrefetchAsync(pointer, bytes, 0, stream);
+}
+inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
+    return cudaMemAdvise(pointer, bytes, advice, 0);
+}
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                        warplab_cpu::Line line = {__builtin_LINE()});
@@ -348,6 +381,16 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) {
+    return cudaEventRecord(event, stream);
+}
+inline cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) { return *priority = 0, cudaSuccess; }
+inline cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) { return cudaGetDevice(device); }
+inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+    return *id = reinterpret_cast<unsigned long long>(stream), cudaSuccess;
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
+inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = 0x04) { return cudaSuccess; }
 cudaError_t cudaProfilerStart();
 cudaError_t cudaProfilerStop();
 
@@ -408,11 +451,97 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block
     }
     return cudaSuccess;
 }
+template <class K, class SharedBytes>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid, int* block, K* kernel,
+                                                                    SharedBytes shared_bytes, int limit = 0,
+                                                                    unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, shared_bytes, limit);
+}
+template <class K>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, K*, int blocks, int) {
+    if (!bytes || blocks <= 0) return cudaErrorInvalidValue;
+    const size_t each = 228 * 1024 / size_t(blocks);
+    *bytes = each < 1024 ? 0 : each - 1024;
+    return cudaSuccess;
+}
 template <class K>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K* kernel, size_t shared_bytes = 0,
                                                int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         grid, block, kernel, [shared_bytes](int) { return shared_bytes; }, limit);
+}
+
+template <class K>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, K* kernel, size_t shared_bytes = 0,
+                                                        int limit = 0, unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared_bytes, limit);
+}
+
+// Launches by a function: `arguments` points at one pointer for each parameter
+namespace warplab_cpu {
+template <class... Parameters, size_t... Places>
+void call_with(void (*kernel)(Parameters...), void** arguments, std::index_sequence<Places...>) {
+    kernel(*static_cast<std::remove_reference_t<Parameters>*>(arguments[Places])...);
+}
+template <class... Parameters>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                   cudaStream_t stream, bool cooperative, int line) {
+    Launch pending("", line, grid, block, shared_bytes, stream);
+    pending.cooperative = cooperative;
+    call_with(kernel, arguments, std::index_sequence_for<Parameters...>());
+    return cudaError_t(pending.error);
+}
+template <class>
+inline constexpr bool never = false;
+}  // namespace warplab_cpu
+#define WARPLAB_CPU_LAUNCH(function, cooperative)                                                                      \
+    template <class... Parameters>                                                                                     \
+    cudaError_t function(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,                       \
+                         size_t shared_bytes = 0, cudaStream_t stream = nullptr,                                       \
+                         warplab_cpu::Line line = {__builtin_LINE()}) {                                                \
+        return warplab_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, cooperative, line);           \
+    }                                                                                                                  \
+    template <class Pointer>                                                                                           \
+    std::enable_if_t<std::is_void_v<Pointer> || std::is_void_v<const Pointer>, cudaError_t> function(                  \
+        Pointer*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr) {                                            \
+        static_assert(warplab_cpu::never<Pointer>,                                                                     \
+                      "the CPU backend must know the kernel's parameters: give " #function " the kernel by its name"); \
+        return cudaErrorInvalidDeviceFunction;                                                                         \
+    }
+WARPLAB_CPU_LAUNCH(cudaLaunchKernel, false)
+WARPLAB_CPU_LAUNCH(cudaLaunchCooperativeKernel, true)
+#undef WARPLAB_CPU_LAUNCH
+
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributePriority = 8
+};
+union cudaLaunchAttributeValue {
+    char pad[64];
+    int cooperative;
+    int priority;
+};
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute* attrs;
+    unsigned int numAttrs;
+};
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+    warplab_cpu::Launch pending("", 0, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
+    for (unsigned i = 0; i < config->numAttrs; ++i)
+        if (config->attrs[i].id == cudaLaunchAttributeCooperative)
+            pending.cooperative = config->attrs[i].val.cooperative != 0;
+    kernel(std::forward<Arguments>(arguments)...);
+    return cudaError_t(pending.error);
 }
 
 #pragma GCC visibility pop

@@ -165,6 +165,10 @@ WARPLAB_CPU_INLINE int clamp(int value, int low, int high) { return value < low 
     WARPLAB_CPU_PARTS(__vsetgtu##suffix, bits, unsign, x > y)                             \
     WARPLAB_CPU_PARTS(__vsetleu##suffix, bits, unsign, x <= y)                            \
     WARPLAB_CPU_PARTS(__vsetltu##suffix, bits, unsign, x < y)                             \
+    WARPLAB_CPU_PARTS(__vsetges##suffix, bits, sign, x >= y)                              \
+    WARPLAB_CPU_PARTS(__vsetgts##suffix, bits, sign, x > y)                               \
+    WARPLAB_CPU_PARTS(__vsetles##suffix, bits, sign, x <= y)                              \
+    WARPLAB_CPU_PARTS(__vsetlts##suffix, bits, sign, x < y)                               \
     inline unsigned __vneg##suffix(unsigned a) { return __vsub##suffix(0, a); }           \
     inline unsigned __vabs##suffix(unsigned a) { return __vabsdiffs##suffix(a, 0); }
 WARPLAB_CPU_SIMD(4, 8, int8_t, uint8_t, -128, 127, 255)
@@ -330,6 +334,85 @@ inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y +
 inline float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
 inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 inline double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+
+inline void sincospi(double x, double* sine, double* cosine) {
+    *sine = sinpi(x);
+    *cosine = cospi(x);
+}
+inline void sincospif(float x, float* sine, float* cosine) {
+    *sine = sinpif(x);
+    *cosine = cospif(x);
+}
+inline double norm4d(double a, double b, double c, double d) { return sqrt(a * a + b * b + c * c + d * d); }
+inline float norm4df(float a, float b, float c, float d) { return sqrtf(a * a + b * b + c * c + d * d); }
+inline double rnorm3d(double a, double b, double c) { return 1.0 / norm3d(a, b, c); }
+inline double rnorm4d(double a, double b, double c, double d) { return 1.0 / norm4d(a, b, c, d); }
+inline float rnorm4df(float a, float b, float c, float d) { return 1.0f / norm4df(a, b, c, d); }
+inline double norm(int count, const double* values) {
+    double sum = 0;
+    for (int i = 0; i < count; ++i) sum += values[i] * values[i];
+    return sqrt(sum);
+}
+inline float normf(int count, const float* values) {
+    float sum = 0;
+    for (int i = 0; i < count; ++i) sum += values[i] * values[i];
+    return sqrtf(sum);
+}
+inline double rnorm(int count, const double* values) { return 1.0 / norm(count, values); }
+inline float rnormf(int count, const float* values) { return 1.0f / normf(count, values); }
+
+// Directed rounding of doubles: the nearest result, moved by one place when its error says so.
+namespace warplab_cpu {
+inline double rounded_double(double nearest, double error, Towards towards) {
+    if (towards == Towards::zero) towards = nearest > 0 ? Towards::down : Towards::up;
+    if (towards == Towards::up && error > 0) return nextafter(nearest, INFINITY);
+    if (towards == Towards::down && error < 0) return nextafter(nearest, -INFINITY);
+    return nearest;
+}
+template <class Integer>
+float rounded_float(Integer exact, Towards towards) {
+    const float nearest = float(exact);
+    const __int128 error = (__int128)exact - (__int128)nearest;
+    if (towards == Towards::zero) towards = nearest > 0 ? Towards::down : Towards::up;
+    if (towards == Towards::up && error > 0) return nextafterf(nearest, INFINITY);
+    if (towards == Towards::down && error < 0) return nextafterf(nearest, -INFINITY);
+    return nearest;
+}
+inline double rounded_sum(double x, double y, Towards towards) {
+    const double sum = kept(x + y), part = kept(sum - x);
+    return rounded_double(sum, kept(x - kept(sum - part)) + kept(y - part), towards);
+}
+inline double rounded_product(double x, double y, Towards towards) {
+    return rounded_double(x * y, fma(x, y, -(x * y)), towards);
+}
+/// The error of x / y has the sign of the rest's over that of y.
+inline double rounded_quotient(double x, double y, Towards towards) {
+    const double quotient = x / y, rest = fma(-quotient, y, x);
+    return rounded_double(quotient, y > 0 ? rest : -rest, towards);
+}
+inline double rounded_root(double x, Towards towards) {
+    return rounded_double(sqrt(x), fma(-sqrt(x), sqrt(x), x), towards);
+}
+}  // namespace warplab_cpu
+#define WARPLAB_CPU_ROUNDED(mode, towards)                                                                   \
+    inline double __dadd_##mode(double x, double y) { return warplab_cpu::rounded_sum(x, y, towards); }      \
+    inline double __dsub_##mode(double x, double y) { return warplab_cpu::rounded_sum(x, -y, towards); }     \
+    inline double __dmul_##mode(double x, double y) { return warplab_cpu::rounded_product(x, y, towards); }  \
+    inline double __ddiv_##mode(double x, double y) { return warplab_cpu::rounded_quotient(x, y, towards); } \
+    inline double __drcp_##mode(double x) { return warplab_cpu::rounded_quotient(1, x, towards); }           \
+    inline double __dsqrt_##mode(double x) { return warplab_cpu::rounded_root(x, towards); }                 \
+    inline float __ll2float_##mode(long long x) { return warplab_cpu::rounded_float(x, towards); }           \
+    inline float __ull2float_##mode(unsigned long long x) { return warplab_cpu::rounded_float(x, towards); } \
+    inline double __ll2double_##mode(long long x) {                                                          \
+        return warplab_cpu::rounded_double(double(x), double((__int128)x - (__int128)double(x)), towards);   \
+    }                                                                                                        \
+    inline double __ull2double_##mode(unsigned long long x) {                                                \
+        return warplab_cpu::rounded_double(double(x), double((__int128)x - (__int128)double(x)), towards);   \
+    }
+WARPLAB_CPU_ROUNDED(rz, warplab_cpu::Towards::zero)
+WARPLAB_CPU_ROUNDED(ru, warplab_cpu::Towards::up)
+WARPLAB_CPU_ROUNDED(rd, warplab_cpu::Towards::down)
+#undef WARPLAB_CPU_ROUNDED
 
 // Loads and stores with a hint about the cache
 

@@ -19,7 +19,9 @@ struct Grid {
     size_t closure_bytes;
     void (*run_block)(const Grid&, uint3 block);          // the threads of a block as a plain loop
     void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the block that runs
+    void (*enter_block)(const Grid&, uint3 block);        // sets the built-in variables that all its threads share
     bool backward;
+    bool cooperative;
 };
 
 /// <<<grid, block, shared, stream>>>: pending until the kernel called in the same full expression takes it.
@@ -36,6 +38,8 @@ class Launch {
     const size_t shared_bytes;
     Launch* const outer;
     bool used = false;
+    bool cooperative = false;
+    int error = 0;  // a cudaError_t, once it was used
 };
 
 /// Checks and runs the pending launch with this grid's body.
@@ -61,15 +65,20 @@ void run_thread(const Grid& grid, const Fiber& fiber) {
 }
 
 template <class Body>
-void run_block(const Grid& grid, uint3 block) {
-    const Body body = *static_cast<const Body*>(grid.closure);
-    Block& state = block_state;
+void enter_block(const Grid& grid, uint3 block) {
     note_built_ins(true);
     blockIdx = block;
     blockDim = grid.threads;
     gridDim = grid.blocks;
     threadIdx = {};
     note_built_ins(false);
+}
+
+template <class Body>
+void run_block(const Grid& grid, uint3 block) {
+    const Body body = *static_cast<const Body*>(grid.closure);
+    Block& state = block_state;
+    enter_block<Body>(grid, block);
     const dim3 threads = grid.threads;
     const unsigned step = grid.backward ? -1u : 1u;
     const dim3 first = grid.backward ? dim3{threads.x - 1, threads.y - 1, threads.z - 1} : dim3{0, 0, 0};
@@ -100,6 +109,7 @@ struct Kernel {
         grid.closure_bytes = sizeof(body);
         grid.run_block = &warplab_cpu::run_block<Body>;
         grid.run_thread = &warplab_cpu::run_thread<Body>;
+        grid.enter_block = &warplab_cpu::enter_block<Body>;
         run_pending(name, grid);
     }
 };

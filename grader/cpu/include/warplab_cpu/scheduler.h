@@ -34,7 +34,15 @@ struct Block {
 };
 extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));
 
+inline constexpr unsigned multiprocessors = 16;  // of the device that is shown
 inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, no pointer
+
+/// Whether this OS thread is inside a kernel.
+bool in_kernel();
+
+/// What new and delete call: the device's heap in a kernel.
+void* new_memory(size_t bytes);
+void delete_memory(void* place) noexcept;
 
 void fill_poison(void* begin, size_t bytes);
 /// Poisons a shared variable that the block comes to, and ends the process when the block has more than 48 KB of them.

@@ -1,12 +1,14 @@
 #pragma once
 // Redirects calls of memcpy and of functions that write through a pointer to hooks in a student's file, because the
-// compiler instruments only plain accesses.
+// compiler instruments only plain accesses. In kernels, malloc and free use the device's heap.
 
 #ifndef WARPLAB_CPU_FAST
 extern "C" {
 void* memcpy(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memcpy");
 void* memmove(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memmove");
 void* memset(void*, int, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memset");
+void* malloc(decltype(sizeof 0)) noexcept __asm__("warplab_seen_malloc");
+void free(void*) noexcept __asm__("warplab_seen_free");
 float modff(float, float*) noexcept __asm__("warplab_seen_modff");
 double modf(double, double*) noexcept __asm__("warplab_seen_modf");
 float frexpf(float, int*) noexcept __asm__("warplab_seen_frexpf");

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "arithmetic.h"
 #include "scheduler.h"
 
 #pragma GCC visibility push(default)
@@ -24,10 +25,33 @@ unsigned warp_match_any(unsigned mask, uint64_t word, int line);
 unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line);
 enum class Reduction { add, minimum, maximum, minimum_signed, maximum_signed, bit_and, bit_or, bit_xor };
 unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line);
+/// Combines what the threads of a group bring: `places[i]` is that of the group's i-th thread, null if it has returned.
+using Combine = void (*)(void* const* places, unsigned count, void* context);
+/// Warp function for a value of any type: the last lane of the mask to come runs `combine`, which may write through the
+/// places.
+void warp_combine(unsigned mask, void* place, Combine combine, void* context, int line);
+/// The same among the block's threads k * size … (k + 1) * size - 1; `size` is 64, 128, 256 or 512. Without `combine`
+/// it is a barrier.
+void tile_combine(unsigned size, void* place, Combine combine, void* context, int line);
+/// A barrier for all blocks of a cooperative launch; without one, ends the process.
+void grid_barrier(int line);
+bool is_cooperative_launch();
 /// The lanes of the warp that are here when no other lane of it can come any more.
 unsigned warp_converged(int line);
 
 WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
+
+// What inline PTX reads
+WARPLAB_CPU_INLINE void compiler_fence() { __asm__ __volatile__("" ::: "memory"); }
+WARPLAB_CPU_INLINE unsigned warp() { return linear_thread() / 32; }
+/// One that exists: blocks have no fixed place here.
+WARPLAB_CPU_INLINE unsigned multiprocessor() {
+    return (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) % multiprocessors;
+}
+WARPLAB_CPU_INLINE unsigned lanes_equal() { return 1u << lane(); }
+WARPLAB_CPU_INLINE unsigned lanes_below() { return lanes_equal() - 1; }
+WARPLAB_CPU_INLINE unsigned lanes_above() { return ~lanes_below() & ~lanes_equal(); }
+WARPLAB_CPU_INLINE long long ticks() { return clock64(); }
 
 /// The types a warp function takes; others are an error at the caller's line.
 template <class T, class Result = T>

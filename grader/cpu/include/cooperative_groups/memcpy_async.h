@@ -1,0 +1,36 @@
+#pragma once
+// Copies that a GPU makes while the threads go on. Here each thread copies its part at once; wait() is the barrier that
+// makes it visible to the others.
+
+#include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+/// `bytes` may be a cuda::aligned_size_t.
+template <class Group, class T, class Bytes>
+void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) {
+    constexpr size_t piece = 16;
+    const size_t count = size_t(bytes), step = piece * size_t(group.num_threads());
+    for (size_t at = piece * size_t(group.thread_rank()); at < count; at += step)
+        memcpy(reinterpret_cast<char*>(to) + at, reinterpret_cast<const char*>(from) + at,
+               count - at < piece ? count - at : piece);
+}
+
+/// Both layouts are counts of elements; the smaller one is copied.
+template <class Group, class T, class To, class From>
+void memcpy_async(const Group& group, T* to, const To& to_layout, const T* from, const From& from_layout) {
+    const size_t count = size_t(to_layout) < size_t(from_layout) ? size_t(to_layout) : size_t(from_layout);
+    memcpy_async(group, to, from, count * sizeof(T));
+}
+
+template <class Group>
+void wait(const Group& group, Line line = {__builtin_LINE()}) {
+    group.sync(line);
+}
+/// All but the last `Stages` copies are done.
+template <unsigned Stages, class Group>
+void wait_prior(const Group& group, Line line = {__builtin_LINE()}) {
+    group.sync(line);
+}
+
+}  // namespace cooperative_groups

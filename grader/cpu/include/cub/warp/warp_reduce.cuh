@@ -1,0 +1,30 @@
+#pragma once
+
+#include "../collective.h"
+
+namespace cub {
+
+/// Combines a value of each lane; the first lane has the result.
+template <class T, int Threads = 32>
+class WarpReduce {
+    using Line = warplab_cpu::Line;
+
+  public:
+    struct TempStorage {};
+    explicit WarpReduce(TempStorage&) {}
+
+    template <class Operation>
+    T Reduce(T input, Operation operation, int valid, Line line = {__builtin_LINE()}) {
+        return warplab_details::reduce_lanes<Threads>(input, operation, valid, line);
+    }
+    template <class Operation>
+    T Reduce(T input, Operation operation, Line line = {__builtin_LINE()}) {
+        return Reduce(input, operation, Threads, line);
+    }
+    T Sum(T input, Line line = {__builtin_LINE()}) { return Reduce(input, warplab_details::Plus(), Threads, line); }
+    T Sum(T input, int valid, Line line = {__builtin_LINE()}) {
+        return Reduce(input, warplab_details::Plus(), valid, line);
+    }
+};
+
+}  // namespace cub

@@ -1,0 +1,14 @@
+#pragma once
+// new and delete of a student's file: those of device code take from the device's heap. Only there: the runtime and the
+// runner keep their own, also while a kernel runs.
+
+#include "scheduler.h"
+
+#ifdef WARPLAB_CPU_HOOKED
+void* operator new(size_t bytes) { return warplab_cpu::new_memory(bytes); }
+void* operator new[](size_t bytes) { return warplab_cpu::new_memory(bytes); }
+void operator delete(void* place) noexcept { warplab_cpu::delete_memory(place); }
+void operator delete[](void* place) noexcept { warplab_cpu::delete_memory(place); }
+void operator delete(void* place, size_t) noexcept { warplab_cpu::delete_memory(place); }
+void operator delete[](void* place, size_t) noexcept { warplab_cpu::delete_memory(place); }
+#endif

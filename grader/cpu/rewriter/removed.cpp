@@ -1,0 +1,41 @@
+// Warp functions without _sync: nvcc has them no more, and g++ would take the name for a typing error.
+
+#include <algorithm>
+#include <string>
+
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+namespace {
+
+constexpr std::string_view without_sync[] = {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor",
+                                             "__any",  "__all",     "__ballot"};
+
+/// What to write, with the call's own arguments.
+std::string with_sync(const Stream& stream, int i) {
+    const int close = stream.match[i + 1];
+    const std::string arguments = close < 0 ? "…" : stream.text(i + 2, close);
+    return std::string(stream[i]) + "_sync(0xffffffff, " + arguments + ")";
+}
+
+void refuse_removed(const Stream& stream, Context& context) {
+    for (int i = 0; i < stream.size(); ++i) {
+        const bool listed =
+            std::find(std::begin(without_sync), std::end(without_sync), stream[i]) != std::end(without_sync);
+        if (!listed || stream[i + 1] != "(" || context.unit.macro_names.count(stream[i])) continue;
+        const bool is_declared = stream.is_identifier(i - 1) && stream[i - 1] != "return" && stream[i - 1] != "else";
+        if (is_declared) return;
+        context.refuse(stream.tokens[i], std::string(stream[i]) + " does not exist for GPUs since Volta; write " +
+                                             with_sync(stream, i) +
+                                             ", where the mask names the lanes of the warp that take part");
+    }
+}
+
+}  // namespace
+
+void refuse_removed(Context& context) {
+    refuse_removed(context.unit.code, context);
+    for (const auto& macro : context.unit.macros) refuse_removed(macro.body, context);
+}
+
+}  // namespace warplab::rewriter
