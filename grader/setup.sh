@@ -6,7 +6,7 @@
 #   sh grader/setup.sh python PURPOSE       whether there is a Python for PURPOSE
 #   sh grader/setup.sh venv                 the Python packages for plots, the journal and tests, in $VENV
 #   sh grader/setup.sh course               what instructors need beside them
-#   sh grader/setup.sh soak                 what `make soak` needs beside all of these, without which it skips parts
+#   sh grader/setup.sh soak                 what `make soak` needs in addition; it skips the parts whose tools are missing
 #
 # Exit status: 0 all there, 2 something needed is missing (said on stderr).
 

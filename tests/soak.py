@@ -1,6 +1,6 @@
 """What takes too long for every run of the tests: `make soak` runs it and writes tests/soak.json.
 
-First, what others can have written is fuzzed with more than ten million inputs, times FUZZ_SCALE
+First, all untrusted input is fuzzed with more than ten million inputs, times FUZZ_SCALE
 (tests/fuzz/soak_fuzz.py, with clang and atheris). For SECONDS_EACH (60) every solution is checked again and again, with
 1, 2 and 7 threads on the CPU backend. Then tests of which `make test` takes some are run in full
 (WARPLAB_THOROUGH=1): check mode on every program and every earlier stage, on aarch64 too where its tools are, slow
@@ -73,7 +73,7 @@ def test_thoroughly() -> dict:
 def main() -> int:
     os.chdir(ROOT)
     seconds = float(os.environ.get("SECONDS_EACH") or 60)
-    print("Fuzzing what others wrote", flush=True)
+    print("Fuzzing untrusted input", flush=True)
     sys.path.insert(0, str(ROOT))
     from tests.fuzz import soak_fuzz
 

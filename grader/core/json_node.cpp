@@ -11,7 +11,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_quoted = 200, most_said = 1000;  // bytes of the parser's words, and of a message
+constexpr std::size_t most_quoted = 200, most_said = 1000;  // bytes of the parser's text, and of a message
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
     const auto before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
@@ -21,7 +21,7 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
     return fmt::format("line {}, column {}", line, column);
 }
 
-/// The beginning of a text that may be of any length.
+/// Return the beginning of a text of any length.
 std::string start_of(const std::string& text, std::size_t most_bytes) {
     return text.size() <= most_bytes ? text : text.substr(0, most_bytes) + "…";
 }

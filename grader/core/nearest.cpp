@@ -26,7 +26,7 @@ std::string nearest(std::string_view typed, std::span<const std::string> choices
     std::string best;
     std::size_t least = 1 + std::max<std::size_t>(1, typed.size() / 3);
     for (const auto& choice : choices) {
-        if (choice.size() > typed.size() + least) continue;  // each letter more is an edit
+        if (choice.size() > typed.size() + least) continue;  // each extra letter is an edit
         const std::size_t distance = edit_distance(typed, choice);
         if (distance < least && distance < choice.size()) {
             least = distance;

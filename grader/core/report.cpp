@@ -274,14 +274,14 @@ constexpr std::size_t most_items<Check> = 400;
 void require_at_most(const JsonNode& node, std::size_t found, std::size_t most, const char* units) {
     if (found > most)
         node.fail(
-            fmt::format("{} {}, and at most {} are read; no program of the kit writes that much", found, units, most));
+            fmt::format("{} {} exceed the limit of {}; no program of the kit writes that much", found, units, most));
 }
 
 void require_between(const JsonNode& node, double value, double least, double most) {
     if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
 }
 
-/// Makes text harmless where it is read, so that no code that prints it can change a terminal.
+/// Makes text harmless on reading, so that no code that prints it can change a terminal.
 void read_value(const JsonNode& node, std::string& field) {
     const auto text = node.text();
     require_at_most(node, text.size(), most_characters, "bytes of text");

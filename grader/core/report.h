@@ -121,8 +121,8 @@ struct Discovery {
 
 /// Small datasets run once more on the CPU backend with every access watched, whatever backend judged the outputs.
 struct CheckMode {
-    /// failed: at least one finding is no note. error: our side broke. unconfirmed: it found nothing, but what it says
-    /// of the program does not add up, or it could not run the program to its end.
+    /// failed: at least one finding is not a note. error: our side broke. unconfirmed: it found nothing, but the
+    /// program's account of the run is inconsistent, or it could not run the program to its end.
     enum class Verdict { passed, failed, error, unconfirmed };
     Verdict verdict = Verdict::error;
     std::string remark;  // why it is an error or unconfirmed, or why it passed without having run
@@ -159,7 +159,7 @@ struct Report {
     std::string lab;
     std::string backend;         // cuda or cpu
     std::string sandbox;         // namespace, uid, none
-    std::string sandbox_remark;  // why no stronger one, and what is weaker for lack of control groups; or empty
+    std::string sandbox_remark;  // why no stronger one, and what is weaker without control groups; or empty
     std::string tree;            // work, solutions, … or a path
     std::string time;            // ISO 8601, UTC
     std::string warplab;         // version and git revision

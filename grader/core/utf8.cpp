@@ -42,7 +42,7 @@ namespace {
 struct Range {
     char32_t first, last;
 };
-/// Unicode's categories Cf, Zl and Zp: they show nothing themselves and change how the rest is read.
+/// Unicode's categories Cf, Zl and Zp: invisible characters that change how the rest is read.
 constexpr Range invisible[] = {{0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},     {0x6dd, 0x6dd},
                                {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x180e, 0x180e},
                                {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x2064},   {0x2066, 0x206f},
@@ -50,7 +50,7 @@ constexpr Range invisible[] = {{0xad, 0xad},       {0x600, 0x605},     {0x61c, 0
                                {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0001, 0xe0001},
                                {0xe0020, 0xe007f}};
 
-/// Of one valid UTF-8 sequence.
+/// Decode one valid UTF-8 sequence.
 char32_t code_point(std::string_view character) {
     const auto lead = static_cast<unsigned char>(character[0]);
     if (character.size() == 1) return lead;

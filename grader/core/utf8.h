@@ -8,7 +8,7 @@ namespace warplab {
 /// Bytes of the UTF-8 sequence that begins at `at` (< text.size()), or 0 where none does.
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
-/// Where the character begins to which the byte at `at` (<= text.size()) belongs.
+/// Return the first byte of the character that holds the byte at `at` (<= text.size()).
 std::size_t utf8_boundary(std::string_view text, std::size_t at);
 
 /// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD.
@@ -21,12 +21,12 @@ std::string to_harmless(std::string_view text);
 /// The same for a terminal: tabs become spaces up to the next multiple of 8.
 std::string to_printable(std::string_view text);
 
-/// Text that somebody else wrote, such as the fields of an imported report. It neither converts to std::string nor can
-/// be formatted: the compiler refuses to print it but by for_terminal().
+/// Text from outside, such as the fields of an imported report. It does not convert to std::string and cannot be
+/// formatted: the compiler lets it be printed only through for_terminal().
 class Foreign {
   public:
     explicit Foreign(std::string text) : text_(std::move(text)) {}
-    /// One line that can change nothing of what is around it.
+    /// Return one line that cannot change the text around it.
     std::string for_terminal() const;
 
   private:

@@ -53,10 +53,10 @@ counters: program
 peers: program
 	@$(warplab) peers $(stage) --json "$(BUILD)/peers.json" $(folders)
 
-# What takes too long for make test; SECONDS_EACH=600 runs each of its parts for ten minutes, FUZZ_SCALE=10 fuzzes with
+# Tests that take too long for make test; SECONDS_EACH=600 runs each part for ten minutes, FUZZ_SCALE=10 fuzzes with
 # ten times as many inputs.
 soak: program $(VENV)/course
-	@sh grader/setup.sh soak || echo "Going on without what is missing." >&2
+	@sh grader/setup.sh soak || echo "Continuing without the missing tools." >&2
 	@"$(VENV)/bin/python" tests/soak.py
 
 bench-backend: program

@@ -44,10 +44,10 @@ def tell_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
 
 
 def hide_names(text: str, names: Mapping[str, str]) -> str:
-    """The text as it is shown, with other words for the names of hidden datasets.
+    """Return the text as it is shown, with the names of hidden datasets replaced.
 
-    A name is a word, as manifests have it, so that each word of the text is looked up once, however many names there
-    are. What is not shown, such as a colour's escape sequence, splits no name.
+    A name is one word, so each word of the text is looked up once, for any number of names. Invisible characters, such
+    as a colour's escape sequence, do not split a name.
     """
     return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), show_text(text))
 

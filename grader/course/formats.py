@@ -42,7 +42,7 @@ from grader.journal.report import Report, StageReport
 from grader.journal.units import show_points
 
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
-CELL_START = re.compile(r"(?:^|[;\t\n])[;\s]*+(?=(\S?))")  # it always matches, so it takes time linear in the text
+CELL_START = re.compile(r"(?:^|[;\t\n])[;\s]*+(?=(\S?))")  # always matches, so its time is linear in the text
 SEPARATORS = ";\t\n"
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
@@ -217,12 +217,12 @@ def prairielearn(report: Report) -> str:
 
 
 def show_json(content: Mapping[str, Any]) -> str:
-    """JSON that every reader takes: no surrogates, no NaN, no text that cannot be shown."""
+    """Return JSON that every reader accepts: no surrogates, no NaN, no unprintable text."""
     return json.dumps(show_texts(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def show_texts(content: Any) -> Any:
-    """Return JSON's content with show_text() of each text, keys included, and words for what is no finite number."""
+    """Return JSON's content with show_text() of each text, keys included, and strings for infinities and NaN."""
     if isinstance(content, str):
         return show_text(content)
     if isinstance(content, float) and not math.isfinite(content):
@@ -245,10 +245,10 @@ def grade_of(report: Report) -> str:
 
 
 def defuse(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula, without characters that cannot be shown.
+    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters.
 
-    A formula may begin at the start of a cell, of a line in it, and behind a separator, since a German Excel splits a
-    file of commas at semicolons. Full-width signs count as those that they are shown as.
+    A formula may begin at the start of a cell, at the start of a line in it, and after a separator, because a German
+    Excel splits a comma-separated file at semicolons. Full-width signs count as their ASCII equivalents.
     """
     text = show_text(cell)
     if text == "-" or NUMBER.fullmatch(text):
@@ -257,13 +257,13 @@ def defuse(cell: str) -> str:
 
 
 def defuse_start(found: re.Match[str]) -> str:
-    """Put an apostrophe behind the last separator where a formula would begin."""
+    """Insert an apostrophe after the last separator if a formula would begin there."""
     at = max(found[0].rfind(separator) for separator in SEPARATORS) + 1
     return f"{found[0][:at]}'{found[0][at:]}" if begins_formula(found[1]) else found[0]
 
 
 def begins_formula(character: str) -> bool:
-    """Return whether a spreadsheet may take a cell that begins with it for a formula."""
+    """Return whether a spreadsheet may interpret a cell that begins with it as a formula."""
     return unicodedata.normalize("NFKC", character).startswith(FORMULA_SIGNS)
 
 
@@ -289,7 +289,7 @@ def read_csv(text: str) -> Rows:
 
 
 def trim(row: list[str], width: int, line: int) -> list[str]:
-    """Return a line with as many cells as the first one. Raises UserError if that would lose some."""
+    """Return a line with as many cells as the first one. Raises UserError if that would drop a value."""
     if any(cell.strip() for cell in row[width:]):
         raise UserError(f"Line {line} of the gradebook has more cells than its first line. Export it again.")
     return row[:width] + [""] * (width - len(row))

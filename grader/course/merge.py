@@ -26,14 +26,14 @@ KINDS = ("correctness", *COMES_ALONG)
 
 
 def read_complete(file: Path) -> Json:
-    """Return a report as JSON with every key that is known here. Raises UserError naming the file."""
+    """Return a report as JSON with every known key. Raises UserError naming the file."""
     known = asdict(read_report(file))
     completed: Json = complete(read_json(file), known)
     return completed
 
 
 def complete(content: Any, known: Any) -> Any:
-    """Return JSON with what read_report made of it: missing keys have their default, unknown ones stay."""
+    """Return JSON with the values of read_report: missing keys get their default, unknown ones stay."""
     if isinstance(known, dict):
         return {**content, **{key: complete(content.get(key, value), value) for key, value in known.items()}}
     if isinstance(known, list):

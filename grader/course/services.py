@@ -74,7 +74,7 @@ def read_secret(root: Path) -> str:
         raise UserError(f"Cannot write {file}: {error.strerror}.") from None
     with os.fdopen(descriptor, "w") as stream:
         stream.write(f"{secrets.token_hex(32)}\n")
-    say(f"Made {file}, of which hidden datasets' numbers come: keep it, and use the same one wherever you grade.")
+    say(f"Created {file}, the secret of the hidden datasets: keep it, and use the same file wherever you grade.")
     return read_text(file)
 
 

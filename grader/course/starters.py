@@ -138,7 +138,7 @@ def main(arguments: Sequence[str]) -> int:
             say(entry.diff(), end="")
     left_over = [entry for entry in stale if entry.wanted is None]
     if options.check and stale:
-        say("Make them again: python3 -m grader.course.starters")
+        say("Generate them again: python3 -m grader.course.starters")
     return 1 if (stale if options.check else left_over) else 0
 
 

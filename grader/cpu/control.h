@@ -18,8 +18,8 @@ inline constexpr int fault_status = 80;
 /// Where faults and the current kernel are recorded; also installs the handlers for SIGSEGV, SIGBUS, SIGFPE, SIGABRT.
 void use_status_page(StatusPage* page);
 
-/// Whether the sanitizer is on. The runner decides this before any code of the submission runs; a program without a
-/// runner has it on when it is compiled with the hooks.
+/// Turn the sanitizer on or off. The runner decides this before any code of the submission runs; in a program without a
+/// runner, it is on if the program is compiled with the hooks.
 void use_sanitizer(bool on);
 
 /// Check mode: `to` gets each new finding as it happens. The status page has them too, but can be written later. The
@@ -43,10 +43,10 @@ void name_part(void* begin, std::size_t bytes, const char* name);
 void begin_call();
 void end_call();
 
-/// The calls that follow are of another dataset: what is counted in the status page begins at 0.
+/// Start the calls of the next dataset: reset the counts in the status page.
 void begin_dataset();
 
-/// What was seen since the last begin_call().
+/// Return the observations since the last begin_call().
 Observed observed();
 
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
@@ -64,8 +64,8 @@ void set_host_limit(std::uint64_t bytes);
 
 struct Counters {
     std::uint64_t host_bytes;      // copied device-to-host since set_host_limit
-    std::uint64_t launches;        // kernels since the process began
-    std::int64_t allocated_bytes;  // device memory allocated and not freed (cudaMalloc and its kin)
+    std::uint64_t launches;        // kernels since the process started
+    std::int64_t allocated_bytes;  // device memory allocated and not freed (cudaMalloc and similar functions)
     std::uint64_t early_exits;     // blocks in which threads returned before a barrier others waited at
 };
 Counters counters();

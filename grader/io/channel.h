@@ -1,7 +1,7 @@
 #pragma once
 // Carries protocol packets. Requests and their descriptors go to the runner over a socket on which the runner cannot
-// send; answers and findings come back over a pipe, which cannot carry descriptors: whatever the runner does, reading
-// from it and closing it never makes the judge wait. Header-only: the runner is built without our libraries.
+// send; answers and findings come back over a pipe, which cannot carry descriptors: reading from it and closing it
+// never makes the judge wait, whatever the runner does. Header-only: the runner is built without our libraries.
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -70,7 +70,7 @@ inline bool receive_request(int socket, Request& request, int* descriptors, int&
     return got == static_cast<ssize_t>(sizeof request) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-/// What the runner writes: this, then the Answer or Finding itself, in one write.
+/// The first field of each packet; the Answer or Finding follows in the same write.
 enum class PacketKind : std::uint32_t { answer = 0x57414e53, finding = 0x5746494e };
 
 template <class Content>
@@ -79,9 +79,9 @@ struct Packet {
     std::uint32_t reserved = 0;  // keeps the content aligned to 8 bytes
     Content content;
 };
-static_assert(sizeof(Packet<Answer>) <= PIPE_BUF && sizeof(Packet<Finding>) <= PIPE_BUF, "a write is whole or nothing");
+static_assert(sizeof(Packet<Answer>) <= PIPE_BUF && sizeof(Packet<Finding>) <= PIPE_BUF, "a write is atomic");
 
-/// The write system call itself: a submission can define a function called write.
+/// Make the write system call directly: a submission can define a function called write.
 inline long write_directly(int file, const void* bytes, std::size_t count) {
 #if defined(__x86_64__)
     long result;

@@ -72,7 +72,7 @@ std::size_t read_16(std::string_view bytes, std::size_t at) {
            static_cast<unsigned char>(bytes[at + 1]);
 }
 
-/// Whether each chunk of a PNG lies in the file as far as the last one: stb_image allocates what lengths say.
+/// Whether every chunk of a PNG up to the last one lies within the file: stb_image allocates the stated lengths.
 bool has_whole_chunks(std::string_view bytes) {
     constexpr std::size_t signature = 8, around = 12;
     for (std::size_t at = signature; at + around <= bytes.size();) {
@@ -84,8 +84,8 @@ bool has_whole_chunks(std::string_view bytes) {
     return false;
 }
 
-/// Tables of one code each: a damaged file can refer to some that it does not define, which stb_image would read
-/// without having set them.
+/// Tables of one code each: a damaged file can refer to tables that it does not define, which stb_image would read
+/// uninitialized.
 std::string default_huffman_tables() {
     constexpr int kinds = 2, places = 4;
     constexpr std::size_t table_bytes = 18, header_bytes = 4;
@@ -99,13 +99,12 @@ std::string default_huffman_tables() {
     return bytes;
 }
 
-/// A JPEG without its metadata, with every table defined; nothing if its segments do not follow each other as they
-/// must.
+/// A JPEG without its metadata, with every table defined; nothing if its segments are not in a valid order.
 std::optional<std::string> without_metadata(std::string_view bytes) {
     std::string plain = std::string(bytes.substr(0, 2)) + default_huffman_tables();
     for (std::size_t at = 2; at + 4 <= bytes.size();) {
         const auto marker = static_cast<unsigned char>(bytes[at + 1]);
-        if (marker == 0xff) {  // between segments there may be any number
+        if (marker == 0xff) {  // any number may lie between segments
             ++at;
             continue;
         }
@@ -121,8 +120,8 @@ std::optional<std::string> without_metadata(std::string_view bytes) {
     return std::nullopt;
 }
 
-/// Whether each Huffman table has at most 256 codes: stb_image writes beyond its table where one has more. Outside of
-/// metadata the marker of tables is nowhere else.
+/// Whether each Huffman table has at most 256 codes: stb_image writes past the end of its table if one has more. The
+/// table marker occurs nowhere else, except in metadata.
 bool has_sound_tables(std::string_view jpeg) {
     constexpr std::size_t counts = 16, most_codes = 256;
     for (std::size_t at = jpeg.find("\xff\xc4"); at != std::string_view::npos; at = jpeg.find("\xff\xc4", at + 2)) {

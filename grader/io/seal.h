@@ -1,6 +1,6 @@
 #pragma once
 // A seal on a packet: SipHash-2-4 under a key that the judge draws for each runner and that the submission's code never
-// gets. Header-only: the runner is built without our libraries.
+// sees. Header-only: the runner is built without our libraries.
 
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,7 @@ inline std::uint64_t hash_words(const Key& key, const void* bytes, std::size_t s
     return hash.finish();
 }
 
-/// The seal of the `number`-th answer of a runner. Its last field, `seal`, is left out.
+/// The seal of the `number`-th answer of a runner. It omits the last field, `seal`.
 template <class Packet>
 std::uint64_t seal_of(const Key& key, std::uint64_t number, const Packet& packet) {
     static_assert(sizeof packet % sizeof number == 0 && offsetof(Packet, seal) + sizeof packet.seal == sizeof packet);

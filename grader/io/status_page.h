@@ -119,18 +119,18 @@ inline constexpr std::uint32_t most_shapes = 32;
 
 inline constexpr std::uint32_t most_buffers = 16;  // of a lab
 
-/// What the CPU backend's runtime saw of a call. The sanitizer fills all but the digest, and only when it is on.
+/// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
 struct Observed {
-    std::uint32_t findings;       // that the process has sent so far
+    std::uint32_t findings;       // sent by the process so far
     std::uint32_t disturbances;   // how often the runtime's signal handlers were replaced
     std::uint64_t launch_digest;  // of the different launches: kernel, grid, block, shared memory
     std::uint64_t read_bytes[most_buffers], written_bytes[most_buffers];  // of each buffer, each byte once
 };
 
-/// What the judge tells the runner before any code of the submission runs, and the runner erases at once.
+/// The judge's orders to the runner, which reads and erases them before any code of the submission runs.
 struct Orders {
     std::uint64_t key[2];    // seals answers (seal.h)
-    std::uint64_t sanitize;  // 1: look for defects
+    std::uint64_t sanitize;  // 1: the sanitizer is on
 };
 
 struct StatusPage {

@@ -52,9 +52,9 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
 
 
 def say(*words: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
-    """Print text in which nothing can move a cursor, colour or turn what follows.
+    """Print text without escape sequences or direction marks.
 
-    Nothing else prints to a terminal, so whatever others chose (names, causes, messages) is escaped by passing here.
+    All terminal output goes through this function, so it escapes every untrusted text (names, causes, messages).
     """
     print(show_text(sep.join(map(str, words))), end=end, flush=flush)
 
@@ -66,8 +66,8 @@ def say_error(message: str) -> None:
 
 
 def write_document(text: str) -> None:
-    """Write a document (CSV, JSON …) to stdout: to a terminal as say() does, to a file or a pipe as it is, since its
-    line ends and its mark of UTF-8 belong to it."""
+    """Write a document (CSV, JSON …) to stdout: to a terminal as say() does, to a file or a pipe unchanged, because
+    its line ends and its byte order mark belong to it."""
     sys.stdout.write(show_text(text) if sys.stdout.isatty() else text)
 
 
@@ -99,14 +99,14 @@ def read_json(file: Path) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Parses JSON that anybody may have written. Raises ValueError, RecursionError."""
+    """Parses untrusted JSON. Raises ValueError, RecursionError."""
     return json.loads(text, parse_int=parse_whole)
 
 
 def parse_whole(digits: str) -> int:
-    """Parses a whole number of JSON. Raises ValueError where it is longer than any that is counted."""
+    """Parses a whole number of JSON. Raises ValueError if it has too many digits."""
     if len(digits) > MOST_DIGITS:
-        raise ValueError(f"a number in it has {len(digits):,} digits, and at most {MOST_DIGITS} are read")
+        raise ValueError(f"a number in it has {len(digits):,} digits, more than the limit of {MOST_DIGITS}")
     return int(digits)
 
 

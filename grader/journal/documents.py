@@ -12,17 +12,17 @@ from typing import Any
 from grader.journal.console import UserError, read_json
 
 SCHEMA = 1
-MOST_NUMBER = 1e20  # more than any byte, operation or second that is counted
+MOST_NUMBER = 1e20  # more than any count of bytes, operations or seconds
 MOST_BYTES = 64_000_000  # of a document
-MOST_ITEMS = 10_000  # of a list that says nothing else, as AtMost does
+MOST_ITEMS = 10_000  # of a list without its own limit (AtMost)
 MOST_CHARACTERS = 1_000_000  # of a text; the largest is a compiler's log or what a student's code printed
-TOO_MUCH = "No program of the kit writes that much: make the file again."
+TOO_MUCH = "No program of the kit writes that much: create the file again."
 NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
 
 
 @dataclasses.dataclass(frozen=True)
 class Between:
-    """The least and the most that a number of a field may be, as typing.Annotated has it."""
+    """Minimum and maximum of a number, for typing.Annotated."""
 
     least: float
     most: float
@@ -30,7 +30,7 @@ class Between:
 
 @dataclasses.dataclass(frozen=True)
 class AtMost:
-    """The maximum number of items of a list, as typing.Annotated has it."""
+    """Maximum number of items of a list, for typing.Annotated."""
 
     items: int
 
@@ -96,10 +96,9 @@ def bounded_from_json(wanted: Any, bounds: Between | AtMost, value: Any, place: 
 
 
 def require_at_most(most: int, value: str | list[Any], place: str, units: str) -> None:
-    """Raises TypeError where a text or list is longer than any that the kit writes: readers may take time for each
-    part of it."""
+    """Raises TypeError if a text or list exceeds the kit's maximum length: readers may take time for each part."""
     if len(value) > most:
-        raise TypeError(f"{place}: {len(value):,} {units}, and at most {most:,} are read. {TOO_MUCH}")
+        raise TypeError(f"{place}: {len(value):,} {units} exceed the limit of {most:,}. {TOO_MUCH}")
 
 
 @functools.cache

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 ANSI = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")
-NOT_PLAIN = re.compile(r"[^\n\t -~]")  # most characters are plain, and need no look
+NOT_PLAIN = re.compile(r"[^\n\t -~]")  # most characters are plain and need no check
 EMPTY = {"meta", "br", "img", "wbr"}
 
 

@@ -189,7 +189,7 @@ def main(arguments: Sequence[str]) -> int:
     folder = options.work / lab / "journal"
     unused = find_unused(folder, lab, stage) if options.new else None
     if unused:
-        say(f"No further note: {unused} is still empty, and nothing was recorded since it was begun. Use that one.")
+        say(f"No further note: {unused} is still empty, and nothing has been recorded since. Use that note.")
     file = unused or create_note(folder, stage, stages[stage], options.new, datetime.now(UTC))
     if not open_editor(file):
         say(f"Your note: {file}")

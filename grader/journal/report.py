@@ -13,7 +13,7 @@ from typing import Annotated
 from grader.journal.console import UserError
 from grader.journal.documents import TOO_MUCH, AtMost, Between, read_document
 
-MOST_POINTS = 10_000  # of a report, in which the largest lab has 60; some formats have a line for each
+MOST_POINTS = 10_000  # of a report: the largest lab has 60; some formats have a line for each point
 MOST_STAGES = 120  # the largest lab has 12
 MOST_CHECKS = 400  # of a stage; the largest lab has 32 datasets
 Points = Annotated[float, Between(0, MOST_POINTS)]
@@ -254,6 +254,6 @@ def read_report(file: Path) -> Report:
     points = sum(stage.score.max for stage in report.stages if stage.score)
     if points > MOST_POINTS:
         raise UserError(
-            f"{file}: the stages have {points:,.0f} points together, and at most {MOST_POINTS:,} are read. {TOO_MUCH}"
+            f"{file}: the stages have {points:,.0f} points together, more than the limit of {MOST_POINTS:,}. {TOO_MUCH}"
         )
     return report

@@ -281,8 +281,8 @@ def ask_version(build: Path) -> str:
 
 def refuse(submission: Submission) -> None:
     """Says what would not grade, and what to do."""
-    say(f"Not packed: this would not grade.\n{bullets(submission.problems)}")
-    say(f"Mend it, or hand in what there is: make submit LAB={submission.lab} FORCE=1")
+    say(f"Not packed, because it cannot be graded:\n{bullets(submission.problems)}")
+    say(f"Fix it, or hand in the files as they are: make submit LAB={submission.lab} FORCE=1")
 
 
 def bullets(sentences: Sequence[str]) -> str:
@@ -318,9 +318,9 @@ def main(arguments: Sequence[str]) -> int:
     if notes := submission.problems + submission.warnings:
         say(f"Mind:\n{bullets(notes)}")
     if older := find_older(lab, file):
-        say(f"Packed earlier, and no longer what to hand in:\n{bullets(older)}")
+        say(f"Packed earlier; do not hand in:\n{bullets(older)}")
     say(f"Hand in this file: {file}")
-    say(f"Its name says when it was packed in UTC; here that is {now.astimezone():%Y-%m-%d %H:%M:%S %Z}.")
+    say(f"Its name gives the packing time in UTC; in local time: {now.astimezone():%Y-%m-%d %H:%M:%S %Z}.")
     return 0
 
 

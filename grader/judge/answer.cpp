@@ -22,7 +22,7 @@ bool is_well_formed(const protocol::Answer& answer, protocol::Ask asked) {
            is_time(answer.event_s) && is_time(answer.wall_s);
 }
 
-/// Moves a packet's content from the front of `bytes`; nothing while it is not whole.
+/// Moves a packet's content from the front of `bytes`; nothing if it is incomplete.
 template <class Content>
 std::optional<Content> take_content(std::string& bytes) {
     protocol::Packet<Content> packet;
@@ -53,8 +53,8 @@ Inbox::Read Inbox::read(int pipe, protocol::Ask asked) {
     }
 }
 
-/// Takes whole packets as far as an answer. Never leaves more than one packet that is not whole, so that a runner that
-/// writes without end is a violation soon.
+/// Takes complete packets up to an answer. Never leaves more than one incomplete packet, so that endless output soon
+/// becomes a violation.
 Inbox::Read Inbox::parse(protocol::Ask asked) {
     while (bytes_.size() >= sizeof(protocol::PacketKind)) {
         protocol::PacketKind kind;

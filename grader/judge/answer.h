@@ -12,9 +12,9 @@ namespace warplab {
 /// The judge's end of the pipe that a runner answers on.
 class Inbox {
   public:
-    enum class Read { nothing, answer, closed, violation };  // violation: bytes that no runner sends
+    enum class Read { nothing, answer, closed, violation };  // violation: invalid bytes
 
-    /// Takes what lies in `pipe`, which does not block, as far as one answer.
+    /// Takes the available bytes from `pipe`, which does not block, up to one answer.
     Read read(int pipe, protocol::Ask asked);
 
     const protocol::Answer& answer() const { return answer_; }
@@ -23,12 +23,12 @@ class Inbox {
   private:
     Read parse(protocol::Ask asked);
 
-    std::string bytes_;  // of a packet that has not come whole
+    std::string bytes_;  // of an incomplete packet
     std::vector<Finding> findings_;
     protocol::Answer answer_{};
 };
 
-/// The findings as they came, with what the page adds: further ones, and how often each happened.
+/// The findings in order of arrival, with the page's additions: further findings, and how often each occurred.
 std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage& page);
 
 }  // namespace warplab

@@ -1,6 +1,6 @@
 #pragma once
-// What all processes of one submission may take together: compiling, untimed calls and processes that it started
-// included. Each step has limits of its own; this one is for what stays below all of them, again and again.
+// The time that all processes of one submission may use together, for compiling, untimed calls and child processes.
+// Each step has its own limit, too; the budget catches submissions that repeatedly stay just below those.
 
 #include <mutex>
 
@@ -13,7 +13,7 @@ class Budget {
     double wall_s() const { return wall_s_; }
     double cpu_s() const { return cpu_s_; }
 
-    /// Seconds that are left, never below 0.
+    /// Remaining seconds, never below 0.
     double wall_left_s() const;
     double cpu_left_s() const;
     bool spent() const { return wall_left_s() <= 0 || cpu_left_s() <= 0; }
@@ -22,7 +22,7 @@ class Budget {
     void charge_cpu(double seconds);
 
   private:
-    mutable std::mutex mutex_;  // a stage's compilations run side by side
+    mutable std::mutex mutex_;  // a stage's compilations run in parallel
     double wall_s_, cpu_s_, wall_left_s_, cpu_left_s_;
 };
 

@@ -208,7 +208,7 @@ Failure answered_without_kernel(bool host_variant) {
             {}};
 }
 
-/// What the runner says it saw, held against what the judge knows of a call whose outputs are right.
+/// Compares the runner's account of a call with the judge's own knowledge, if the outputs are correct.
 void note_evidence(StageRun& run, const Trial& trial, const Outcome& outcome, const Observed& observed) {
     run.launch_digests.push_back(observed.launch_digest);
     if (run.sanitizer == Sanitizer::off || outcome.failure || !run.doubt.empty()) return;
@@ -412,7 +412,7 @@ Failure internal_error(const std::string& what) {
     return {cause::internal, fmt::format("The judge could not check this dataset: {}.", what), "", {}};
 }
 
-/// check_dataset() without asking the reference.
+/// check_dataset() without running the reference.
 Check check_once(StageRun& run, const Dataset& dataset) {
     const auto begin = std::chrono::steady_clock::now();
     Check check;
@@ -447,7 +447,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
 
 bool is_undecided(const Check& check) { return check.skipped || check.verdict == Verdict::error; }
 
-/// The reference's check, with no other program alive. A GPU may give back a killed program's memory late.
+/// The reference's check, with no other program alive. A GPU may release a killed program's memory late.
 Check check_reference(StageRun& reference, const Dataset& dataset) {
     Check check = check_once(reference, dataset);
     for (int again = 0; again < 3 && check.skipped && reference.backend == Backend::cuda; ++again) {
@@ -458,18 +458,18 @@ Check check_reference(StageRun& reference, const Dataset& dataset) {
     return check;
 }
 
-/// Failed because the reference gets further than the program did.
+/// The failure of a program whose reference gets further.
 Failure fault_of_program(const Check& check) {
     if (check.skipped)
         return {cause::out_of_memory,
-                fmt::format("This dataset {}, but only while this program runs; it fits beside the reference.",
+                fmt::format("This dataset {}, but only while this program runs; it fits with the reference.",
                             check.skipped_why),
                 "Is memory allocated before the call and never freed? Does _scratch_bytes ask for more than it needs?",
                 {}};
     return blame_program(*check.failure);
 }
 
-/// The rule for every undecided check: the reference decides whose fault it is.
+/// Decides an undecided check: runs the reference to find out whose fault it is.
 Check confirm(StageRun& run, const Dataset& dataset, Check check) {
     const std::unique_ptr<StageRun> reference = run.reference ? run.reference() : nullptr;
     if (!reference) return check;

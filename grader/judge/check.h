@@ -40,9 +40,9 @@ struct StageRun {
     std::uint64_t calls_collected = 0;               // of the living session
     bool uncollected = false;                        // the living session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // of each call, in them
-    std::string doubt = {};                          // the first reason not to believe the sanitizer
+    std::string doubt = {};                          // the first reason not to trust the sanitizer
     std::shared_ptr<Answers> answers = std::make_shared<Answers>();
-    /// Makes a run of the stage's reference, compiled and sandboxed alike; null if it does not compile.
+    /// Makes a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
 
     /// The living session, started when there is none.
@@ -52,7 +52,7 @@ struct StageRun {
     Session::Reply greet();
     void end_session();
 
-    /// Stops the runner where it is, and lets it go on.
+    /// Suspend and resume the runner.
     void pause_session() const {
         if (session) session->pause();
     }
@@ -60,7 +60,7 @@ struct StageRun {
         if (session) session->resume();
     }
 
-    /// Takes what the living session counted for the dataset that ran last.
+    /// Takes the living session's counts for the last dataset.
     void collect_counts();
 };
 

@@ -45,13 +45,14 @@ Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& dataset
     for (const Dataset* dataset : datasets) {
         doing("check mode: " + dataset->name);
         const Check check = check_dataset(run, *dataset);
-        if (until_found) run.end_session();  // which gives its findings
+        if (until_found) run.end_session();  // returns its findings
         counted.push_back(take_counts(run, *dataset));
         const auto digests = std::exchange(run.launch_digests, {});
         const auto other = expected.find(dataset->name);
         if (other != expected.end() && check.verdict == Verdict::passed && other->second != digests &&
             run.doubt.empty())
-            run.doubt = fmt::format("On {}, the program launches other kernels than it did before.", dataset->name);
+            run.doubt = fmt::format("On {}, the program launches different kernels with the sanitizer than without.",
+                                    dataset->name);
         if (check.skipped) continue;
         ++result.datasets;
         if (check.verdict != Verdict::passed && !first_failed) first_failed = check;
@@ -68,7 +69,7 @@ Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& dataset
         if (first_failed->failure) result.remark += ": " + first_failed->failure->message;
     } else if (result.verdict == CheckMode::Verdict::passed && !run.doubt.empty()) {
         result.verdict = CheckMode::Verdict::unconfirmed;
-        result.remark = "unconfirmed, for an instructor to look at: " + run.doubt;
+        result.remark = "unconfirmed, for an instructor to review: " + run.doubt;
     } else if (result.datasets == 0) {
         result.remark = "given without check mode: no dataset here is small enough for it";
     } else if (result.verdict == CheckMode::Verdict::passed) {

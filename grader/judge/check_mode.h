@@ -1,7 +1,7 @@
 #pragma once
 // Check mode as part of the verdict: small datasets run once more, in the same program, with the sanitizer on. It runs
-// in the submission's own process, so what it says is held against what the judge knows (doubts.h). What remains open
-// is listed in SANDBOX.md.
+// in the submission's own process, so the judge checks its findings against its own knowledge (doubts.h). SANDBOX.md
+// lists the remaining gaps.
 
 #include <filesystem>
 #include <functional>
@@ -25,12 +25,12 @@ struct Watched {
     std::vector<std::string> unused_techniques;  // limits of the stage that a right solution broke, in words
 };
 
-/// The launches of each call, by dataset, as they were without the sanitizer.
+/// The launches of each call without the sanitizer, by dataset.
 using LaunchDigests = std::map<std::string, std::vector<std::uint64_t>>;
 
-/// Runs `datasets`, each small enough, one after the other in one process. `expected`: what passed datasets launched
-/// before, on the same backend. `until_found`: stops at the first finding that is no note, for a stage that failed
-/// anyway. `wall_s` is left for the caller to set.
+/// Runs `datasets`, each small enough, one after the other in one process. `expected`: the earlier launches of passed
+/// datasets on the same backend. `until_found`: stops at the first finding that is not a note, for a stage that failed
+/// anyway. The caller sets `wall_s`.
 Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets, const LaunchDigests& expected,
                        const std::filesystem::path& source, bool until_found,
                        const std::function<void(const std::string&)>& doing);
@@ -39,7 +39,7 @@ Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& dataset
 /// memory and the line.
 void explain_by_findings(std::vector<Check>& checks, const std::vector<Discovery>& findings);
 
-/// Why there is no check mode of a file that a GPU's compiler takes: unconfirmed when the CPU backend refuses it.
+/// The result for a file that nvcc compiles but the CPU backend refuses: unconfirmed, with the reason.
 CheckMode without_check_mode(const Compilation& compilation);
 
 }  // namespace warplab

@@ -84,8 +84,8 @@ struct Job {
     }
 };
 
-/// On the CPU backend one program is both checked and run under the sanitizer, so that no code can tell by how it was
-/// compiled which of the two it is.
+/// On the CPU backend the same program is checked and runs under the sanitizer, so that code cannot detect the
+/// sanitizer by how it was compiled.
 Flags hook_flags(const Job& job) { return job.fast ? fast_cpu_flags() : check_mode_flags(); }
 
 /// How one step, or all of them, went.
@@ -93,13 +93,13 @@ struct Outcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
-    bool keep = true;      // depends on the file alone: the same again tomorrow
+    bool keep = true;      // depends only on the file, so it can be cached
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
 
     bool passed() const { return verdict == Verdict::passed; }
 };
 
-/// A message may quote a name, a declaration or a tool's words, each of which may be as long as the file.
+/// Limits a message's length: it may quote a name, a declaration or a tool's output, each as long as the file.
 Failure bounded(Failure failure) {
     failure.message = shorten(std::move(failure.message), most_message_bytes);
     return failure;
@@ -128,7 +128,7 @@ Outcome crashed(const std::string& tool, const std::string& how) {
                     {}});
 }
 
-/// One line of a tool's output, printable, of bounded length and without a full stop.
+/// Return one line of a tool's output: printable, bounded and without a full stop.
 std::string one_line(std::string words) {
     words = shorten(words.substr(0, words.find('\n')), 300);
     words.erase(words.find_last_not_of(". \r") + 1);
@@ -173,7 +173,7 @@ std::string hint_for(const std::string& message) {
     return "";
 }
 
-/// The assembler's message about an asm statement, "" if there is none. Its line numbers are not the student's.
+/// The assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the file.
 std::string assembler_error(const std::string& words) {
     const std::size_t opening = words.find("Assembler messages:");
     if (opening == std::string::npos) return "";
@@ -183,18 +183,18 @@ std::string assembler_error(const std::string& words) {
     return "";
 }
 
-/// What follows "internal compiler error: ", "" if the compiler says no such thing.
+/// The text after "internal compiler error: ", "" if the compiler did not crash.
 std::string compiler_crash(const std::string& words) {
     const std::string opening = "internal compiler error: ";
     const std::size_t at = words.find(opening);
     return at == std::string::npos ? "" : one_line(words.substr(at + opening.size()));
 }
 
-/// The compiler failed, and no error is about a line of any file.
+/// The outcome if the compiler failed without an error about any line.
 Outcome explain_failure_without_line(const std::string& words) {
     if (const std::string how = compiler_crash(words); !how.empty()) return crashed("The compiler", how);
     const std::string hint =
-        "An asm statement, an attribute or a #pragma can do this; the stage can be solved without.";
+        "An asm statement, an attribute or a #pragma can cause this; remove it, because the stage does not need it.";
     if (const std::string said = assembler_error(words); !said.empty())
         return suspect(
             {cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint, {}});
@@ -328,7 +328,7 @@ class Compiler {
         chmod(in_work("student.cu").c_str(), 0644);
     }
 
-    /// Why a step did not end by itself; nothing if it did.
+    /// The failure of a step that did not end by itself; nothing if it did.
     std::optional<Outcome> explain_end(const Ended& ended, const char* tool) const {
         switch (ended.how) {
             case End::exited:
@@ -337,7 +337,7 @@ class Compiler {
                 return suspect(
                     {cause::compile_error,
                      fmt::format("{} printed more than {} MB about this file and was ended.", tool, flood_bytes >> 20),
-                     "Does a macro or a template repeat the same error or warning? Compile a part of the file.",
+                     "Does a macro or a template repeat the same error or warning? Compile a smaller part of the file.",
                      {}});
             case End::not_started:
                 return broken(job_.level == SandboxLevel::none ? cause::internal : cause::sandbox,
@@ -349,7 +349,7 @@ class Compiler {
                                 {}});
             case End::budget_spent:
                 return suspect({cause::compile_timeout,
-                                "The stage has used up the time that a submission gets for everything together.",
+                                "The submission has used up its total time for this stage.",
                                 "Is there a template, a macro or a constexpr function that expands without end?",
                                 {}});
             case End::out_of_memory:
@@ -386,7 +386,7 @@ class Compiler {
         return words;
     }
 
-    /// Preprocesses, looks at the text that came of it, and compiles that very text.
+    /// Preprocesses the file, scans the result, and compiles exactly that text.
     Outcome make_cpu_object() {
         write_student_file(text_);
         if (Outcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
@@ -400,7 +400,7 @@ class Compiler {
                                    : expanded;
         if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
             return judge_compiler(compiled);
-        // Only of the text with its macros can g++ say where in a line something is wrong.
+        // g++ reports columns only for the text before macro expansion.
         const Ended explained = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
         return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
     }
@@ -477,10 +477,10 @@ class Compiler {
         return breach ? failed(*breach) : Outcome{};
     }
 
-    /// Nothing that the file defines is seen by other objects or libraries but the contract's functions: it cannot put
-    /// a function of its own in the place of one that the grader calls.
+    /// Hides every symbol of the file except the contract's functions from other objects and libraries, so that the
+    /// file cannot replace a function that the grader calls.
     Outcome hide_symbols() const {
-        // A group that other objects have too is kept once: after this, the file's has nothing that they could need.
+        // The linker keeps one copy of a group that several objects define: after this, it never picks the file's copy.
         const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
                                        "student.o",         "-o", "grouped.o"};
         Words hide = {"objcopy"};
@@ -495,7 +495,7 @@ class Compiler {
         return Outcome{};
     }
 
-    /// The harness comes first: its orders are taken before any code of the submission runs.
+    /// Links the harness first: it takes the judge's orders before any code of the submission runs.
     Outcome link() const {
         Words command = {find_cxx().string(), "-o", "runner"};
         for (const auto& part : harness_.link) command.push_back(part.string());
@@ -517,7 +517,7 @@ class Compiler {
         return ended.how == End::exited && ended.status == 0;
     }
 
-    /// The first line of the linker's own that says more than where it is.
+    /// The linker's first line that holds more than a location.
     std::string linker_message(const std::string& output) const {
         std::stringstream lines(without_our_paths(output));
         for (std::string line; std::getline(lines, line);) {
@@ -525,7 +525,7 @@ class Compiler {
             const std::size_t at = line.find("student.o");
             return one_line(at == std::string::npos ? line : line.replace(at, 9, "object file"));
         }
-        return "without words";
+        return "it gave no message";
     }
 
     Outcome explain_linker(const std::string& words) const {
@@ -616,7 +616,7 @@ Compiled finish(const Outcome& outcome, const fs::path& folder, bool cached) {
 
 Harness harness_of(const Job& job) { return harness_for(job.root, job.build, job.cache(), job.backend, job.lab); }
 
-/// Why the reference does not compile now, by the same tools in the same sandbox; empty if it does. Never cached.
+/// Compiles the reference with the same tools in the same sandbox, uncached. Returns the failure, empty if none.
 std::string why_reference_fails(const Job& job) {
     try {
         const Job reference = job.of_reference();
@@ -630,8 +630,8 @@ std::string why_reference_fails(const Job& job) {
     }
 }
 
-/// The rule for every suspect outcome: it is the file's failure if the reference compiles, else an error of ours. So
-/// nothing that the file makes a tool do gives an error.
+/// Decides a suspect outcome: it is the file's failure if the reference compiles, else our error. So a file cannot
+/// cause an error by making a tool fail.
 Outcome confirm(Outcome outcome, const Job& job) {
     if (!outcome.suspect) return outcome;
     if (const std::string why = why_reference_fails(job); !why.empty())

@@ -23,7 +23,7 @@ struct CompileRequest {
     SandboxLevel level = SandboxLevel::none;
     std::filesystem::path build;              // build folder; what was compiled is kept in its cache
     bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu
-    bool fast = false;                        // cpu: without the sanitizer's hooks, to be timed and not judged
+    bool fast = false;                        // cpu: without the sanitizer's hooks, for timing only
     std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
     double limit_s = 0;                       // for each step; 0: far beyond what any stage takes
     std::shared_ptr<Budget> budget = nullptr;
@@ -34,12 +34,12 @@ struct Compiled {
     std::filesystem::path runner;  // empty unless result.verdict is passed; alone in its folder
 };
 
-/// The file that always compiles: the stage's solution, in a kit without solutions its starter; empty without either.
+/// The reference, a file that always compiles: the stage's solution, or without solutions its starter; empty if none.
 std::filesystem::path reference_source(const Lab& lab, const Stage& stage);
 
 /// Every outcome is a verdict: failed, with a cause, if the file has a mistake or makes a tool fail that compiles the
-/// stage's reference; error if the reference does not compile either. An outcome that depends on the file alone is
-/// kept and given again at once.
+/// stage's reference; error if the reference does not compile either. An outcome that depends only on the file is
+/// cached.
 Compiled compile(const CompileRequest& request);
 
 /// What nvcc says about the same file, found out beside the judge's other work: "ok", "not found", or its words about

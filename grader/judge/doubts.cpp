@@ -30,21 +30,21 @@ double bytes_seen(const Lab& lab, const Observed& observed) {
 
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed) {
     if (observed.findings != evidence.findings_received)
-        return fmt::format("The program says that it sent {}, and {} arrived.",
+        return fmt::format("The program reports that it sent {}, but {} arrived.",
                            format_plural(observed.findings, "finding"), evidence.findings_received);
-    if (observed.disturbances > 0) return "The program put a signal handler in the place of the sanitizer's.";
+    if (observed.disturbances > 0) return "The program replaced the sanitizer's signal handler.";
     if (evidence.host_variant) return "";
     for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {
         if (lab.buffers[i].role == Role::input) continue;
         const std::uint64_t changed = changed_bytes(evidence.before[i], evidence.after[i]);
         if (observed.written_bytes[i] < changed)
-            return fmt::format("The call changed {} of {}, but the sanitizer saw only {} being written.",
+            return fmt::format("The call changed {} of {}, but the sanitizer saw writes to only {}.",
                                format_plural(changed, "byte"), lab.buffers[i].name, observed.written_bytes[i]);
     }
-    // Half: what lies at an edge or pads a row may be left alone.
+    // Half: a call may skip elements at an edge or in padding.
     const double needed = oracle.cost(evidence.problem).floor_bytes / 2, seen = bytes_seen(lab, observed);
     if (seen < needed)
-        return fmt::format("A right answer reads and writes at least {}, but the sanitizer saw only {}.",
+        return fmt::format("A correct answer reads and writes at least {}, but the sanitizer saw only {}.",
                            format_bytes(needed), format_bytes(seen));
     return "";
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Whether what the sanitizer says can be believed. It runs in the submission's own process, so the judge holds its
-// words against what it knows itself: the findings that arrived, and the bytes that a right answer takes.
+// Decides whether the sanitizer's result can be trusted. It runs in the submission's own process, so the judge compares
+// it with its own knowledge: the findings that arrived, and the bytes that a correct answer accesses.
 
 #include <cstddef>
 #include <string>
@@ -12,16 +12,16 @@
 
 namespace warplab {
 
-/// What the judge knows of a call whose outputs were right.
+/// The judge's knowledge of a call whose outputs were correct.
 struct Evidence {
     const Problem& problem;
-    const std::vector<Array>& before;  // what every buffer held before the call
+    const std::vector<Array>& before;  // contents of every buffer before the call
     const std::vector<Array>& after;   // and after it
-    bool host_variant;                 // on host memory, of which the sanitizer sees copies alone
+    bool host_variant;                 // on host memory: the sanitizer sees only its copies
     std::size_t findings_received;     // from this process so far
 };
 
-/// The first reason not to believe that the sanitizer saw the whole call, as a sentence; empty when everything adds up.
+/// The first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is consistent.
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed);
 
 }  // namespace warplab

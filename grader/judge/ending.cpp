@@ -11,7 +11,7 @@ namespace warplab {
 namespace {
 
 constexpr int runner_not_ready = 2, cuda_check_failed = 90, channel_closed = 91;  // exit statuses of grader/runner
-constexpr std::uint64_t much_memory_bytes = 512 << 20;  // beside the buffers, of a program that does not end
+constexpr std::uint64_t much_memory_bytes = 512 << 20;  // in addition to the buffers, of a program that does not end
 constexpr auto leave_alone = "Leave file descriptors 3, 4 and 5 alone.";
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
@@ -232,7 +232,7 @@ Failure explain_end(const Ending& ending) {
                     {}};
         case End::budget_spent:
             return {cause::timeout,
-                    fmt::format("Compiling, preparing and all calls of this stage took too long together; the program "
+                    fmt::format("Compiling, preparing and all calls of this stage together took too long; the program "
                                 "was stopped {}.",
                                 where_it_was(page)),
                     "Which step takes long although it computes little? Look for waiting or repeated work in prepare "
@@ -266,12 +266,12 @@ Failure explain_end(const Ending& ending) {
     if (!student_ran)
         return {ended.status == runner_not_ready ? cause::internal : cause::exited,
                 fmt::format("The program ended with exit status {} before the first call.{}", ended.status,
-                            words.empty() ? "" : fmt::format(" The last that it printed: {}", words)),
+                            words.empty() ? "" : fmt::format(" Its last output: {}", words)),
                 "Does a constructor of a global object, or other code that runs before main, end the program?",
                 {}};
     return {cause::exited,
             fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
-                        where_it_was(page), words.empty() ? "" : fmt::format(" The last that it printed: {}", words)),
+                        where_it_was(page), words.empty() ? "" : fmt::format(" Its last output: {}", words)),
             "The contract function must return; it must not call exit().",
             {}};
 }

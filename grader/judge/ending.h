@@ -21,14 +21,14 @@ struct Ending {
     Limits limits = {};              // of the process
     std::uint64_t buffer_bytes = 0;  // of the judge's, which it had mapped
 };
-/// The cause is `internal` or `sandbox` if the judge's side can be at fault. The program can forge both: see
-/// check_dataset(), which asks the reference.
+/// The cause is `internal` or `sandbox` if the judge's side may be at fault. The program can forge both: see
+/// check_dataset(), which runs the reference.
 Failure explain_end(const Ending& ending);
 
-/// Whether the judge's side can be at fault.
+/// Whether the judge's side may be at fault.
 bool can_be_ours(const Failure& failure);
 
-/// The same failure of a program that is at fault itself, because the reference does not fail in its place.
+/// The same failure, attributed to the program because the reference does not fail.
 Failure blame_program(Failure failure);
 
 /// An answer that is well-formed and not ok.

@@ -38,8 +38,8 @@ void close_to_others(const fs::path& folder) {
         chmod(folder.c_str(), what.st_mode & 07770) == 0)
         return;
     throw UsageError(
-        fmt::format("Every user can enter {0}, so graded code could find out which files are in it: without bubblewrap "
-                    "it runs as a user of its own that sees all paths. Type: chmod o-rwx \"{0}\"",
+        fmt::format("Every user can enter {0}, so graded code could list its files: without bubblewrap "
+                    "it runs as a separate user that sees all paths. Type: chmod o-rwx \"{0}\"",
                     folder.string()));
 }
 

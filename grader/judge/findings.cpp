@@ -349,12 +349,11 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 element_at(buffers, f)),
                     "Does cudaMemcpyToSymbol come before the launch, and is its size in bytes?", true};
         case FindingKind::input_written:
-            return {
-                "input_written",
-                f.line > 0 ? fmt::format("{}: {}.", object_of(f), detail_of(f))
-                           : fmt::format("Kernel {} writes {}, an input: {}.", kernel_of(f), element_at(buffers, f),
-                                         who(f.now)),
-                "Inputs are const, even if they are restored later: copy what has to change to memory of your own."};
+            return {"input_written",
+                    f.line > 0 ? fmt::format("{}: {}.", object_of(f), detail_of(f))
+                               : fmt::format("Kernel {} writes {}, an input: {}.", kernel_of(f), element_at(buffers, f),
+                                             who(f.now)),
+                    "Inputs are const, even if you restore them later: copy data that must change to your own memory."};
         case FindingKind::absent_lane:
             return {"absent_lane",
                     fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",

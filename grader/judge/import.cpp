@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t most_quoted = 40;                 // bytes of a time
-constexpr auto clocks_differ = std::chrono::hours(24);  // by less
+constexpr auto clocks_differ = std::chrono::hours(24);  // maximum clock difference
 
 using Time = std::chrono::sys_seconds;
 
@@ -43,15 +43,15 @@ std::optional<Time> parse_time(std::string_view text) {
 /// Rejects reports that the judge cannot have produced.
 void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
     const auto refuse = [&](const std::string& why) {
-        throw UsageError(fmt::format("{} is not taken: {}.", Foreign(file.string()).for_terminal(), why));
+        throw UsageError(fmt::format("{} cannot be imported: {}.", Foreign(file.string()).for_terminal(), why));
     };
     const std::optional<Time> time = parse_time(report.time);
     const std::string quoted = Foreign(report.time.substr(0, most_quoted)).for_terminal();
-    if (!time) refuse(fmt::format("its time, \"{}\", is not one such as 2026-11-20T10:00:00Z", quoted));
+    if (!time) refuse(fmt::format("its time, \"{}\", is not in the form 2026-11-20T10:00:00Z", quoted));
     if (*time > std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + clocks_differ)
         refuse(fmt::format("its time, {}, is in the future; check the clock of the machine that made it", quoted));
     for (const StageReport& stage : report.stages) {
-        lab.stage(stage.stage);  // throws with the names there are
+        lab.stage(stage.stage);  // throws with the existing names
         for (const Measurement& m : stage.measurements) {
             const auto known = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
             if (std::none_of(lab.datasets.begin(), lab.datasets.end(), known))
@@ -59,14 +59,14 @@ void require_plausible(const Report& report, const Lab& lab, const fs::path& fil
             const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
             if (m.samples_s.empty() || !positive(m.median_s) ||
                 !std::all_of(m.samples_s.begin(), m.samples_s.end(), positive))
-                refuse(fmt::format("{} on {} has no time, or one that is not above 0 s", stage.stage, m.dataset));
+                refuse(fmt::format("{} on {} has no time above 0 s", stage.stage, m.dataset));
         }
     }
 }
 
 std::string import_words(const Report& report, const StageReport& stage, Imported outcome) {
     if (outcome == Imported::there_already) return "is in the journal already";
-    if (outcome == Imported::not_yours) return "not taken: it is about a text that is none of yours";
+    if (outcome == Imported::not_yours) return "skipped: it describes a file that is not yours";
     if (stage.measurements.empty()) return std::string(verdict_name(stage.verdict)) + ", not timed";
     return "measured on " + (report.backend == "cuda" ? Foreign(report.machine.gpu).for_terminal() : "the CPU backend");
 }

@@ -1,6 +1,5 @@
 #pragma once
-// Adds a report from elsewhere, such as a GPU's, to the journal of the student's own files. Anybody may have written
-// it.
+// Adds a report from a different machine, such as one with a GPU, to the student's journal. Its content is untrusted.
 
 #include <filesystem>
 #include <string>
@@ -11,15 +10,15 @@
 namespace warplab {
 
 struct ImportSummary {
-    int added = 0, foreign = 0;  // stages; foreign: about a text that is not the student's
+    int added = 0, foreign = 0;  // stages; foreign: about a file that is not the student's
     std::string text;            // a printable line for each stage
 };
 
 /// Throws UsageError if the file cannot be read or is not a report.
 Report read_report(const std::filesystem::path& file);
 
-/// Adds each stage to the records in `work`. Throws UsageError if the judge cannot have written the report, with
-/// nothing added, and if the records cannot be written.
+/// Adds each stage to the records in `work`. Throws UsageError if the judge cannot have written the report (then
+/// nothing is added) or if the records cannot be written.
 ImportSummary import_report(const Report& report, const Lab& lab, const std::filesystem::path& file,
                             const std::filesystem::path& work);
 

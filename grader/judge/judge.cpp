@@ -61,8 +61,8 @@ std::uint64_t memory_without_gpu() {
     return device_bytes + std::min(std::thread::hardware_concurrency(), 24u) * stack_bytes;
 }
 
-/// What other people's code may take for a stage, all of it together, without timing. On one slow core the slowest
-/// solution takes about a tenth of this.
+/// The total time of untrusted code for one stage, without timing. On one slow core the slowest solution takes about a
+/// tenth of it.
 std::shared_ptr<Budget> untimed_budget(const Task& task) {
     constexpr double wall_s = 90, cpu_s = 150;
     return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
@@ -90,7 +90,7 @@ void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets
     for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
 }
 
-/// Every dataset failed, because the judge could not finish and the file is the reason.
+/// Fails every dataset, because the file prevents the judge from finishing.
 void fail_all(StageReport& report, const Lab& lab, const Stage& stage, const Task& task, const std::string& what) {
     const Failure failure{cause::crash,
                           fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
@@ -108,7 +108,7 @@ void fail_all(StageReport& report, const Lab& lab, const Stage& stage, const Tas
                 {dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", failure, 0});
 }
 
-/// measure(), with what it throws as an error.
+/// Calls measure() and converts its exceptions to an error.
 Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                           const Effort& effort, const Baseline& cpu, const Progress& progress) {
     Measured measured;
@@ -124,11 +124,11 @@ Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dat
     return measured;
 }
 
-/// The failure of a program in whose place the reference can be timed.
+/// The failure of a program whose dataset can be timed with the reference.
 Failure fault_while_timed(Failure failure) {
     failure.cause = cause::crash;
     failure.message += " Without this program, the dataset can be timed.";
-    failure.hint = "Does the program take memory that it never frees, or end by itself?";
+    failure.hint = "Does the program allocate memory that it never frees, or end by itself?";
     return failure;
 }
 
@@ -289,8 +289,8 @@ std::map<std::string, KernelResources> Judge::resources(const Lab& lab, const St
     return read_resource_report(resource_report(compile_request(lab, stage, source, Task{}), architecture));
 }
 
-/// What is graded is one program with the sanitizer's hooks, so that it cannot tell whether it is inspected. In a
-/// student's own check nobody is deceived: there, the datasets run without hooks, in a fraction of the time.
+/// A graded submission is one program with the sanitizer's hooks, so that it cannot detect the sanitizer. In a
+/// student's own check nothing is graded: there, the datasets run without hooks, in a fraction of the time.
 bool Judge::inspects_another_program(const Task& task) const { return backend_ == Backend::cuda || task.own_code; }
 
 CompileRequest Judge::check_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
@@ -370,8 +370,8 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     return report;
 }
 
-/// The datasets that check mode runs as well come first, in a process of their own, as they do there: the calls that a
-/// process gets say nothing about the sanitizer. Returns what was launched on these, on this backend.
+/// Runs the datasets of check mode first, in a separate process, as check mode does: so the sequence of calls does not
+/// reveal the sanitizer. Returns their launches on this backend.
 LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
     std::vector<const Dataset*> small, others;
     for (const Dataset& dataset : run.lab.datasets) {
@@ -433,9 +433,9 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     const bool on_cpu = backend_ == Backend::cpu;
     if (on_cpu && !task.forced_timing) return;
     run.end_session();
-    Ready fast;  // what was checked has the sanitizer's hooks, which cost time
+    Ready fast;  // the checked program has the sanitizer's hooks, which cost time
     if (on_cpu) {
-        listener.doing("compiling to be timed");
+        listener.doing("compiling for timing");
         Task fast_task = task;
         fast_task.fast = true;
         fast = make_ready(run.lab, run.stage, report.source, fast_task);
@@ -496,8 +496,8 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     }
 }
 
-/// An error counts only if the reference in the place of the student's code gets one too: code can make the other
-/// process fail, and memory run out, by hoarding it.
+/// An error counts only if the reference gets one, too, when it replaces the student's code: code that hoards memory
+/// can make the other process fail.
 Measured Judge::measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
                                   const Baseline& cpu, const Progress& progress) {
     Measured measured = measure_or_error(run, reference, dataset, bandwidth(), effort, cpu, progress);

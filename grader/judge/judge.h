@@ -31,7 +31,7 @@ struct Folders {
 /// What a verb asks of the judge.
 struct Task {
     bool hidden = false;         // with hidden datasets
-    bool own_code = false;       // of the person who runs it, who deceives nobody
+    bool own_code = false;       // the user's own, which need not be distrusted
     bool measure = false;        // time it once it passed
     bool forced_timing = false;  // time on the CPU backend, too
     bool unscored = false;       // time datasets that count for nothing, too
@@ -43,9 +43,9 @@ struct Task {
     SandboxLevel sandbox = SandboxLevel::none;
     std::vector<std::string> defines;    // BLOCK=256 … of a sweep
     bool for_tools = false;              // compiled for compute-sanitizer and ncu
-    bool fast = false;                   // CPU backend: compiled to be timed, without the sanitizer's hooks
+    bool fast = false;                   // CPU backend: compiled for timing, without the sanitizer's hooks
     std::vector<std::string> libraries;  // of a peer
-    std::shared_ptr<Budget> budget;      // of other people's code
+    std::shared_ptr<Budget> budget;      // of untrusted code
 };
 
 /// Told as things happen; each may be empty.
@@ -70,7 +70,8 @@ class Judge {
     /// Compiles what judge_stage will want of a stage, on other cores. Lab and stage outlive the future.
     std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                     const Task& task) const;
-    /// Every error in the report is one that the stage's reference gets too; what the file alone causes is a failure.
+    /// Every error in the report also occurs with the stage's reference; a problem that only the file causes is a
+    /// failure.
     StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
                             const Listener& listener);
 
@@ -102,9 +103,9 @@ class Judge {
   private:
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                    const Task& task) const;
-    /// Whether the datasets are checked by another program than the one that check mode runs.
+    /// Whether check mode runs a different program than the one that checks the datasets.
     bool inspects_another_program(const Task& task) const;
-    /// What compiles the program that the datasets are checked by.
+    /// The request that compiles the program for checking the datasets.
     CompileRequest check_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                  Task task) const;
     Ready make_ready(const CompileRequest& request);

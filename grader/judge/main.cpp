@@ -124,7 +124,7 @@ std::string no_such_verb(const std::string& typed) {
     return fmt::format("{} Verbs: {}; --help tells more.", about, fmt::join(verbs, ", "));
 }
 
-/// Messages may quote files that others wrote.
+/// Prints a message, which may quote untrusted files.
 int complain(const std::string& message) {
     fmt::print(stderr, "{}\n", warplab::to_printable(message));
     return 2;

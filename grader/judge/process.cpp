@@ -35,8 +35,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
-constexpr double starvation_window_s = 0.25;  // over which the judge looks whether a process was starved
-constexpr double most_extension = 10;         // times a limit
+constexpr double starvation_window_s = 0.25;  // over which the judge measures whether a process was starved
+constexpr double most_extension = 10;         // multiple of a limit
 
 class File {
   public:
@@ -71,7 +71,7 @@ Pipe make_pipe() {
     return {File(ends[0]), File(ends[1])};
 }
 
-/// A memory file with these bytes, to be read from its beginning.
+/// A memory file with these bytes, positioned at its beginning.
 File make_file(const void* bytes, std::size_t count) {
     File file(memfd_create("sandbox", MFD_CLOEXEC));
     if (!file || write(file.get(), bytes, count) != static_cast<ssize_t>(count) || lseek(file.get(), 0, SEEK_SET) != 0)
@@ -90,7 +90,7 @@ Clock::time_point after(Clock::time_point from, double seconds) {
 
 enum class Pending { nothing, packet, closed };
 
-/// Whether reading from a pipe would give something, the end, or would wait.
+/// The state of a pipe: readable, at its end, or blocking.
 Pending pending(int pipe) {
     pollfd entry{pipe, POLLIN, 0};
     if (poll(&entry, 1, 0) <= 0) return Pending::nothing;
@@ -129,7 +129,7 @@ struct Process::State {
     pid_t child = -1;
     File ended_file;  // pidfd; absent before Linux 5.3, then we look every 5 ms
     File output_end, status_end;
-    File own_entry;                       // of /proc; while it is open, the kernel keeps what the Landlock rule names
+    File own_entry;                       // of /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
     Clock::time_point started = Clock::now(), deadline = started, latest = started;
     std::optional<sandbox::ProcessorTime> at_deadline;  // when a window for starvation began
@@ -280,8 +280,8 @@ void Process::State::set_deadline(double wall_s) {
     at_deadline.reset();
 }
 
-/// After the deadline: whether others kept the processes from the processors, so that they get more time. Looks again
-/// after each window.
+/// After the deadline: whether other processes starved these, so that they get more time. Measures again after each
+/// window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     sandbox::ProcessorTime now = sandbox::processor_time(child);
@@ -322,8 +322,9 @@ void Process::State::read_rest() {
 
 void Process::State::kill() {
     if (collected) return;
-    if (budget && !group) result.cpu_s = sandbox::processor_time(child).used_s;  // wait4 counts what ended by itself
-    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();                   // root without CAP_KILL
+    if (budget && !group)
+        result.cpu_s = sandbox::processor_time(child).used_s;   // wait4 counts the processes that ended by themselves
+    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
     collect();
 }
 
@@ -375,7 +376,7 @@ void Process::State::interpret(int status, const rusage& usage) {
     result.peak_rss_bytes = peak_bytes > judges_peak_bytes ? peak_bytes : 0;
     result.how = WIFSIGNALED(status) ? End::signaled : End::exited;
     result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    const bool ran_out = group && group->ran_out();  // whoever the kernel chose to end, bubblewrap included
+    const bool ran_out = group && group->ran_out();  // whichever process the kernel killed, bubblewrap included
     if (level == SandboxLevel::namespaces && result.how == End::exited && !ran_out) {
         char report[4096];
         const ssize_t got = read(status_end.get(), report, sizeof report);

@@ -17,7 +17,7 @@ namespace warplab {
 /// namespaces: bubblewrap, no network, own pid namespace, nothing visible but what the policy lists; as root an
 ///   unused uid first.
 /// uid: namespaces are refused but we are root: own uid, no_new_privs, Landlock.
-/// Both have the same filter of system calls, and an empty session keyring.
+/// Both have the same system call filter and an empty session keyring.
 /// none: limits only.
 enum class SandboxLevel { none, uid, namespaces };
 std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace"
@@ -27,15 +27,15 @@ std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace
 struct SandboxSupport {
     SandboxLevel level = SandboxLevel::none;
     std::string why_not_stronger;
-    std::string weaker;  // what control groups would add here; empty when they are there
+    std::string weaker;  // effects of missing control groups; empty if none is missing
 };
 const SandboxSupport& sandbox_support();
 
-/// Both of these in one text, for reports.
+/// why_not_stronger and weaker in one text, for reports.
 std::string sandbox_remark();
 
 struct Limits {
-    double wall_s = 10;  // longer, at most ten times, while others keep it from the processors
+    double wall_s = 10;  // extended up to ten times while other processes starve it
     std::uint64_t memory_bytes = 4ull << 30;
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
@@ -43,7 +43,7 @@ struct Limits {
     std::uint64_t flood_bytes = 0;        // ends what prints more than this since the clock was started; 0 = nothing
 };
 
-/// Decides which system calls a sandboxed program may make.
+/// Selects the system calls that a sandboxed program may make.
 enum class Activity {
     compile,  // compilers and tools: may start programs
     run,      // the runner: one process, with threads
@@ -69,9 +69,9 @@ struct Ended {
     std::string output;              // capped stdout + stderr
     std::uint64_t output_bytes = 0;  // all of it, dropped bytes included
     double wall_s = 0;
-    double cpu_s = 0;  // of all its processes
+    double cpu_s = 0;                  // of all its processes
     std::uint64_t peak_rss_bytes = 0;  // of its largest process; 0: not more than the judge itself
-    std::string why;  // not_started: what failed
+    std::string why;                   // not_started: what failed
 };
 
 /// A running child. The destructor kills it and everything it started; so does the end of the thread that started it.
@@ -95,8 +95,8 @@ class Process {
     void restart_clock(double wall_s);
 
     bool running() const;
-    void kill();                 // all of it, at once
-    void pause() const;          // stops all of it until resume()
+    void kill();         // all its processes, at once
+    void pause() const;  // stops all its processes until resume()
     void resume() const;
     Ended finish();              // waits (within the limits) until it ended; safe to call twice
     std::string output() const;  // so far

@@ -25,7 +25,7 @@ struct Ends {
     Descriptor judge, runner;
 };
 
-/// The runner cannot send on its end: nothing it could queue there, descriptors above all, ever reaches the judge.
+/// A socket on which the runner cannot send, so that it cannot queue anything, such as descriptors, for the judge.
 Ends make_request_socket() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -48,11 +48,12 @@ Ends make_answer_pipe() {
 
 protocol::Key draw_key() {
     protocol::Key key{};
-    if (getrandom(&key, sizeof key, 0) != sizeof key) throw std::runtime_error("the system gives no random numbers");
+    if (getrandom(&key, sizeof key, 0) != sizeof key)
+        throw std::runtime_error("cannot get random numbers from the system");
     return key;
 }
 
-/// With the orders for the runner in it.
+/// Makes the status page, which holds the orders for the runner.
 Descriptor make_page_file(const protocol::Key& key, Sanitizer sanitizer) {
     const int file = memfd_create("warplab-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0 || ftruncate(file, sizeof(StatusPage)) != 0 ||
@@ -111,7 +112,7 @@ Session::Session(const std::filesystem::path& runner, const Policy& policy, cons
 }
 
 Session::~Session() {
-    const Watchdog watchdog("closing what a program was given");
+    const Watchdog watchdog("closing a program's descriptors");
     requests_.reset();
     answers_.reset();
     if (page_) munmap(page_, sizeof(StatusPage));

@@ -54,10 +54,10 @@ class Session {
 
     bool alive() const { return alive_; }
     StatusPage status() const;
-    /// What check mode found so far. Each finding was sent when it happened, so later writes to the status page cannot
+    /// Findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
     /// retract it.
     std::vector<Finding> findings();
-    /// How many findings have arrived.
+    /// Number of findings that have arrived.
     std::size_t findings_sent() const { return inbox_.findings().size(); }
     std::string output() const { return process_.output(); }
     /// Ends the runner at once: it may have work queued that nobody wants any more.

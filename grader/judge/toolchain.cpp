@@ -105,7 +105,7 @@ Flags student_cpu_flags() {
             "-fno-strict-aliasing",
             "-ffp-contract=off",
             "-ftrivial-auto-var-init=pattern",  // 0xFE: a variable that nobody set is not 0 by luck
-            "-fno-gnu-unique",                  // or objcopy could not hide all names
+            "-fno-gnu-unique",                  // otherwise objcopy cannot hide all names
             "-pthread",
             "-pipe",
             "-Wall",
@@ -116,8 +116,8 @@ Flags student_cpu_flags() {
             "-fno-diagnostics-show-caret"};
 }
 
-// The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp is behind them; its library is never linked. What
-// is switched off would merge accesses of different lines or split one. No macro names them: on a GPU there are none.
+// The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp implements them; its library is never linked. The
+// disabled passes would merge accesses of different lines or split one. No macro reveals the hooks, as on a GPU.
 Flags check_mode_flags() {
     return {"-O1",
             "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member

@@ -18,8 +18,8 @@ inline constexpr std::array wrapped_functions = {"cudaMemcpy",          "cudaMem
                                                  "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel",
                                                  "cudaGraphLaunch",     "exit"};
 
-/// g++ (or $CXX) and nvcc ($NVCC, on the PATH, or in /usr/local/cuda/bin), the compilers themselves where the PATH has
-/// a wrapper script or a cache; empty if there is none.
+/// g++ (or $CXX) and nvcc ($NVCC, on the PATH, or in /usr/local/cuda/bin): the compilers themselves even if the PATH
+/// has a wrapper script or a cache; empty if not found.
 std::filesystem::path find_cxx();
 std::filesystem::path find_nvcc();
 
@@ -39,8 +39,8 @@ std::string gpu_architecture();
 
 using Flags = std::vector<std::string>;
 
-/// g++ on a student's rewritten file. What is graded has the sanitizer's hook at every access to memory; what is only
-/// timed has none.
+/// Flags of g++ for a student's rewritten file. Graded code has the sanitizer's hook at every memory access; code that
+/// is only timed has none.
 Flags student_cpu_flags();
 Flags check_mode_flags();
 Flags fast_cpu_flags();

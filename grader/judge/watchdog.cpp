@@ -19,20 +19,20 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr int interruption = SIGURG;  // ignored unless a handler is there, so no other use of it is harmed
+constexpr int interruption = SIGURG;  // ignored by default, so other uses of it are not harmed
 constexpr auto between_interruptions = std::chrono::milliseconds(50);
 constexpr auto patience = std::chrono::seconds(20);  // after the deadline
 
 void ignore(int) {}
 
 [[noreturn]] void give_up(const char* doing) {
-    fmt::print(stderr, "The judge hangs while {}: the kernel does not end it. Restart this machine or reset its GPU.\n",
+    fmt::print(stderr, "The judge hangs while {}: a system call does not end. Restart this machine or reset its GPU.\n",
                doing);
     std::fflush(stderr);
     _exit(2);
 }
 
-/// All guards, and the thread that looks at them. Never destroyed: it may run until the process ends.
+/// All guards, and the thread that checks them. Never destroyed: it may run until the process ends.
 class Watcher {
   public:
     static Watcher& get() {

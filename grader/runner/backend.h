@@ -12,7 +12,7 @@ namespace warplab::runner {
 /// Before anything else of the student's code runs in main.
 void start(StatusPage* page);
 
-/// Before any code of the submission runs: whether the sanitizer is on (CPU backend).
+/// Turn the sanitizer on or off (CPU backend), before any code of the submission runs.
 void use_sanitizer(bool on);
 
 inline constexpr int channel_closed = 91;  // the exit status when the judge cannot be reached
@@ -46,10 +46,10 @@ struct Counters {
 };
 Counters counters();
 
-/// The calls that follow are of another dataset.
+/// Start the calls of the next dataset.
 void begin_dataset();
 
-/// What was seen of the last untimed call.
+/// Return the observations of the last untimed call.
 Observed observed();
 
 /// For warplab::name_part() of driver.h.

@@ -116,7 +116,7 @@ TEST(Report, TextThatIsNotUtf8CanBeWritten) {
     EXPECT_EQ(reread(report).stages[0].output, "na\ufffdve \ufffd \u20ac \ufffd\ufffd\ufffd");
 }
 
-TEST(Report, NoTextThatWasReadChangesATerminal) {
+TEST(Report, TextFromAFileCannotChangeATerminal) {
     Report report = test::sample_report();
     report.machine.gpu = "H200\033[2J\u202e";
     report.stages[0].notes = {"\033]0;title\a"};
@@ -134,21 +134,21 @@ TEST(Report, UnknownAndMissingKeysAreForOtherVersions) {
     EXPECT_EQ(complaint(json), "");
 }
 
-TEST(Report, MoreThanTheKitWritesIsRefusedWithItsPlace) {
+TEST(Report, RejectsExcessiveSizesWithTheirPlace) {
     Json many_stages = to_json(test::sample_report()), many_checks = many_stages, long_text = many_stages;
     while (many_stages["stages"].size() < 121) many_stages["stages"].push_back(many_stages["stages"][0]);
     Json& checks = many_checks["stages"][1]["checks"];
     while (checks.size() < 401) checks.push_back(checks[0]);
     long_text["stages"][0]["title"] = std::string(1'000'001, 'x');
-    EXPECT_THAT(complaint(many_stages), testing::HasSubstr("/stages: 121 items, and at most 120 are read"));
-    EXPECT_THAT(complaint(many_checks), testing::HasSubstr("/stages/1/checks: 401 items, and at most 400 are read"));
-    EXPECT_THAT(complaint(long_text), testing::HasSubstr("/stages/0/title: 1000001 bytes of text"));
+    EXPECT_THAT(complaint(many_stages), testing::HasSubstr("/stages: 121 items exceed the limit of 120"));
+    EXPECT_THAT(complaint(many_checks), testing::HasSubstr("/stages/1/checks: 401 items exceed the limit of 400"));
+    EXPECT_THAT(complaint(long_text), testing::HasSubstr("/stages/0/title: 1000001 bytes of text exceed"));
     many_stages["stages"].erase(0);
     checks.erase(0);
     EXPECT_EQ(complaint(many_stages) + complaint(many_checks), "");
 }
 
-TEST(Report, AMessageQuotesLittleOfALongFile) {
+TEST(Report, MessagesQuoteOnlyAShortPartOfTheFile) {
     const std::string number(5000, '9');
     for (const auto& text : {number, "{\"a\": \"" + number + "\" x", "{\"" + number + "\": 1, \"" + number + "\": 2}",
                              "{\"schema\": \"" + number + "\"}"}) {
@@ -174,7 +174,7 @@ TEST(Report, WhatCannotBeReadIsNamedWithItsPlace) {
     EXPECT_THAT(after("/machine/cpu_cores", 1e10), HasSubstr("at /machine/cpu_cores"));
     EXPECT_THAT(after("/machine/cpu_cores", 10'000'000'000), HasSubstr("too large"));
     EXPECT_THAT(after("/stages", "none"), HasSubstr("at /stages"));
-    // Formats have a line for each point, and texts as many digits as a number has.
+    // Formats have a line for each point, and a text has as many digits as its number.
     for (const Json& value : {Json(18446744073709551616.0), Json(-1), Json("inf"), Json(10'001)}) {
         EXPECT_THAT(after("/stages/0/score/speed_max", value), HasSubstr("at /stages/0/score/speed_max"));
         EXPECT_THAT(after("/stages/0/score/correctness", value), HasSubstr("at /stages/0/score/correctness"));

@@ -223,7 +223,7 @@ inline Report sample_report() {
     report.lab = "dot_product";
     report.backend = "cuda";
     report.sandbox = "namespace";
-    report.sandbox_remark = "No control groups: memory is limited for each process by itself.";
+    report.sandbox_remark = "No control groups: memory is limited per process.";
     report.tree = "work";
     report.time = "2026-01-02T03:04:05Z";
     report.warplab = "0.1 (3f2c81d09a)";

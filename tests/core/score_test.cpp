@@ -218,7 +218,7 @@ TEST(Score, HygienePendsWhenCheckModeBroke) {
     EXPECT_EQ(score->hygiene_why, "check mode could not finish tiny");
 }
 
-TEST(Score, HygienePendsWhatCheckModeCannotConfirm) {
+TEST(Score, HygienePointsPendIfCheckModeIsUnconfirmed) {
     auto report = report_with({good});
     report.check_mode = check_mode(CheckMode::Verdict::unconfirmed);
     report.check_mode->remark = "1 finding was sent, and 0 arrived";

@@ -34,14 +34,14 @@ TEST(Utf8, PrintableKeepsLinesAndNoControls) {
     EXPECT_EQ(to_printable("\u00e4\u20ac"), "\u00e4\u20ac");
 }
 
-TEST(Utf8, NothingInvisibleReachesATerminal) {
+TEST(Utf8, PrintableTextHasNoInvisibleCharacters) {
     for (const char* hidden :
          {"\u202e", "\u2066", "\u200b", "\u200d", "\u2028", "\ufeff", "\u00ad", "\U000e0041", "\u061c"})
         EXPECT_EQ(to_printable("a" + std::string(hidden) + "b"), "a?b") << hidden;
     EXPECT_EQ(to_printable("\U0001f600\u0301\u4e2d"), "\U0001f600\u0301\u4e2d");
 }
 
-TEST(Utf8, ForeignTextIsPrintedAsOneHarmlessLineOrNotAtAll) {
+TEST(Utf8, ForeignTextPrintsAsOneHarmlessLine) {
     EXPECT_EQ(Foreign("H200\n\033[2J\u202e").for_terminal(), "H200 ?[2J?");
     static_assert(!std::is_convertible_v<Foreign, std::string>);
     static_assert(!fmt::is_formattable<Foreign>::value);

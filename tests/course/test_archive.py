@@ -76,7 +76,7 @@ def many_members() -> bytes:
 
 
 def pax_headers(count: int, records: int) -> bytes:
-    """Headers that say nothing, each of so many records."""
+    """Return headers without effect, each with this number of records."""
     content = b"8 a=bcd\n" * records
     header = tarfile.TarInfo("pax")
     header.type, header.size = tarfile.XHDTYPE, len(content)
@@ -146,7 +146,7 @@ def test_tars_are_read(pack: Callable[[bytes], bytes]) -> None:
     assert read_archive(pack(GOOD_TAR)) == GOOD
 
 
-def test_the_attributes_of_a_file_are_read_over() -> None:
+def test_the_attributes_of_a_file_are_skipped() -> None:
     assert read_archive(gzip.compress(pax_headers(8, 100) + GOOD_TAR)) == GOOD
 
 

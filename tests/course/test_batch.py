@@ -171,10 +171,10 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     (course.build / "mended").touch()
     assert course.verb("regrade", "--errors").returncode == 0
     course.set_version("0.2 (two)")
-    assert "0 to grade again" in course.verb("regrade", "--changed").stdout  # another commit, of something else
+    assert "0 to regrade" in course.verb("regrade", "--changed").stdout  # another commit, of something else
     for name in ("course/pages.py", "judge/SANDBOX.md"):
         change(course.root / "grader" / name)
-    assert "0 to grade again" in course.verb("regrade", "--changed").stdout
+    assert "0 to regrade" in course.verb("regrade", "--changed").stdout
     change(course.root / "grader/judge/check.cpp")
     said = course.verb("regrade", "--changed")
     assert said.returncode == 2 and "check.cpp is newer than" in said.stderr and "make program" in said.stderr
@@ -234,7 +234,7 @@ def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> N
     assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
     grades = course.database().query("SELECT points, pending, reason FROM grades ORDER BY id")
     assert grades == [(12, 8, ""), (19, 0, "points were pending")]
-    assert "0 to grade again" in course.verb("regrade", "--pending").stdout
+    assert "0 to regrade" in course.verb("regrade", "--pending").stdout
 
 
 def snapshot(course: Course) -> list[tuple]:

@@ -199,7 +199,7 @@ def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
     )
     for number, words in enumerate(decisions, 1):
         said = graded.verb(*words).stdout
-        assert f"Gradebook, feedback and page have it after  warplab-course report {graded.out}" in said
+        assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in said
         assert graded.database().fact("decided") == number
     todo = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
     assert todo in graded.verb("status").stdout

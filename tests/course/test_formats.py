@@ -230,7 +230,7 @@ def test_nasty_names_break_no_format(wanted, text):
 
 
 @pytest.mark.parametrize("wanted", ONE_REPORT)
-def test_nothing_raw_is_in_any_text_of_a_format(wanted):
+def test_no_format_has_raw_characters(wanted):
     report = nasty_report("\u202e\x1b[2J")
     report.warplab = report.sandbox = "\u202e"
     text = base64.b64decode(ONE_REPORT[wanted](report)).decode() if wanted == "github" else ONE_REPORT[wanted](report)
@@ -452,7 +452,7 @@ def test_gradebooks_with_semicolons_are_read_and_written_with_commas():
     assert len(compare_maxima(entries("7"), "moodle", worksheet)) == 2
 
 
-def test_lines_longer_than_the_header_are_refused_unless_nothing_is_there():
+def test_lines_longer_than_the_header_are_refused_unless_the_rest_is_empty():
     text, _ = canvas(entries("al1"), "Student,ID\nAda,al1,,\nAlan\n", "Lab 1")
     assert check_csv(text) == [["Student", "ID", "Lab 1"], ["Ada", "al1", "33.32"], ["Alan", "", ""]]
     with pytest.raises(UserError, match="Line 3 of the gradebook has more cells"):
@@ -531,7 +531,7 @@ def test_cells_that_are_formulas_are_defused():
     ["\uff1d1+1", "\uff0b1|x", "\uff0dx", "\uff20SUM", "\ufe66x", "\u2212x", "\u207ax", "\t=1", "\r=1", "\r\n=1",
      "a;=1", "a; =1", "a\t=1", "a\n=1", "\u200b=1", "\u3000=1", ";;=1"],
 )  # fmt: skip
-def test_no_part_of_a_cell_begins_a_formula_in_any_spreadsheet(cell):
+def test_no_part_of_a_cell_is_a_formula_in_any_spreadsheet(cell):
     for part in re.split(r"[;\t\n]", unicodedata.normalize("NFKC", defuse(cell))):
         assert not part.strip().startswith(("=", "+", "-", "@", "\u2212")), defuse(cell)
 
@@ -542,7 +542,7 @@ def test_defusing_takes_time_linear_in_a_cell():
 
 @pytest.mark.parametrize("value", [2.0**64, 10_001, -1, 1e400, float("nan")])
 @pytest.mark.parametrize("field", ["max", "total", "speed_max", "correctness"])
-def test_points_that_no_lab_has_are_refused_by_their_place(tmp_path, field, value):
+def test_impossible_points_are_refused_with_their_place(tmp_path, field, value):
     report = samples.report()
     report["stages"][0]["score"] = samples.score() | {field: value}
     (tmp_path / "al1.json").write_text(json.dumps(report))
@@ -575,14 +575,14 @@ def many_points(report: dict[str, Any], count: int) -> None:
 @pytest.mark.parametrize(
     ("change", "most", "says"),
     [
-        (many_stages, 120, "/stages: 121 items, and at most 120 are read."),
-        (many_checks, 400, "/stages/0/checks: 401 items, and at most 400 are read."),
-        (long_title, 1_000_000, "/stages/0/title: 1,000,001 characters, and at most 1,000,000 are read."),
-        (many_notes, 10_000, "/stages/0/notes: 10,001 items, and at most 10,000 are read."),
-        (many_points, 1000, "the stages have 10,001 points together, and at most 10,000 are read."),
+        (many_stages, 120, "/stages: 121 items exceed the limit of 120."),
+        (many_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
+        (long_title, 1_000_000, "/stages/0/title: 1,000,001 characters exceed the limit of 1,000,000."),
+        (many_notes, 10_000, "/stages/0/notes: 10,001 items exceed the limit of 10,000."),
+        (many_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
     ],
 )
-def test_more_than_the_judge_writes_is_refused_by_its_bound(tmp_path, change, most, says):
+def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, says):
     report = samples.report()
     change(report, most)
     (file := tmp_path / "al1.json").write_text(json.dumps(report))
@@ -595,19 +595,19 @@ def test_more_than_the_judge_writes_is_refused_by_its_bound(tmp_path, change, mo
     assert f"{says} {TOO_MUCH}" in str(refused.value)
 
 
-def test_a_document_has_a_size(tmp_path, monkeypatch):
+def test_large_documents_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(documents, "MOST_BYTES", 2_000_000)
     (file := tmp_path / "al1.json").write_text(json.dumps(samples.report()) + " " * 2_000_000)
     with pytest.raises(UserError, match="larger than 2 MB, and so not a report"):
         read_report(file)
 
 
-def test_what_is_not_shown_splits_no_hidden_name():
+def test_invisible_characters_do_not_split_hidden_names():
     assert hide_names("sec\x1b[0mret_1, secret_10", {"secret_1": "a hidden dataset"}) == "a hidden dataset, secret_10"
 
 
-def test_a_report_is_parsed_once_for_names_that_are_hidden(monkeypatch):
-    """However many checks there are, their names are collected once an export."""
+def test_hidden_names_are_collected_once(monkeypatch):
+    """Collect the names once per export, for any number of checks."""
     report = make_report(samples.report())
     calls = []
     monkeypatch.setattr(formats, "hidden_names", lambda one: calls.append(one) or {})

@@ -1,4 +1,4 @@
-"""Whatever bytes and names somebody hands in: that one gets a status, and all others their points."""
+"""A hand-in with any bytes and names gets a status, and all other hand-ins get their points."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SETTINGS = Settings(LAB, STAGES, Path(), Path(), Path(), "cpu")
 
 
 def judge(command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]) -> tuple[int, str]:
-    """Stands for the judge: every submission passes. Journals are not rendered."""
+    """Replace the judge: every submission passes. Journals are not rendered."""
     if "--report-dir" not in command:
         return 1, ""
     reports = Path(command[command.index("--report-dir") + 1])
@@ -48,7 +48,7 @@ def judge(command: Sequence[str], settings: Settings, running: Running, environm
 
 
 def grade_all(course: Course, roster: Sequence[Student] = ()) -> dict[str, Graded]:
-    """Everything from the folder of submissions to the outputs, in this process."""
+    """Run the whole batch in this process, from the folder of submissions to the outputs."""
     course.out.mkdir(exist_ok=True)
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
     database = Database(course.out / "batch.sqlite")
@@ -75,7 +75,7 @@ def pax_tar(**headers: str) -> bytes:
 
 
 def bad_lzma() -> bytes:
-    """Its member's LZMA properties are impossible, which Python's lzma answers with an error of its own."""
+    """Return a zip whose member has invalid LZMA properties, so that Python's lzma raises its own error."""
     packed = make_zip(*FILES, method=zipfile.ZIP_LZMA)
     return packed.replace(b"\x09\x04\x05\x00\x5d", b"\x09\x04\x05\x00\xff")
 
@@ -100,7 +100,7 @@ SEEDS = {
 
 
 def mutate(data: bytes, chance: random.Random) -> bytes:
-    """The bytes with some overwritten, cut out or doubled."""
+    """Return the bytes with some overwritten, removed or duplicated."""
     for _ in range(chance.choice((0, 1, 1, 2, 8))):
         at, length = chance.randrange(len(data) + 1), chance.choice((1, 1, 2, 4, 30, 600))
         piece = chance.choice(
@@ -110,9 +110,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def test_any_bytes_give_that_one_a_status_and_all_others_their_points(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "run_judge", judge)
     chance = random.Random(1)
     for number in range(300):
@@ -131,7 +129,7 @@ def test_any_bytes_give_that_one_a_status_and_all_others_their_points(
 
 
 @pytest.mark.parametrize("name", SEEDS)
-def test_no_mutation_of_everybodys_archive_escapes(tmp_path: Path, name: str) -> None:
+def test_no_mutation_of_the_download_escapes(tmp_path: Path, name: str) -> None:
     chance = random.Random(name)
     for number in range(15):
         file = tmp_path / f"{number}-{name}"
@@ -142,7 +140,7 @@ def test_no_mutation_of_everybodys_archive_escapes(tmp_path: Path, name: str) ->
             assert str(file) in str(error)
 
 
-def test_an_impossible_member_costs_its_own_hand_in_alone(course: Course) -> None:
+def test_an_invalid_member_costs_only_its_own_hand_in(course: Course) -> None:
     (course.handed_in / "eve.zip").write_bytes(bad_lzma())
     course.hand_in("al1", "fine", "fine")
     assert course.grade().returncode == 0
@@ -150,13 +148,13 @@ def test_an_impossible_member_costs_its_own_hand_in_alone(course: Course) -> Non
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_a_zip_is_read_where_what_it_unpacks_to_is_bounded(method: int) -> None:
+def test_a_zip_is_read_only_with_a_bounded_method(method: int) -> None:
     with pytest.raises(RefusedError) as refused:
         read_archive(make_zip(("01_first.cu", bytes(10**6)), method=method))
     assert refused.value.reason == "unknown_method"
 
 
-def test_a_member_that_is_not_read_is_left_out_of_its_hand_in_alone(course: Course) -> None:
+def test_an_unsupported_member_is_omitted_only_from_its_hand_in(course: Course) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("eve_66_1_01_first.cu", b"fine", compress_type=zipfile.ZIP_LZMA)
@@ -165,12 +163,12 @@ def test_a_member_that_is_not_read_is_left_out_of_its_hand_in_alone(course: Cour
     course.handed_in = course.handed_in.with_name("all.zip")
     course.handed_in.write_bytes(packed.getvalue())
     said = course.grade()
-    assert "Left out: all.zip: not everything was unpacked; it is packed in a way that is not read" in said.stderr
+    assert "Left out: all.zip: not everything was unpacked; its compression method is not supported" in said.stderr
     assert course.statuses() == {"66": "nothing_to_grade", "12": "graded"}
 
 
 def nest(folder: Path, depth: int) -> None:
-    """Folders deeper than a path may be long, and than Python calls functions."""
+    """Make folders deeper than the maximum path and Python's recursion limit."""
     folder.mkdir()
     code = f"import os\nos.chdir({str(folder)!r})\nfor _ in range({depth}): os.mkdir('d'); os.chdir('d')\n"
     subprocess.run([sys.executable, "-c", code + "open('01_first.cu', 'w')"], check=True)
@@ -186,8 +184,8 @@ def test_folders_nested_deeply_are_refused(course: Course, monkeypatch: pytest.M
     assert statuses == {"eve": "archive_refused", "mallory": "archive_refused", "al1": "graded"}
 
 
-def test_a_reader_that_breaks_is_no_reason_to_end(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever Python's readers raise, the boundary takes it."""
+def test_a_reader_that_raises_does_not_end_the_batch(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The boundary catches every exception of Python's readers."""
     data = make_zip(*FILES)
     for error in (RecursionError, MemoryError, OverflowError, lzma.LZMAError, NotImplementedError, AssertionError):
         with monkeypatch.context() as patched:
@@ -198,7 +196,7 @@ def test_a_reader_that_breaks_is_no_reason_to_end(course: Course, monkeypatch: p
             assert open_submission(Submission("x", entries=[course.handed_in / "al1.zip"]), SETTINGS).status
 
 
-def test_an_error_of_ours_is_that_submissions_alone(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_affects_only_its_submission(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*_: object) -> None:
         raise RuntimeError("\udcff /srv/course")
 
@@ -232,7 +230,7 @@ def test_links_at_the_top_are_refused_and_not_followed(course: Course, monkeypat
     assert not any("solutions" in file.read_text() for file in (course.out / "feedback").rglob("*.txt"))
 
 
-def test_the_folder_of_submissions_may_be_a_link_of_the_instructors(course: Course) -> None:
+def test_the_folder_of_submissions_may_be_a_link(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     link = course.root / "link"
     link.symlink_to(course.handed_in)
@@ -241,7 +239,7 @@ def test_the_folder_of_submissions_may_be_a_link_of_the_instructors(course: Cour
     assert course.statuses() == {"al1": "graded"}
 
 
-def test_no_name_is_another_ones_folder(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_name_maps_to_another_hand_ins_folder(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "run_judge", judge)
     names = ["ada@x.org", earlier_name("ada@x.org"), folder_name("ada@x.org")]
     for name in names:
@@ -253,7 +251,7 @@ def test_no_name_is_another_ones_folder(course: Course, monkeypatch: pytest.Monk
     assert len(list((course.out / "feedback").iterdir())) == len(names)
 
 
-def test_an_earlier_batch_goes_on_with_its_folders(course: Course) -> None:
+def test_an_earlier_batch_continues_with_its_folders(course: Course) -> None:
     course.hand_in("ada@x.org", "fine", "fine")
     course.grade()
     for part in ("submissions", "feedback"):
@@ -265,7 +263,7 @@ def test_an_earlier_batch_goes_on_with_its_folders(course: Course) -> None:
     assert course.log("end") == [folder_name("ada@x.org")]  # nothing was graded again
 
 
-def test_a_batchs_folder_is_the_instructors_alone(course: Course) -> None:
+def test_only_the_instructor_can_read_a_batchs_folder(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     (course.hand_in("at2") / "journal").mkdir()
     course.grade()
@@ -273,7 +271,7 @@ def test_a_batchs_folder_is_the_instructors_alone(course: Course) -> None:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
-def test_students_read_no_folder_of_the_instructors(course: Course) -> None:
+def test_feedback_hides_the_instructors_folders(course: Course) -> None:
     report = (course.build / "report.json").read_text()
     log = f"{course.build}/cache/x.cu: error; {course.root}/labs/lab/lab.h; {course.out}/submissions/y"
     (course.build / "report.json").write_text(report.replace('"log": ""', f'"log": {json.dumps(log)}'))
@@ -283,7 +281,7 @@ def test_students_read_no_folder_of_the_instructors(course: Course) -> None:
         assert str(course.root.parent) not in file.read_text(), file.name
 
 
-def test_a_time_of_no_calendar_stops_nothing(course: Course) -> None:
+def test_an_invalid_time_does_not_stop_the_batch(course: Course) -> None:
     (course.handed_in / f"{LAB}-al1-0001-01-01-000000.tar.gz").write_bytes(gzip.compress(make_tar(*FILES)))
     (course.handed_in / f"{LAB}-at2-9999-12-31-235959.tar.gz").write_bytes(gzip.compress(make_tar(*FILES)))
     os.utime(course.hand_in("gh3", "fine", "fine"), (2**40, 2**40))
@@ -293,7 +291,7 @@ def test_a_time_of_no_calendar_stops_nothing(course: Course) -> None:
     assert set(course.statuses().values()) == {"graded"}
 
 
-def test_nothing_that_is_printed_moves_a_cursor_or_turns_directions(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_has_no_escape_sequences_or_direction_marks(capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "a\x1b[2J\x9b31m\x07\u202e\u2066\u200b\u200d\u2028\udcff\U000e0041b\rc"
     say(hostile)
     say_error(hostile)
@@ -301,7 +299,7 @@ def test_nothing_that_is_printed_moves_a_cursor_or_turns_directions(capsys: pyte
         assert said[:-1].isprintable() and said.startswith("a") and said.endswith("c\n")
 
 
-def test_grading_ends_with_the_time_of_one_hand_in(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grading_ends_at_the_time_limit_of_one_hand_in(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
     def judge_slowly(command: Sequence[str], settings: Settings, *_: object) -> tuple[int, str]:

@@ -113,7 +113,7 @@ def test_the_command_completes_what_a_report_lacks(tmp_path):
     assert json.loads(said.stdout)["stages"][0]["score"]["speed"] == 0
 
 
-def test_nothing_raw_is_printed_not_even_of_unknown_keys(tmp_path):
+def test_no_raw_characters_are_printed_not_even_from_unknown_keys(tmp_path):
     report = samples.report() | {"\u202ekey\x1b[31m": ["\u009b31m", float("inf")]}
     report["stages"][0]["title"] = "\u202etitle\x1b]0;x\x07"
     (file := tmp_path / "report.json").write_text(json.dumps(report))
@@ -122,14 +122,16 @@ def test_nothing_raw_is_printed_not_even_of_unknown_keys(tmp_path):
     assert not set(said.stdout) & set("\u202e\x1b\x07\u009b") and "Infinity" not in said.stdout
 
 
-def test_a_byte_order_mark_is_read_over(tmp_path):
+def test_a_byte_order_mark_is_skipped(tmp_path):
     (file := tmp_path / "report.json").write_text("\ufeff" + json.dumps(samples.report()))
     assert run_module("grader.course.merge", file, file).returncode == 0
 
 
-def test_a_number_of_too_many_digits_is_named(tmp_path):
+def test_a_number_with_too_many_digits_is_reported(tmp_path):
     text = json.dumps(samples.report() | {"unknown": 1234567}).replace("1234567", "9" * 5000)
     (file := tmp_path / "report.json").write_text(text)
     said = run_module("grader.course.merge", file, file)
     assert said.returncode == 2
-    assert said.stderr == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, and at most 40 are read.\n"
+    assert (
+        said.stderr == f"{file}: cannot be read as JSON: a number in it has 5,000 digits, more than the limit of 40.\n"
+    )

@@ -1,4 +1,4 @@
-"""What hand-ins that are graded at once can do to each other."""
+"""Isolation of hand-ins that are graded at the same time."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FAILURE = {"cause": "timeout", "message": "No answer after 20 s.", "hint": "", "
 
 
 class Judge:
-    """Says that time was over wherever it is not alone, and `endless` is never in time."""
+    """Times out whenever it does not run alone, and always for `endless`."""
 
     def __init__(self, course: Course, cause: str):
         self.course, self.cause = course, cause
         self.lock, self.at_work = threading.Lock(), 0
-        self.beside: list[tuple[str, int]] = []
+        self.runs: list[tuple[str, int]] = []
         self.cores: list[set[int]] = []
         self.meeting = threading.Barrier(2)
 
@@ -38,11 +38,11 @@ class Judge:
         reports = Path(command[command.index("--report-dir") + 1])
         with self.lock:
             self.at_work += 1
-            first = len(self.beside) < 2
-            self.beside.append((reports.name, self.at_work))
+            first = len(self.runs) < 2
+            self.runs.append((reports.name, self.at_work))
             self.cores.append(os.sched_getaffinity(0))
         if first:
-            self.meeting.wait(timeout=30)  # both are at work now
+            self.meeting.wait(timeout=30)  # both are running now
         report = json.loads((self.course.build / "report.json").read_text())
         if first or reports.name == "endless":
             stage = report["stages"][0]
@@ -70,28 +70,28 @@ def grade(course: Course, judge: Judge, monkeypatch: pytest.MonkeyPatch, jobs: i
 
 
 @pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "stopped"])
-def test_a_time_out_beside_others_is_tried_again_alone(
+def test_a_time_out_next_to_others_is_retried_alone(
     course: Course, monkeypatch: pytest.MonkeyPatch, cause: str
 ) -> None:
     for student in ("al1", "endless"):
         course.hand_in(student, "fine", "fine")
     judge = Judge(course, cause)
     graded = {one.key: one for one in grade(course, judge, monkeypatch)}
-    assert sorted(name for name, _ in judge.beside) == ["al1", "al1", "endless", "endless"]
-    assert [at_work for _, at_work in judge.beside[2:]] == [1, 1]
+    assert sorted(name for name, _ in judge.runs) == ["al1", "al1", "endless", "endless"]
+    assert [at_work for _, at_work in judge.runs[2:]] == [1, 1]
     assert graded["al1"].status == "graded" and not graded["al1"].timed_out
     assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
 
 
-def test_what_fails_otherwise_is_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_failures_are_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     judge = Judge(course, "wrong_value")
     assert len(grade(course, judge, monkeypatch)) == 2
-    assert len(judge.beside) == 2
+    assert len(judge.runs) == 2
 
 
-def test_judges_on_the_cpu_have_cores_of_their_own(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judges_on_the_cpu_have_their_own_cores(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     assert split_cores([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
     assert split_cores([0, 1], 2) == [[0], [1]]
     assert split_cores([0, 1], 3) == [[0, 1]] * 3  # too few to share

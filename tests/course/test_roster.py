@@ -208,7 +208,7 @@ def test_a_better_roster_gives_ids_to_what_was_graded_before(course: Course) -> 
     course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
     graded = len(course.log("end"))
     said = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, as the roster says." in said.stdout and "No longer among" not in said.stderr
+    assert "1002 is at200 now, according to the roster." in said.stdout and "No longer among" not in said.stderr
     assert course.statuses() == {"at200": "graded", "zo8": "graded", "al1": "not_submitted"}
     assert len(course.log("end")) == graded  # nothing is graded twice
     assert gradebook(course)["at200"]["points"] == "15"
@@ -224,7 +224,7 @@ def test_a_better_roster_knows_also_who_hands_in_again(course: Course) -> None:
     shutil.make_archive(str(course.handed_in / "turingalan_1002_78_work-1"), "gztar", course.handed_in / "packed")
     shutil.rmtree(course.handed_in / "packed")
     said = course.grade("--roster", write_roster(course, ROSTER))
-    assert "1002 is at200 now, as the roster says." in said.stdout and "No longer among" not in said.stderr
+    assert "1002 is at200 now, according to the roster." in said.stdout and "No longer among" not in said.stderr
     assert course.statuses() == {"at200": "missing_stages", "zo8": "not_submitted", "al1": "not_submitted"}
     assert gradebook(course)["at200"]["journal"] == "3"
 

@@ -158,7 +158,7 @@ def test_a_damaged_archive_beside_another_leaves_the_choice(folder: Path) -> Non
 
 
 @pytest.mark.parametrize("time", ["2099-01-01-000000", "2026-13-45-999999"])
-def test_a_time_that_has_not_been_makes_none_the_latest(folder: Path, time: str) -> None:
+def test_an_invalid_or_future_time_makes_no_archive_the_latest(folder: Path, time: str) -> None:
     for name in ("lab-al1-2026-11-20-120000.tar.gz", f"lab-al1-{time}.tar.gz", f"lab-at2-{time}.tar.gz"):
         (folder / name).write_text(name)
     (folder / f"lab-AL1-{time}.tar.gz").write_text("another name of al1")
@@ -179,7 +179,7 @@ def test_an_archive_in_a_folder_is_not_chosen_by_a_time_in_the_future(folder: Pa
     assert find(folder)[0]["5"].entries == [own]
 
 
-def test_a_files_date_in_the_future_is_todays_and_counts_last(folder: Path) -> None:
+def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) -> None:
     for name in ("al1", "AL1"):
         (folder / name).mkdir()
         (folder / name / "01_first.cu").write_text(name)

@@ -200,7 +200,7 @@ def test_a_hand_in_of_too_many_files_is_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [make_zip, make_tar])
-def test_a_plain_folder_of_too_many_files_is_cut_and_costs_others_nothing(
+def test_a_plain_folder_with_too_many_files_is_truncated_and_costs_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes]
 ) -> None:
     monkeypatch.setattr(unpacking, "MOST_HAND_INS", 5)
@@ -211,7 +211,7 @@ def test_a_plain_folder_of_too_many_files_is_cut_and_costs_others_nothing(
     assert len(left_out) == 1 and "it holds more files than a lab has (at most 10, in eve)" in left_out[0]
 
 
-def test_a_name_that_leads_elsewhere_makes_no_folder_of_all_a_hand_in(
+def test_a_name_that_leads_elsewhere_does_not_turn_the_archive_into_one_hand_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unpacking, "MOST_FILES", 5)
@@ -318,6 +318,6 @@ def test_what_is_not_there_is_said_and_makes_no_folder(course: Course) -> None:
 
 
 @pytest.mark.parametrize("name", ["eve/manifest.json", f"{LAB}/{FIRST}", FIRST])
-def test_one_student_does_not_make_all_look_like_one(tmp_path: Path, name: str) -> None:
+def test_one_students_files_do_not_make_the_archive_look_like_one_hand_in(tmp_path: Path, name: str) -> None:
     names, _ = unpack_bytes(tmp_path, make_zip((f"al1/{FIRST}", b"//"), (f"bob/{FIRST}", b"//"), (name, b"{}")))
     assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names

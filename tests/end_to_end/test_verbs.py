@@ -344,7 +344,7 @@ def test_the_journal_is_made_of_what_the_verbs_recorded(student: Student) -> Non
 
 @pytest.mark.parametrize(("words", "has_hooks"), [(["check"], False), (["grade", "--unsafe"], True), (["grade"], True)])
 def test_only_grading_runs_the_datasets_with_hooks(words: list[str], has_hooks: bool, tmp_path: Path) -> None:
-    """With hooks, a shared variable lies between two zones. Check mode finds what is wrong in any case."""
+    """With hooks, a shared variable lies between two zones. Check mode finds the mistake in both cases."""
     reads_beyond_the_end = "if (i < n) out[i] = a[i] + b[i], (void)static_cast<const volatile float*>(a)[n];"
     says_its_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
     source, report = tmp_path / "hand_in.cu", tmp_path / "report.json"

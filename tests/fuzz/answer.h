@@ -1,5 +1,5 @@
 #pragma once
-// The pipe on which a runner answers, with any bytes in it.
+// The pipe on which a runner answers, with arbitrary bytes.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -35,8 +35,8 @@ inline protocol::Answer well_formed(protocol::Ask ask) {
     return answer;
 }
 
-/// Bytes as the input says: one byte of what (bits 0 and 1: any bytes, a finding, an answer, one that is well-formed so
-/// far) and how often more (the rest), two of the length, then the bytes.
+/// Makes packets from the input: one byte with the kind (bits 0 and 1: arbitrary bytes, a finding, an answer, an answer
+/// whose first fields are well-formed) and the number of repetitions (the rest), two bytes of length, then the bytes.
 inline std::string make_packets(protocol::Ask asked, Bytes& input) {
     const auto head = input.take<std::uint8_t>();
     const std::string_view bytes = input.text(input.take<std::uint16_t>());
@@ -56,7 +56,7 @@ inline std::string make_packets(protocol::Ask asked, Bytes& input) {
     return packets;
 }
 
-/// What the judge reads of a stream that comes in two pieces, the first of `cut` bytes.
+/// Reads a stream that arrives in two pieces, the first of `cut` bytes.
 inline Inbox::Read read_pieces(Inbox& inbox, protocol::Ask asked, std::string_view stream, std::size_t cut) {
     const Pipe pipe;
     Inbox::Read read = Inbox::Read::nothing;
@@ -78,9 +78,9 @@ inline void require_sound(const protocol::Answer& answer, protocol::Ask asked) {
     require(failure.message.size() < 1000, "a refusal is short");
 }
 
-/// The first byte says what was asked, the second where the stream is cut; the packets follow.
+/// The first byte selects the request, the second the cut; the packets follow.
 inline void try_answer(std::string_view bytes) {
-    constexpr std::size_t most_bytes = 60'000;  // a pipe takes 64 KiB at once
+    constexpr std::size_t most_bytes = 60'000;  // a pipe holds 64 KiB
     Bytes input(bytes);
     const auto asked = static_cast<protocol::Ask>(1 + input.take<std::uint8_t>() % 5);
     const std::size_t cut_in_256 = input.take<std::uint8_t>();
@@ -90,7 +90,7 @@ inline void try_answer(std::string_view bytes) {
     Inbox at_once, cut;
     const Inbox::Read read = read_pieces(at_once, asked, stream, 0);
     require(read_pieces(cut, asked, stream, stream.size() * cut_in_256 / 256) == read,
-            "pieces are as good as the whole");
+            "pieces give the same result as the whole");
     require(at_once.findings().size() == cut.findings().size(), "pieces hold the same findings");
     require(at_once.findings().size() <= most_findings, "no more findings than check mode makes");
     if (read == Inbox::Read::answer) require_sound(at_once.answer(), asked);

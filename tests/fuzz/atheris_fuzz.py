@@ -1,7 +1,7 @@
 """Fuzzes one target with atheris: python -m tests.fuzz.atheris_fuzz TARGET KEPT [libFuzzer's options and folders].
 
-The run goes on after an input that broke a promise. The first input of each kind is kept as KEPT/TARGET-HASH, with
-what it broke in KEPT/TARGET-HASH.txt.
+The run continues after an input that broke a promise. The first input of each kind is kept as KEPT/TARGET-HASH, with
+the broken promise in KEPT/TARGET-HASH.txt.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 import atheris
 
 MAX_MEMORY_BYTES = 3 * 10**9
-FRAMES = 3  # that tell one kind of failure from another
+FRAMES = 3  # that distinguish kinds of failures
 
 SHOWING = ["grader.journal.markup", "grader.journal.page", "grader.journal.charts", "grader.course.batch.dashboard"]
 
-# What only shows is checked, and its branches lead nowhere: without it, twice as many inputs a second.
+# Rendering code has few interesting branches: without its instrumentation, twice as many inputs run per second.
 with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip", "csv"], exclude=SHOWING):
     from tests.fuzz import json_mutator
     from tests.fuzz.promises import BrokenPromiseError
@@ -28,7 +28,7 @@ with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip",
 
 
 def mutate(data: bytes, most_bytes: int, seed: int) -> bytes:
-    """Changes values of JSON, or bytes."""
+    """Mutate values of JSON, or bytes."""
     chance = random.Random(seed)
     if chance.random() < 0.6:
         try:
@@ -41,7 +41,7 @@ def mutate(data: bytes, most_bytes: int, seed: int) -> bytes:
 
 
 def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:
-    """Keeps an input unless another one broke the same."""
+    """Keep an input unless an earlier one broke the same promise."""
     refused = broken.__context__ if isinstance(broken, BrokenPromiseError) else None
     frames = traceback.extract_tb((refused or broken).__traceback__)[-FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]

@@ -1,5 +1,5 @@
 #pragma once
-// What compilers and nm print about a student's file, and the file itself, with a line of === between them.
+// Output of compilers and nm about a student's file, and the file itself, separated by lines of ===.
 
 #include <algorithm>
 #include <string>
@@ -26,12 +26,12 @@ inline void require_sound(const Failure& failure) {
 
 inline void require_places(const std::vector<compilation::Diagnostic>& found) {
     for (const auto& one : found) {
-        require(one.line >= 0 && one.column >= 0, "a diagnostic's place is one");
+        require(one.line >= 0 && one.column >= 0, "a diagnostic's place is valid");
         require(one.kind == "error" || one.kind == "warning" || one.kind == "note", "a diagnostic has a kind");
     }
 }
 
-/// Words of a compiler, the source, what the rewriter made of it, nm's output.
+/// A compiler's output, the source, the rewriter's output, nm's output.
 inline void try_compiler(std::string_view bytes) {
     const std::size_t size = bytes.size();
     const std::string words = take_part(bytes), source = take_part(bytes), rewritten = take_part(bytes);

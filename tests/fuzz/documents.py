@@ -1,4 +1,4 @@
-"""Documents of JSON as anybody can have written them: reports to every export, records to journals, and the others."""
+"""Untrusted JSON documents: reports through every export, records through journals, and the others."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ MAX_PRAIRIELEARN = 1 << 20
 
 
 def require_bounded(text: str, data: bytes, where: str) -> None:
-    """The size of an output is bounded by its input's."""
+    """Require that an output's size is bounded by its input's."""
     bound = MAX_OUTPUT + MAX_OUTPUT_PER_BYTE * len(data)
     require(len(text) <= bound, f"{where} is no larger than its report allows")
 
 
 def try_report(data: bytes, folder: Path) -> None:
-    """A report is refused, or every export of it keeps its promises."""
+    """Try a report: it is refused, or every export of it keeps its promises."""
     file = folder / "report.json"
     file.write_bytes(data)
     report = attempt(read_report, file)
@@ -84,7 +84,7 @@ def try_report(data: bytes, folder: Path) -> None:
 
 
 def check_autolab(text: str) -> None:
-    """The last two lines are JSON, the others text."""
+    """Check that the last two lines are JSON and the others text."""
     *lines, presentation, scores = text.removesuffix("\n").split("\n")
     require_printable("\n".join(lines), "autolab's text")
     require(not any(line.startswith("{") for line in lines), "autolab's text holds no other line of JSON")
@@ -93,7 +93,7 @@ def check_autolab(text: str) -> None:
 
 
 def check_prairielearn(text: str) -> None:
-    """Within PrairieLearn's limit."""
+    """Check JSON within PrairieLearn's size limit."""
     require_json(text, "prairielearn")
     require(len(text.encode()) <= MAX_PRAIRIELEARN, "prairielearn takes 1 MiB")
 
@@ -107,7 +107,7 @@ CHECKS: dict[str, Callable[[str], Any]] = {
 
 
 def try_merging(file: Path) -> None:
-    """Merged with itself and with a complete report, it gives a report or is refused."""
+    """Try to merge a report with itself and with a complete one: the result is a report or a refusal."""
     other = file.with_name("other.json")
     other.write_text(json.dumps(samples.report(lab=LAB)))
     for first, second in ((file, file), (file, other), (other, file)):
@@ -119,13 +119,13 @@ def try_merging(file: Path) -> None:
 
 @cache
 def validator() -> Any:
-    """Of report.json."""
+    """Return the validator of report.json."""
     schema = json.loads((ROOT / "grader/core/report.schema.json").read_text(encoding="utf-8"))
     return jsonschema.Draft202012Validator(schema)
 
 
 def try_batch(data: bytes, report: Report) -> None:
-    """What a batch makes of a report that its judge wrote."""
+    """Try a batch's outputs for a report that its judge wrote."""
     content = json.loads(data)
     if not validator().is_valid(content):
         return
@@ -143,7 +143,7 @@ def try_batch(data: bytes, report: Report) -> None:
 
 
 def try_journal(data: bytes, folder: Path) -> None:
-    """Notes, a line of ===, and records: a line that cannot be read is skipped and named, the others are rendered."""
+    """Try notes, a line of ===, and records: invalid lines are skipped and named, the others are rendered."""
     notes, _, records = data.rpartition(b"\n===\n")
     (folder / "records.jsonl").write_bytes(records)
     if notes:
@@ -157,11 +157,11 @@ def try_journal(data: bytes, folder: Path) -> None:
         require_printable(made.result, "the journal's result")
         require_bounded(made.page, data, "the journal's page")
         for problem in made.problems:
-            require(len(problem) < 2000, "a problem is told in short")
+            require(len(problem) < 2000, "a problem's message is short")
 
 
 def read_lines(file: Path) -> None:
-    """Records, one a line."""
+    """Read records, one per line."""
     records = read_records(file, LAB)
     require(all(file.name in words for words in records.skipped), "a skipped line is named")
     for record in records.entries:
@@ -169,7 +169,7 @@ def read_lines(file: Path) -> None:
 
 
 def read_manifest(file: Path) -> None:
-    """As if it were a lab's."""
+    """Read a manifest as a lab's."""
     place = file.with_name("labs") / "lab"
     place.mkdir(parents=True, exist_ok=True)
     (place / "lab.json").write_bytes(file.read_bytes())
@@ -177,7 +177,7 @@ def read_manifest(file: Path) -> None:
 
 
 def show_sweep(file: Path) -> None:
-    """A sweep as bars and as a plot."""
+    """Render a sweep as bars and as a plot."""
     sweep = read_sweep(file)
     print_bars(sweep, 80, "#")  # say() escapes it
     if sweep.timed:
@@ -185,7 +185,7 @@ def show_sweep(file: Path) -> None:
 
 
 def show_inspection(file: Path) -> None:
-    """An inspection as a page."""
+    """Render an inspection as a page."""
     read = inspection.read_inspection(file)
     require_html(inspection.make_page(read), "an inspection's page")
     require_printable(inspection.summarize(read), "an inspection's summary")
@@ -200,7 +200,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def try_document(data: bytes, folder: Path) -> None:
-    """A line with a reader's name, then the text: read and shown, or refused in words that name the file."""
+    """Try a line with a reader's name, then the text: it is rendered, or refused with a message that names the file."""
     name, _, text = data.partition(b"\n")
     reader = READERS.get(name.decode("utf-8", "replace"))
     if reader is None:
@@ -215,7 +215,7 @@ def try_document(data: bytes, folder: Path) -> None:
 
 
 def real_documents(name: str) -> list[Any]:
-    """Documents that the kit wrote, for each reader, and reports."""
+    """Return documents that the kit wrote, for each reader, and reports."""
     if name == "records":
         lines = (ROOT / "handouts/example-journal/records.jsonl").read_text(encoding="utf-8").splitlines()
         return [json.loads(line) | {"lab": LAB} for line in lines]

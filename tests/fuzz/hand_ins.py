@@ -1,4 +1,4 @@
-"""Hand-ins as students and course systems can make them, from bytes to statuses and outputs; no judge runs."""
+"""Hand-ins of students and course systems, from bytes to statuses and outputs; no judge runs."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ ROSTER = [
 
 
 def make_settings(folder: Path) -> Settings:
-    """A batch's settings in a folder of its own."""
+    """Make a batch's settings in a separate folder."""
     return Settings(LAB, STAGES, ROOT, folder / "build", folder, "cpu")
 
 
 @contextlib.contextmanager
 def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
-    """Replaces the judge: each submission that gets there is graded. Yields the files by submission."""
+    """Replace the judge: each submission that reaches it is graded. Yields the files by submission."""
     judged: dict[str, dict[str, bytes]] = {}
 
     def judge(picked: dict[str, bytes], submission: Submission, *others: object) -> None:
@@ -60,7 +60,7 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
 
 
 def grade(found: list[Submission], folder: Path) -> tuple[list[Row], dict[str, dict[str, bytes]]]:
-    """Grades submissions without a judge, and checks each one's status. Returns rows and what reached the judge."""
+    """Grade submissions without a judge, and check each status. Return rows and the files that reached the judge."""
     settings, rows = make_settings(folder), []
     with without_judge() as judged:
         for submission in found:
@@ -74,14 +74,14 @@ def grade(found: list[Submission], folder: Path) -> tuple[list[Row], dict[str, d
 
 
 def make_row(submission: Submission, graded: Graded, notes: list[str]) -> Row:
-    """A row of the database, with a grade of 0 points."""
+    """Make a row of the database, with a grade of 0 points."""
     members, handed_in = list(submission.members), submission.handed_in
     said = (notes, graded.status, graded.detail)
     return Row(submission.key, submission.name, members, handed_in, submission.known_by, *said, wall_s=0, most=10)
 
 
 def require_outputs(rows: list[Row], left_out: list[str]) -> None:
-    """The gradebook and the page keep their promises for these rows."""
+    """Require that the gradebook and the page keep their promises for these rows."""
     policy = Policy(due=datetime(2026, 11, 21, tzinfo=UTC), percent_per_day=10)
     everyone = choose_latest(final for row in rows for final in finals(row, policy, 10))
     require_csv(make_gradebook(everyone, [], STAGES), "gradebook.csv")
@@ -90,7 +90,7 @@ def require_outputs(rows: list[Row], left_out: list[str]) -> None:
 
 
 def require_apart(found: list[Submission]) -> None:
-    """Keys and the folders that they become differ, also on file systems that fold case; nothing has two owners."""
+    """Require different keys and folders, also on case-insensitive file systems, and one owner per submission."""
     folders = [folder_name(submission.key).casefold() for submission in found]
     require(len(set(folders)) == len(folders), "each submission has a folder of its own")
     require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one name")
@@ -100,7 +100,7 @@ def require_apart(found: list[Submission]) -> None:
 
 
 def write_honest(folder: Path) -> None:
-    """What two students handed in through Canvas and Moodle."""
+    """Write the hand-ins of two students through Canvas and Moodle."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as made:
         for name, content in HONEST.items():
@@ -113,8 +113,8 @@ def write_honest(folder: Path) -> None:
 
 
 def name_hand_in(system: bytes, user: bytes, shown: bytes, file: bytes) -> bytes:
-    """The name that a course system gives a file of a user who chose both names: Canvas keeps letters and digits of the
-    user's name and letters, digits, dots, dashes and underscores of the file's, Moodle all but slashes."""
+    """Return a course system's name for a file of a user who chose both names: Canvas keeps letters and digits of the
+    user's name and letters, digits, dots, dashes and underscores of the file's, Moodle everything except slashes."""
     if system == b"canvas":
         shown = bytes(c for c in shown.lower() if chr(c).isalnum() or c >= 0x80)[:60] or b"eve"
         file = bytes(c for c in file if chr(c).isalnum() or c in b"._-" or c >= 0x80)
@@ -156,7 +156,7 @@ def try_hand_in(data: bytes, folder: Path) -> None:
 
 
 def try_download(data: bytes, folder: Path) -> None:
-    """Everybody's hand-ins as one archive: unpacked within its folder, found, matched and graded, or refused."""
+    """Try an archive of all hand-ins: it is unpacked within its folder, found, matched and graded, or refused."""
     archive, out = folder / "download.zip", folder / "out"
     archive.write_bytes(data)
     out.mkdir()
@@ -176,7 +176,7 @@ def try_download(data: bytes, folder: Path) -> None:
 
 
 def require_inside(handed_in: Path, out: Path) -> None:
-    """All that was unpacked is a plain file or folder in the batch's own folder."""
+    """Require that only plain files and folders were unpacked, within the batch's own folder."""
     require(handed_in.is_relative_to(out), "the hand-ins are in the batch's folder")
     for path in handed_in.rglob("*"):
         require(not path.is_symlink() and (path.is_file() or path.is_dir()), "only files and folders are unpacked")

@@ -1,5 +1,5 @@
 #pragma once
-// A picture's file as anybody can have written it.
+// An untrusted image file.
 
 #include <string_view>
 
@@ -19,7 +19,8 @@ inline void try_image(std::string_view bytes) {
         require(image.width > 0 && image.height > 0, "a picture has pixels");
         require(image.pixels() <= most_fuzzed_pixels, "a picture is within the limit");
         require(image.channels == 1 || image.channels == 3, "a picture is grey or in colours");
-        require(image.samples.size() == image.pixels() * static_cast<std::size_t>(image.channels), "it is whole");
+        require(image.samples.size() == image.pixels() * static_cast<std::size_t>(image.channels),
+                "a picture is complete");
     } catch (const UsageError& refusal) {
         require(std::string_view(refusal.what()).starts_with(file.path.string()), "a refusal names the file");
     }

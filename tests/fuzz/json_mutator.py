@@ -1,4 +1,4 @@
-"""Changes JSON by its structure, which a mutator of bytes hardly does."""
+"""Mutates JSON by its structure, which a byte mutator rarely does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ODD_VALUES = (
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every container in a document with every key or index of it."""
+    """Return every container in a document with each of its keys or indices."""
     found, open_values = [], [value]
     while open_values:
         value = open_values.pop()
@@ -25,7 +25,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 def change_value(document: Any, chance: random.Random) -> Any:
-    """The document with one value replaced, removed, doubled or copied to another place."""
+    """Return the document with one value replaced, removed, duplicated or copied to a different place."""
     inside = places(document)
     if not inside or chance.random() < 0.02:
         return chance.choice(ODD_VALUES)
@@ -47,7 +47,7 @@ def change_value(document: Any, chance: random.Random) -> Any:
 
 
 def mutate(text: bytes, chance: random.Random) -> bytes:
-    """A JSON document with some values changed. Raises ValueError if it is none, RecursionError if it is too deep."""
+    """Return a JSON document with some values changed. Raises ValueError if invalid, RecursionError if too deep."""
     document = json.loads(text)
     for _ in range(chance.choice((1, 1, 2, 5))):
         document = change_value(document, chance)
@@ -55,7 +55,7 @@ def mutate(text: bytes, chance: random.Random) -> bytes:
 
 
 def mutate_line(text: bytes, chance: random.Random) -> bytes:
-    """Text with one of its lines of JSON changed. Raises as mutate."""
+    """Return the text with one of its lines of JSON changed. Raises the exceptions of mutate."""
     lines = text.split(b"\n")
     at = chance.choice([number for number, line in enumerate(lines) if line.startswith(b"{")] or [0])
     lines[at] = mutate(lines[at], chance)

@@ -1,5 +1,5 @@
 #pragma once
-// An object file as a compiler that a student's file took over can have written it.
+// An object file that a compromised compiler may have written.
 
 #include "grader/judge/compilation/contract.h"
 #include "grader/judge/compilation/object_file.h"

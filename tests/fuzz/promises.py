@@ -1,4 +1,4 @@
-"""What every text that the kit writes for people or programs must keep, whatever it was made of."""
+"""Invariants of every text that the kit writes for people or programs, for any input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPAQUE = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)  # the kit's own
 MARKUP = re.compile(r"<(?=[a-zA-Z!?])([^\s>/]*)([^>]*)(>|$)")
 ATTRIBUTE = re.compile(r' ([a-z][\w:-]*)="([^"<>]*)"', re.IGNORECASE)
 ATTRIBUTES = re.compile(rf"({ATTRIBUTE.pattern})*", re.IGNORECASE)
-LINK = re.compile(r"(#|data:image/|https://docs\.nvidia\.com/|[\w.-]+(/|$))")  # nothing else is a link's target
+LINK = re.compile(r"(#|data:image/|https://docs\.nvidia\.com/|[\w.-]+(/|$))")  # the only valid link targets
 CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
 EVERY = map(chr, range(sys.maxunicode + 1))
 UNSEEN = "".join(c for c in EVERY if unicodedata.category(c) in CATEGORIES and c not in "\n\t\N{ZERO WIDTH JOINER}")
@@ -37,19 +37,19 @@ class BrokenPromiseError(Exception):
 
 
 def require(holds: object, promise: str) -> None:
-    """Raises BrokenPromiseError."""
+    """Raise BrokenPromiseError unless `holds`."""
     if not holds:
         raise BrokenPromiseError(promise)
 
 
 def require_printable(text: str, where: str) -> None:
-    """Raises BrokenPromiseError for a raw control or formatting character."""
+    """Raise BrokenPromiseError for a raw control or formatting character."""
     if raw := RAW.search(text):
         require(False, f"{where} has no raw character: U+{ord(raw[0]):04X}")
 
 
 def require_message(message: str) -> None:
-    """A message is short, and say_error prints it without raw characters."""
+    """Require a short message that say_error prints without raw characters."""
     with contextlib.redirect_stderr(io.StringIO()) as shown:
         say_error(message)
     require(message.strip(), "a message has words")
@@ -59,7 +59,7 @@ def require_message(message: str) -> None:
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Takes UserError for a refusal, and checks its message."""
+    """Accept UserError as a refusal, and check its message."""
     try:
         yield
     except UserError as error:
@@ -67,14 +67,14 @@ def refusing() -> Iterator[None]:
 
 
 def attempt(call: Callable[..., Any], *arguments: Any) -> Any:
-    """The result, or None if the call refuses with UserError."""
+    """Return the result, or None if the call refuses with UserError."""
     with refusing():
         return call(*arguments)
     return None
 
 
 def require_json(text: str, where: str) -> Any:
-    """Strict JSON whose texts are printable. Returns its content."""
+    """Require strict JSON with printable texts. Return its content."""
 
     def refuse(constant: str) -> None:
         raise BrokenPromiseError(f"{where} has no {constant}")
@@ -88,7 +88,7 @@ def require_json(text: str, where: str) -> Any:
 
 
 def require_csv(text: str, where: str) -> list[list[str]]:
-    """CSV of equally long lines in which no cell is a formula, also not after a spreadsheet normalises it."""
+    """Require CSV with lines of equal length and no formula, not even after a spreadsheet normalises a cell."""
     try:
         rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
     except csv.Error as error:
@@ -102,7 +102,7 @@ def require_csv(text: str, where: str) -> list[list[str]]:
 
 
 def require_html(text: str, where: str) -> None:
-    """A page in which each tag, attribute and link is one that the kit writes, without raw characters."""
+    """Require a page with only the kit's own tags, attributes and links, and without raw characters."""
     require_printable(text, where)
     for tag, attributes, end in MARKUP.findall(OPAQUE.sub("", text.removeprefix("<!doctype html>"))):
         require(tag in TAGS, f"{where} has no tag: {tag[:20]!r}")

@@ -1,4 +1,4 @@
-"""All that is fuzzed in Python, by the names of the folders of python_corpus/.
+"""All Python fuzz targets, by the names of the folders of python_corpus/.
 
 An input is kept in python_corpus/<target>/; test_python_targets.py replays them, atheris_fuzz.py looks for new ones.
 """
@@ -15,9 +15,9 @@ from tests.fuzz.hand_ins import try_download, try_hand_in
 from tests.fuzz.tables import try_decisions, try_gradebook, try_roster
 
 CORPUS = Path(__file__).with_name("python_corpus")
-MEMORY = Path("/dev/shm")  # a file system in memory, where there is one
+MEMORY = Path("/dev/shm")  # a file system in memory, if the machine has one
 
-# Each takes any bytes and an empty folder, and raises when a promise is broken.
+# Each takes arbitrary bytes and an empty folder, and raises if a promise is broken.
 TARGETS: dict[str, Callable[[bytes, Path], None]] = {
     "hand_in": try_hand_in,
     "download": try_download,
@@ -28,11 +28,11 @@ TARGETS: dict[str, Callable[[bytes, Path], None]] = {
     "journal": try_journal,
     "document": try_document,
 }
-OF_JSON = ("export", "journal", "document")  # whose inputs are lines of JSON
+OF_JSON = ("export", "journal", "document")  # targets whose inputs are lines of JSON
 
 
 def run(name: str, data: bytes) -> None:
-    """Tries one input of a target. Raises what it must not."""
+    """Try one input of a target. Raises the exception of a broken promise."""
     folder = tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None)
     try:
         TARGETS[name](data, Path(folder))

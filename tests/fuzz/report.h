@@ -1,5 +1,5 @@
 #pragma once
-// report.json as anybody can have written it: read, rendered and imported.
+// An untrusted report.json: read, rendered and imported.
 
 #include <span>
 #include <stdexcept>
@@ -40,16 +40,16 @@ inline Lab make_lab(const Report& report) {
     return lab;
 }
 
-/// Adds it to a journal that has no text.
+/// Imports it into an empty journal.
 inline void try_import(Report report) {
     report.lab = "lab";
     const ScratchFolder work("import");
     try {
         const ImportSummary done = import_report(report, make_lab(report), "report.json", work.path);
-        require(to_printable(done.text) == done.text, "what import says is printable");
+        require(to_printable(done.text) == done.text, "the output of import is printable");
         require(done.added + done.foreign <= static_cast<int>(report.stages.size()), "a stage is added once");
     } catch (const UsageError& refusal) {
-        require(!std::string_view(refusal.what()).empty(), "a refusal has words");
+        require(!std::string_view(refusal.what()).empty(), "a refusal has a message");
     }
 }
 

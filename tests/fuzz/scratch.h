@@ -1,5 +1,5 @@
 #pragma once
-// Files for targets that read files, in memory where there is such a file system.
+// Files for targets that read files, in memory if the machine has such a file system.
 
 #include <unistd.h>
 
@@ -10,14 +10,14 @@
 
 namespace warplab::fuzz {
 
-/// A path of this process alone.
+/// Return a path that only this process uses.
 inline std::filesystem::path scratch_path(const std::string& name) {
     const std::filesystem::path memory = "/dev/shm";
     const auto folder = std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
     return folder / ("warplab-fuzz-" + std::to_string(getpid()) + "-" + name);
 }
 
-/// A file with these bytes, removed when this ends.
+/// A file with these bytes, removed by the destructor.
 struct ScratchFile {
     std::filesystem::path path;
     ScratchFile(const std::string& name, std::string_view bytes) : path(scratch_path(name)) {
@@ -27,7 +27,7 @@ struct ScratchFile {
     ~ScratchFile() { unlink(path.c_str()); }
 };
 
-/// An empty folder, removed with all that is in it when this ends.
+/// An empty folder, removed with its contents by the destructor.
 struct ScratchFolder {
     std::filesystem::path path;
     explicit ScratchFolder(const std::string& name) : path(scratch_path(name)) {

@@ -1,9 +1,9 @@
 """The long form of the fuzzing: libFuzzer with clang's sanitizers on the C++ targets, atheris on Python's.
 
 Each target gets a fixed number of inputs, times FUZZ_SCALE (1). An input that breaks a promise is left in build/fuzz/:
-fix what it shows, and keep it in corpus/<target>/ or python_corpus/<target>/.
+fix the defect, and keep the input in corpus/<target>/ or python_corpus/<target>/.
 
-    python -m tests.fuzz.soak_fuzz [TARGET…]              fuzzes and prints what each target gave
+    python -m tests.fuzz.soak_fuzz [TARGET…]              fuzzes and prints each target's result
     python -m tests.fuzz.soak_fuzz --keep TARGET…         also adds inputs of new coverage to the corpus
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build/fuzz"
-# At least 10^7 in all; by how many a second there are.
+# At least 10^7 in total, in proportion to each target's inputs per second.
 CPP_INPUTS = {
     "answer": 3_000_000,
     "status_page": 1_600_000,
@@ -50,7 +50,7 @@ SANITIZERS = "address,undefined,float-cast-overflow"
 FLAGS = ["-std=c++20", "-O1", "-g", "-fno-sanitize=vptr", "-fno-sanitize-recover=all", "-I.", "-pthread"]
 CPP_LIMITS = ["-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=64", "-timeout=60"]
 PYTHON_LIMITS = ["-max_len=8192", "-rss_limit_mb=3000", "-timeout=60"]
-# What the targets call; no_judge.cpp replaces the rest.
+# Sources that the targets call; no_judge.cpp replaces the rest.
 SOURCES = [
     *(f"grader/core/{name}.cpp" for name in ("json_node", "manifest", "report", "render", "table", "text", "utf8")),
     *(f"grader/core/{name}.cpp" for name in ("nearest", "hash", "statistics")),
@@ -90,7 +90,7 @@ def compile_one(source: str, folder: Path) -> Path:
 
 
 def build(folder: Path, pool: ThreadPoolExecutor) -> Path:
-    """The program of all C++ targets. Raises RuntimeError."""
+    """Build the program of all C++ targets. Raises RuntimeError."""
     objects = [pool.submit(compile_one, source, folder) for source in ("tests/fuzz/libfuzzer.cpp", *SOURCES)]
     program = folder / "fuzz"
     flags = [f"-fsanitize=fuzzer,{SANITIZERS}", "-fno-sanitize=vptr", "-o", program]
@@ -102,7 +102,7 @@ def build(folder: Path, pool: ThreadPoolExecutor) -> Path:
 
 @dataclass
 class Fuzzer:
-    """How a target is fuzzed: the command without libFuzzer's options, and these."""
+    """One target's fuzzing run: the command without libFuzzer's options, and those options."""
 
     name: str
     tool: str
@@ -116,7 +116,7 @@ class Fuzzer:
         return run([*self.command, *self.limits, *options], WARPLAB_FUZZ=self.name)
 
     def fuzz(self, learnt: Path) -> dict:
-        """Tries the target's number of inputs, from its corpus. Inputs of new coverage go to `learnt`."""
+        """Try the target's number of inputs, starting from its corpus. Inputs with new coverage go to `learnt`."""
         count = max(1, round(self.inputs * float(os.environ.get("FUZZ_SCALE") or 1)))
         kept_before = set(KEPT.iterdir())
         status, said = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", learnt, self.corpus)
@@ -124,7 +124,7 @@ class Fuzzer:
         return read_result(f"{self.name}, {self.tool}", status, said, [file.read_text("utf-8") for file in broken])
 
     def keep(self, learnt: Path) -> None:
-        """Adds inputs of `learnt` with coverage that the corpus lacks, the smallest first, while there is room."""
+        """Add inputs of `learnt` whose coverage the corpus lacks, the smallest first, up to the maximum size."""
         before = set(self.corpus.iterdir())
         room = MAX_CORPUS_BYTES - sum(file.stat().st_size for file in before)
         self.run("-merge=1", self.corpus, learnt)
@@ -137,7 +137,7 @@ class Fuzzer:
 
 
 def read_result(what: str, status: int, said: str, broken: list[str]) -> dict:
-    """What a run gave, by libFuzzer's words: coverage counts edges, `new_coverage` those beyond the corpus."""
+    """Parse a run's result from libFuzzer's output: coverage counts edges, `new_coverage` those beyond the corpus."""
     done = re.search(r"Done (\d+) runs in (\d+) second", said)
     covered = [int(count) for count in re.findall(r"cov: (\d+)", said)] or [0]
     found = [{"broken": words} for words in broken]
@@ -150,7 +150,7 @@ def read_result(what: str, status: int, said: str, broken: list[str]) -> dict:
 
 
 def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -> tuple[list[Fuzzer], list[dict]]:
-    """Fuzzers of the targets with these names, all without any, and results that say what is missing for others."""
+    """Make fuzzers of the targets with these names (without names: all), and results that name missing tools."""
     cpp = {name: count for name, count in CPP_INPUTS.items() if not names or name in names}
     python = {name: count for name, count in PYTHON_INPUTS.items() if not names or name in names}
     fuzzers, skipped = [], []
@@ -170,7 +170,7 @@ def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -
 
 
 def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
-    """Fuzzes targets, as many at once as there are cores. Returns what each gave, and what is skipped."""
+    """Fuzz targets in parallel, one per core. Return each result, and the skipped tools."""
     KEPT.mkdir(parents=True, exist_ok=True)
 
     def fuzz(fuzzer: Fuzzer) -> dict:

@@ -1,5 +1,5 @@
 #pragma once
-// A student's file before any compiler reads it: as a hand-in, and through the rewriter of the CPU backend.
+// A student's file before any compiler reads it: as a hand-in, and through the CPU backend's rewriter.
 
 #include "grader/judge/compilation/hand_in.h"
 #include "tests/cpu/rewriter/fuzz.h"

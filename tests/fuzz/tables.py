@@ -1,4 +1,4 @@
-"""Rosters, marks, gradebooks and decisions as instructors and course systems can give them."""
+"""Rosters, marks, gradebooks and decisions of instructors and course systems."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ MAX_POINTS = 10
 
 
 def make_submissions() -> list[Submission]:
-    """Three submissions with keys and names as course systems write them."""
+    """Make three submissions with keys and names in the format of course systems."""
     found = [Submission("11", "lovelaceada", [], ["11"]), Submission("bob-cy", "", [], ["bob-cy"])]
     return [*found, Submission("13", "Eve Mallory", [], ["13"], team="eve-ada")]
 
 
 def try_roster(data: bytes, folder: Path) -> None:
-    """A roster is refused in words, or tells each submission's owners apart."""
+    """Try a roster: it is refused with a message, or it identifies each submission's owners."""
     file = folder / "roster.csv"
     file.write_bytes(data)
     with refusing():
@@ -63,7 +63,7 @@ def try_roster(data: bytes, folder: Path) -> None:
 
 
 def make_entries() -> list[Entry]:
-    """Reports of three students; one has no points yet."""
+    """Make reports of three students; one has no points yet."""
     reports = [Report(lab=LAB, total=Total(points, MAX_POINTS, 2)) for points in (7.5, 0, 10)]
     reports[1].total.without_score = 1
     return [
@@ -74,7 +74,7 @@ def make_entries() -> list[Entry]:
 
 
 def try_gradebook(data: bytes, folder: Path) -> None:
-    """A line with the assignment's title, then a gradebook: filled in, with all of its cells as safe text."""
+    """Try a line with the assignment's title, then a gradebook: it is filled in with safe text in all cells."""
     title, _, table = data.partition(b"\n")
     column, text = title.decode("utf-8", "replace"), table.decode("utf-8", "replace")
     entries = make_entries()
@@ -93,7 +93,7 @@ def try_gradebook(data: bytes, folder: Path) -> None:
 
 @cache
 def kept_batch() -> bytes:
-    """The database of a small graded batch."""
+    """Return the database of a small graded batch."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         settings = make_settings(folder)
@@ -112,9 +112,8 @@ def kept_batch() -> bytes:
 
 
 def try_decisions(data: bytes, folder: Path) -> None:
-    """Lines of the instructor's words for a batch, e.g. `points --student ada --points 7 --reason late`: each is done
-    or refused, and the outputs keep their promises. `--from marks.csv` reads the
-    lines behind `===`."""
+    """Try lines of the instructor's commands for a batch, e.g. `points --student ada --points 7 --reason late`: each is
+    executed or refused, and the outputs keep their promises. `--from marks.csv` reads the lines after `===`."""
     words, _, table = data.partition(b"\n===\n")
     (folder / DATABASE).write_bytes(kept_batch())
     (folder / "marks.csv").write_bytes(table)
@@ -123,7 +122,7 @@ def try_decisions(data: bytes, folder: Path) -> None:
     database = Database(folder / DATABASE)
     for final in all_finals(database, make_settings(folder)):
         require(final.points is None or 0 <= final.points < 1e300, "points are a number of 0 or more")
-    with refusing(), mock.patch.object(outputs, "find_alike", lambda *_: []):  # decisions make nothing similar
+    with refusing(), mock.patch.object(outputs, "find_alike", lambda *_: []):  # decisions do not change similarity
         write_outputs(database, make_settings(folder))
         require_csv((folder / "gradebook.csv").read_bytes().decode(), "gradebook.csv")
         require_html((folder / "report.html").read_text(encoding="utf-8"), "report.html")
@@ -136,7 +135,7 @@ VERBS = ("due", "without", "extend", "points", "override", "export", "status")
 
 
 def decide(line: str, folder: Path) -> None:
-    """Runs one of the batch's verbs that start nothing."""
+    """Run one of the batch's verbs that start no program."""
     try:
         verb, *arguments = shlex.split(line)
     except ValueError:
@@ -147,12 +146,12 @@ def decide(line: str, folder: Path) -> None:
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), refusing():
         if run_or_exit([verb, str(folder), *arguments]) and verb != "export":
-            require_printable(said.getvalue(), "what the batch says")
+            require_printable(said.getvalue(), "the batch's output")
 
 
 def run_or_exit(arguments: Sequence[str]) -> bool:
-    """Runs a command. False if argparse ends it for a wrong option."""
-    mask = os.umask(0o022)  # the command sets this process's own
+    """Run a command. Return False if argparse ends it because of a wrong option."""
+    mask = os.umask(0o022)  # the command changes this process's mask
     try:
         require(run_batch(arguments) in (0, 1), "the exit status is 0 or 1")
     except SystemExit as ended:

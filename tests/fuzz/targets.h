@@ -1,5 +1,5 @@
 #pragma once
-// All that is fuzzed in C++, by the names of the folders of corpus/.
+// All C++ fuzz targets, by the names of the folders of corpus/.
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-"""What Python reads from others, on the kept inputs and changes of them; `make soak` tries many more, with atheris."""
+"""Runs the Python fuzz targets on the kept inputs and mutations of them; `make soak` tries many more, with atheris."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ CHANGED = 150  # of each target's inputs
 
 
 def kept_inputs(name: str) -> list[bytes]:
-    """The target's corpus."""
+    """Return the target's corpus."""
     return [file.read_bytes() for file in sorted((CORPUS / name).iterdir())]
 
 
 def change_bytes(data: bytes, chance: random.Random) -> bytes:
-    """The input with a piece removed, doubled or overwritten."""
+    """Return the input with a piece removed, duplicated or overwritten."""
     at = chance.randrange(len(data) + 1)
     end = min(len(data), at + chance.randrange(40))
     piece = chance.choice(
@@ -29,7 +29,7 @@ def change_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def change(name: str, data: bytes, chance: random.Random) -> bytes:
-    """An input near one that is kept."""
+    """Return a mutation of a kept input."""
     if name in OF_JSON and chance.random() < 0.7:
         try:
             return json_mutator.mutate_line(data, chance)
@@ -45,7 +45,7 @@ def test_kept_inputs_break_no_promise(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_inputs_near_them_break_no_promise(name: str) -> None:
+def test_mutations_of_kept_inputs_break_no_promise(name: str) -> None:
     chance, kept = random.Random(1), kept_inputs(name)
     for _ in range(CHANGED // 10 if name == "decisions" else CHANGED):
         run(name, change(name, chance.choice(kept), chance))
@@ -63,7 +63,7 @@ def test_documents_of_the_kit_are_read_and_shown(tmp_path) -> None:
             read(file)
 
 
-def test_a_broken_promise_is_seen(monkeypatch) -> None:
+def test_a_broken_promise_is_detected(monkeypatch) -> None:
     monkeypatch.setitem(python_targets.TARGETS, "roster", lambda data, folder: promises.require(len(data) < 9, "short"))
     with pytest.raises(promises.BrokenPromiseError, match="short"):
         run("roster", b"a roster")
@@ -73,20 +73,20 @@ def test_a_broken_promise_is_seen(monkeypatch) -> None:
 @pytest.mark.parametrize(
     "page", ["<p><b>x</b></p>", '<p onclick="x">', "<p title=x>", '<a href="javascript:x">', "\u202e", "<!--", "<p"]
 )
-def test_pages_that_break_a_promise_are_seen(page: str) -> None:
+def test_pages_that_break_a_promise_are_detected(page: str) -> None:
     promises.require_html('<p class="a">&lt;b&gt;</p><style>a>b{}</style>', "a page")
     with pytest.raises(promises.BrokenPromiseError):
         promises.require_html(page, "a page")
 
 
 @pytest.mark.parametrize("cell", ["=1+1", " =1", "\uff1d1", "@x", "-x", "+1+1", "\x1b"])
-def test_cells_that_break_a_promise_are_seen(cell: str) -> None:
+def test_cells_that_break_a_promise_are_detected(cell: str) -> None:
     promises.require_csv("a,-1.5,'=1,-\n", "a table")
     with pytest.raises(promises.BrokenPromiseError):
         promises.require_csv(f"{cell}\n", "a table")
 
 
-def test_text_that_is_no_json_is_seen() -> None:
+def test_invalid_json_is_detected() -> None:
     for text in ("{", '{"a": NaN}', '"\\u202e"'):
         with pytest.raises(promises.BrokenPromiseError):
             promises.require_json(text, "a document")

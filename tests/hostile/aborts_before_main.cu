@@ -1,4 +1,4 @@
-// Cheat: aborts in the constructor of a global object, to get an error of the judge.
+// Cheat: aborts in the constructor of a global object, to cause an error of the judge.
 #include <cstdlib>
 
 #include "labs/dot_product/lab.h"

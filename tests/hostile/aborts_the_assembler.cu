@@ -1,4 +1,4 @@
-// Cheat: stops the assembler by an asm statement made of two tokens, to get an error of the judge.
+// Cheat: stops the assembler with an asm statement made of two tokens, to cause an error of the judge.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

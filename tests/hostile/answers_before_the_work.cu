@@ -1,4 +1,4 @@
-// Cheat: a thread answers at once, the work is done after it, and the runner's own answers go nowhere.
+// Cheat: a thread answers at once, the work follows, and the runner's own answers are discarded.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Bomb: begins an answer and goes on with it by one byte a second, for ever.
+// Bomb: begins an answer and continues it with one byte per second, without end.
 #include <unistd.h>
 
 #include "forged_answer.h"

@@ -1,4 +1,4 @@
-// Cheat: a second thread says "done" while the first still works, call after call.
+// Cheat: a second thread answers "done" while the first still works, in every call.
 #include <unistd.h>
 
 #include <thread>

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end unless its process gets other calls than the one whose outputs are checked gets first.
+// Cheat: reads beyond the end unless its process gets a different first call than a process whose outputs are checked.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end unless a macro says that the sanitizer is compiled in.
+// Cheat: reads beyond the end unless a macro shows that the sanitizer is compiled in.
 #include "labs/dot_product/lab.h"
 
 #if defined WARPLAB_CPU_CHECK || defined WARPLAB_CPU_FAST || defined __SANITIZE_THREAD__ || \

@@ -1,5 +1,5 @@
-// Cheat: reads beyond the end unless its environment, its arguments, its descriptors or its threads are other than
-// usual.
+// Cheat: reads beyond the end unless its environment, arguments, descriptors or threads differ from those of a run
+// without the sanitizer.
 #include <dirent.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ static bool is_inspected() {
     for (char** variable = environ; *variable; ++variable)
         found = found || std::strncmp(*variable, "WARPLAB", 7) == 0 || std::strstr(*variable, "SAN_OPTIONS");
     for (int file = 6; file < 64; ++file) found = found || lseek(file, 0, SEEK_CUR) >= 0;
-    dot_product_kernel<<<8, 256>>>(nullptr, nullptr, nullptr, 0, true);  // now the backend's threads are there
+    dot_product_kernel<<<8, 256>>>(nullptr, nullptr, nullptr, 0, true);  // starts the backend's threads
     const int threads = entries("/proc/self/task") - 2, cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
     return found || (threads > 0 && cores > 1 && threads == 1);
 }

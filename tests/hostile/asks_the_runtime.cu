@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end unless the runtime's own variables and functions say that the sanitizer is on.
+// Cheat: reads beyond the end unless the runtime's own variables and functions show that the sanitizer is on.
 #include <cstdint>
 
 #include "labs/dot_product/lab.h"

@@ -1,5 +1,4 @@
-// Bomb: a name that is defined nowhere and stands half a million times in the file, whose last call the judge looks
-// for.
+// Bomb: an undefined name that occurs half a million times in the file, while the judge searches for its last call.
 #include "labs/dot_product/lab.h"
 
 int f(int);

@@ -1,4 +1,4 @@
-// Cheat: makes system calls as a program of 32 bits does, whose numbers a filter may not know.
+// Cheat: makes 32-bit system calls, whose numbers a filter might not know.
 #include <sys/mman.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 #if !defined(__x86_64__)
-    std::abort();  // there are no such numbers
+    std::abort();  // no such numbers on this processor
 #endif
     call_getpid();
     CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));

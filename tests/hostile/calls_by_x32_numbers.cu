@@ -1,4 +1,4 @@
-// Cheat: makes system calls by the numbers of the x32 interface.
+// Cheat: makes system calls with the numbers of the x32 interface.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 #if !defined(__x86_64__)
-    std::abort();  // there are no such numbers
+    std::abort();  // no such numbers on this processor
 #endif
     constexpr long x32 = 0x40000000;
     if (syscall(x32 + SYS_getpid) > 0) std::puts("REACHED");

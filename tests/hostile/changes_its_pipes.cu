@@ -1,4 +1,4 @@
-// Cheat: makes the pipes to the judge tiny, huge, without waiting, packet by packet, and with signals for the judge.
+// Cheat: makes the pipes to the judge tiny, huge, non-blocking, packet-based, and with signals for the judge.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>

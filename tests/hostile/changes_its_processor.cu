@@ -10,7 +10,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

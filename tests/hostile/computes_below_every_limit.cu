@@ -1,4 +1,4 @@
-// Bomb: keeps the compiler and all processors busy, in every untimed step for a little less than its limit.
+// Bomb: keeps the compiler and all processors busy, in every untimed step for slightly less than its limit.
 #include <chrono>
 #include <thread>
 #include <vector>

@@ -1,4 +1,4 @@
-// Bomb: keeps the descriptors of its inputs and outputs and cuts the files short, beneath the judge's feet.
+// Bomb: keeps the descriptors of its inputs and outputs and truncates the files while the judge uses them.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 static int kept[64], kept_count;
 
-/// Looks at the judge's requests before the runner takes them, and so gets what comes with them.
+/// Reads the judge's requests before the runner does, and receives their descriptors.
 static void look_at_requests() {
     static char request[8192];
     alignas(cmsghdr) char control[1024];

@@ -1,4 +1,4 @@
-// Bomb: opens the answer pipe for reading and takes out all that the runner puts in.
+// Bomb: opens the answer pipe for reading and drains everything that the runner writes.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Bomb: a function whose mangled name is short and whose full name takes hundreds of megabytes.
+// Bomb: a function with a short mangled name and a full name of hundreds of megabytes.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

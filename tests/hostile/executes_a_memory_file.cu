@@ -1,4 +1,4 @@
-// Cheat: becomes a program that is on no disk: a copy of the shell in memory.
+// Cheat: becomes a program that is not on any disk: a copy of the shell in memory.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

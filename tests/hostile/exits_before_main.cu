@@ -1,4 +1,4 @@
-// Cheat: ends in a constructor with the exit status of a runner that cannot start, to get an error of the judge.
+// Cheat: exits in a constructor with the status of a runner that cannot start, to cause an error of the judge.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

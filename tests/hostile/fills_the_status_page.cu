@@ -1,4 +1,4 @@
-// Cheat: says in the status page that it is full of findings already, then reads beyond the end.
+// Cheat: marks the status page as full of findings, then reads beyond the end.
 #include <sys/mman.h>
 #include <unistd.h>
 

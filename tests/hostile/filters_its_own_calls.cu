@@ -1,4 +1,4 @@
-// Cheat: has system calls of the runner answered by a filter or a handler of its own.
+// Cheat: answers the runner's system calls with its own filter or handler.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -10,7 +10,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

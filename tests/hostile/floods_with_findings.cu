@@ -1,4 +1,4 @@
-// Bomb: several threads send findings without end, whole ones and halves.
+// Bomb: several threads send findings without end, complete and partial ones.
 #include <unistd.h>
 
 #include <cstdint>

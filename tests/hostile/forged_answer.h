@@ -1,12 +1,12 @@
 #pragma once
-// What several hand-ins here have in common; test_hostile.py puts it in the place of their #include.
+// Code that several hand-ins here share; test_hostile.py replaces their #include with it.
 
 #include <unistd.h>
 
 #include <cstdint>
 #include <thread>
 
-struct Answer {  // as in grader/io/protocol.h and channel.h; says "done" after a call
+struct Answer {  // as in grader/io/protocol.h and channel.h; means "done" after a call
     std::uint32_t kind = 0x57414e53, reserved = 0, magic = 0x57415250, version = 3, ask = 4, ok = 1;
     std::int32_t cuda_error = 0;
     std::uint32_t has_host = 0;
@@ -16,7 +16,7 @@ struct Answer {  // as in grader/io/protocol.h and channel.h; says "done" after 
     std::int64_t leaked_bytes = 0;
     unsigned char observed[272] = {};
     char message[512] = {};
-    std::uint64_t seal = 0;  // whose key the submission does not know
+    std::uint64_t seal = 0;  // the submission does not know its key
 };
 
 /// Change every answer of the runner on its way to the judge, from now on.

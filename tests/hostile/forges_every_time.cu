@@ -1,4 +1,4 @@
-// Cheat: is slow, and changes the times in the runner's answers to a microsecond a call.
+// Cheat: is slow, and changes the times in the runner's answers to a microsecond per call.
 #include <unistd.h>
 
 #include "forged_answer.h"

@@ -1,4 +1,4 @@
-// Cheat: says that nearly all of the time that the judge saw went by before the calls began.
+// Cheat: reports that nearly all of the time that the judge measured passed before the calls began.
 #include <unistd.h>
 
 #include "forged_answer.h"

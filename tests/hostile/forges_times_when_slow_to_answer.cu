@@ -1,4 +1,4 @@
-// Cheat: answers commands without calls late, which the judge may take for the way of a message, and forges all times.
+// Cheat: delays answers to commands without calls, so that messages seem slow, and forges all times.
 #include <unistd.h>
 
 #include "forged_answer.h"

@@ -1,4 +1,4 @@
-// Cheat: puts a handler of its own in the place of the runtime's and does nothing else that is wrong.
+// Cheat: replaces the runtime's fault handler with its own and does nothing else wrong.
 #include <signal.h>
 #include <unistd.h>
 

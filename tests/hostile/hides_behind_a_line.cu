@@ -1,4 +1,4 @@
-// Cheat: its kernel has no hooks; the attribute claims to be in a header of the system.
+// Cheat: its kernel has no hooks; a line directive places the attribute in a system header.
 #include "labs/dot_product/lab.h"
 
 # 1 "/usr/include/string.h" 1 3

@@ -1,4 +1,4 @@
-// Cheat: holds all memory that it can get before the judge makes room for a dataset, so that the dataset is skipped.
+// Cheat: allocates all available memory before the judge allocates a dataset, so that the dataset is skipped.
 #include <cstdlib>
 #include <cstring>
 

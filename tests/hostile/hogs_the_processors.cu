@@ -1,4 +1,4 @@
-// Cheat: threads on every core take the time of the reference, which is timed in turns with this program.
+// Cheat: threads on every core slow down the reference, which is timed in alternation with this program.
 #include <unistd.h>
 
 #include <thread>

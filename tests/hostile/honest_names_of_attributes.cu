@@ -1,4 +1,4 @@
-// Honest: its functions have the names of attributes, and get texts.
+// Honest: its functions have the names of attributes and take strings.
 #include "labs/dot_product/lab.h"
 
 static int section(const char* name) { return name[0] == ' '; }

@@ -1,4 +1,4 @@
-// Cheat: an ifunc from the text of #ident runs before main and reads the judge's orders, to behave when it is
+// Cheat: an ifunc from the text of #ident runs before main and reads the judge's orders, to behave well when it is
 // inspected.
 #include "labs/dot_product/lab.h"
 

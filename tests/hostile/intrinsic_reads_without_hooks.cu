@@ -1,4 +1,4 @@
-// Cheat: reads by an intrinsic of the processor, which g++ gives no hook.
+// Cheat: reads with a processor intrinsic, which has no hook.
 #include <immintrin.h>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: leaves words for the next submission in each of the kernel's keyrings and asks for those of the last one.
+// Cheat: leaves text for the next submission in each kernel keyring and searches for text of the previous one.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

@@ -1,4 +1,4 @@
-// Cheat: writes down words wherever another process might find them, and looks for those of the last submission.
+// Cheat: stores text in every place that another process can read, and searches for text of the previous submission.
 #include <fcntl.h>
 #include <mqueue.h>
 #include <sys/ipc.h>

@@ -1,4 +1,4 @@
-// Cheat: gives the kernel programs, modules, logs to read and clocks to set.
+// Cheat: loads programs and modules into the kernel, reads its log and sets its clocks.
 #include <sys/syscall.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

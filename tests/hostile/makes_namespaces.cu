@@ -1,4 +1,4 @@
-// Cheat: makes namespaces of its own, a user's above all, in which it has every capability.
+// Cheat: creates its own namespaces, above all a user namespace, in which it has every capability.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

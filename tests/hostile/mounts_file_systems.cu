@@ -1,4 +1,4 @@
-// Cheat: mounts, by the old system calls and by the new ones, and gives itself the capabilities that this takes.
+// Cheat: mounts file systems with the old and the new system calls, and tries to get the required capabilities.
 #include <linux/capability.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -9,7 +9,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

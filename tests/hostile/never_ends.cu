@@ -1,4 +1,4 @@
-// Bomb: does its work and then never ends, by handlers, destructors and threads that wait for each other.
+// Bomb: does its work and then never ends, because handlers, destructors and threads wait for each other.
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Open: reads beyond the end unless the process has memory as large as the sanitizer's for this input.
+// Open: reads beyond the end unless the process has a mapping of the size of the sanitizer's memory for this input.
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>

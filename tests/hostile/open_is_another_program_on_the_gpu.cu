@@ -1,4 +1,4 @@
-// Open: reads beyond the end on a GPU alone.
+// Open: reads beyond the end only on a GPU.
 #include "labs/dot_product/lab.h"
 
 #ifdef __WARPLAB_CPU__

@@ -1,5 +1,5 @@
-// Open: adds to the total without an atomic, between two atomics on one word whose values it ignores. Where blocks run
-// one after the other, each comes after the one before it, as if it held a lock.
+// Open: adds to the total without an atomic, between two atomics on one word whose values it ignores. If blocks run
+// one after the other, the atomics order them like a lock.
 #include "labs/dot_product/lab.h"
 
 __device__ unsigned turns;

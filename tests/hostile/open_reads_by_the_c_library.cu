@@ -1,4 +1,4 @@
-// Open: reads beyond the end by a function of the C library, which has no hooks.
+// Open: reads beyond the end with a function of the C library, which has no hooks.
 #include <cstring>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: defines the functions by which an answer and a finding could be sent, and drops what they are given.
+// Cheat: defines the functions that could send an answer or a finding, and discards their data.
 #include <sys/types.h>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Bomb: looks at requests without taking them, so that the judge's queue to it never gets empty.
+// Bomb: peeks at requests without receiving them, so that the judge's send queue never empties.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Cheat: asks by a #pragma for the age of a file that is not there.
+// Cheat: uses a #pragma to ask for the age of a missing file.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

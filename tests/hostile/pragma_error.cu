@@ -1,4 +1,4 @@
-// Cheat: an error by _Pragma, with a line number and a file name that do not exist.
+// Cheat: an error from _Pragma, with an invalid line number and file name.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

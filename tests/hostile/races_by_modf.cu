@@ -1,4 +1,4 @@
-// Cheat: races with a write that a mathematical function of the C library makes, to its floating-point result.
+// Cheat: a race in which a math function of the C library writes its floating-point result.
 #include <cmath>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: every way of the kernel's to read, watch or stop another process, tried on its parent, itself and a thread.
+// Cheat: tries every kernel interface that reads, watches or stops a process on its parent, itself and a thread.
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -10,7 +10,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

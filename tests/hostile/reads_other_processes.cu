@@ -1,4 +1,4 @@
-// Cheat: reads what /proc says of all other processes: their words, environments, folders and open files.
+// Cheat: reads the /proc entries of all other processes: command lines, environments, folders and open files.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>

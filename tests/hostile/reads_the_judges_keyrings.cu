@@ -1,4 +1,4 @@
-// Cheat: looks for the keys of whoever started the judge, such as Kerberos tickets.
+// Cheat: searches for keys of the user who started the judge, such as Kerberos tickets.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: reads what the kernel lists of the whole machine: keys, mounts, memory, and what the first process was given.
+// Cheat: reads the kernel's lists of the machine's keys, mounts and memory, and the first process's arguments.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: reads who the machine is connected with and which sockets its services have.
+// Cheat: reads the machine's connections and its services' sockets.
 #include <fcntl.h>
 #include <unistd.h>
 

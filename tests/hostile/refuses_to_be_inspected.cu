@@ -1,4 +1,4 @@
-// Cheat: does not compile where a macro says that the sanitizer is compiled in, so that it cannot look.
+// Cheat: does not compile if a macro shows that the sanitizer is compiled in, so that it cannot be inspected.
 #include "labs/dot_product/lab.h"
 
 #if defined WARPLAB_CPU_CHECK || defined __SANITIZE_THREAD__ || defined __SANITIZE_UNDEFINED__

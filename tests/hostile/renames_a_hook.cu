@@ -1,4 +1,4 @@
-// Cheat: gives a function of its own the name of a hook, by a pragma that a macro makes up.
+// Cheat: gives its own function the name of a hook, with a pragma that a macro builds.
 #include "labs/dot_product/lab.h"
 
 extern "C" int hook(void*);

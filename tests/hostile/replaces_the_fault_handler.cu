@@ -1,4 +1,4 @@
-// Cheat: goes on where it reads far beyond the end, with memory that its own handler puts there.
+// Cheat: reads far beyond the end and continues, because its own handler maps memory there.
 #include <signal.h>
 #include <sys/mman.h>
 

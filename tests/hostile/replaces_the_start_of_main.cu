@@ -1,4 +1,4 @@
-// Cheat: replaces the function of the C library that calls main, and ends there.
+// Cheat: replaces the function of the C library that calls main, and exits in it.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

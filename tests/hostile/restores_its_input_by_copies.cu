@@ -1,4 +1,4 @@
-// Cheat: clears an input by cudaMemset and copies it back from memory of its own.
+// Cheat: clears an input with cudaMemset and copies it back from its own memory.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Cheat: the same, as if it were about another file.
+// Cheat: an error message that looks like a crash of the compiler on a different file.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

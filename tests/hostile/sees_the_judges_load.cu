@@ -1,4 +1,4 @@
-// Cheat: learns from the machine's load and its own limits how many judges and neighbours there are.
+// Cheat: infers the number of judges and neighbours from the machine's load and its own limits.
 #include <dirent.h>
 #include <sys/sysinfo.h>
 

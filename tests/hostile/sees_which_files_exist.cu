@@ -1,4 +1,4 @@
-// Cheat: asks which of the course's files exist, how large they are and when they were changed.
+// Cheat: checks which of the course's files exist, how large they are and when they changed.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>

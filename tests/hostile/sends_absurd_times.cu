@@ -1,4 +1,4 @@
-// Cheat: sends times that are no numbers, negative or endless.
+// Cheat: sends times that are NaN, negative or infinite.
 #include <unistd.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Cheat: sends descriptors, files and itself in a circle over the socket that requests come by.
+// Cheat: sends descriptors, files and the request socket itself over the request socket.
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-// Cheat: is fast while the judge finds out how many calls it can afford, and slow afterwards.
+// Cheat: is fast while the judge calibrates the number of calls, and slow afterwards.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

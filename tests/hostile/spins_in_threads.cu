@@ -1,4 +1,4 @@
-// Bomb: threads that only take time, from before main, from prepare and from every call, which go on after each.
+// Bomb: threads that only use processor time, started before main, in prepare and in every call; they keep running.
 #include <thread>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: moves pages, files and pipes into the answers, which may change after the judge has looked.
+// Cheat: splices pages, files and pipes into the answers; these may change after the judge has read them.
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox says ENOSYS or EPERM; every other error comes from a kernel that was asked.
+/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

@@ -1,4 +1,4 @@
-// Cheat: starts a process by every call that the system has for it, and has it outlive the run.
+// Cheat: starts a process with every system call for it; each process tries to outlive the run.
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,4 +1,4 @@
-// Cheat: puts pipes and files of its own in the place of the channel's three descriptors.
+// Cheat: replaces the channel's three descriptors with its own pipes and files.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end while its own pipe is in the place of the grader's; then the status page is as before.
+// Cheat: reads beyond the end while its own pipe replaces the grader's, then restores the status page.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: its kernel has no hooks, by an attribute that a macro puts together.
+// Cheat: an attribute that a macro builds removes the hooks from its kernel.
 #include "labs/dot_product/lab.h"
 
 #define JOIN(a, b) a##b

@@ -1,4 +1,4 @@
-// Cheat: a thread of its own takes the judge's requests and answers them all with "done".
+// Cheat: its own thread takes the judge's requests and answers all of them with "done".
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Cheat: has the kernel throw away the pages of its inputs and of the status page.
+// Cheat: makes the kernel discard the pages of its inputs and of the status page.
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

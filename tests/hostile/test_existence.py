@@ -1,4 +1,4 @@
-"""What a hand-in's compiler says is the same whether a file of the course exists or not."""
+"""The compiler's messages for a hand-in do not depend on whether a file of the course exists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEVELS = {"namespace": [], "uid": ["bwrap"]} if os.geteuid() == 0 else {"namespa
 
 
 def compile_with(line: str, folder: Path, level: str) -> str:
-    """Grades the honest solution with one more line; returns how compiling went, as JSON."""
+    """Grade the honest solution with one more line; return its compilation report as JSON."""
     source, report = folder / "hand_in.cu", folder / "report.json"
     source.write_text(line + "\n" + HONEST.read_text())
     command = [BUILD / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--no-nvcc"]
@@ -39,7 +39,7 @@ def compile_with(line: str, folder: Path, level: str) -> str:
     words = [*without(*LEVELS[level]), *map(str, command)]
     run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     if "needs a sandbox" in run.stderr:
-        pytest.skip("no sandbox can be had here")
+        pytest.skip("no sandbox is available")
     assert report.exists(), run.stdout + run.stderr
     judged = json.loads(report.read_text())
     assert judged["sandbox"] == level

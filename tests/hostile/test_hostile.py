@@ -1,10 +1,10 @@
 """Hand-ins that cheat or do harm, a technique each: every one gets its named outcome and no more points than its
 outputs are worth, reaches nothing that is not its own, leaves nothing behind, and the honest hand-in after it passes.
-Some are honest and look like a cheat to a rule that is too broad: they get all points.
+Some are honest but look like a cheat to an overly broad rule: they get all points.
 
 hostile.json says for each file what it must get: `verdict`, `cause` (one of them, where the machine decides) and
-`points` (or the minimum and the maximum), and under `uid` and `cuda` what differs there. `twice`: the file is graded
-twice and finds what it left behind, if anything is left. `speed_at_most`: the maximum of speed points on a GPU. Those
+`points` (or the minimum and the maximum), and under `uid` and `cuda` the differences there. `twice`: the file is graded
+twice and the second run looks for traces of the first. `speed_at_most`: the maximum of speed points on a GPU. Those
 with `check_mode` run under the sanitizer, whose own verdict is `sanitizer`. `open`: the attack still works, and
 SANDBOX.md lists it. The `slow` ones run with
 WARPLAB_THOROUGH=1, and so do all at the level `uid`, without bubblewrap, but for a few that are `short`. In a file,
@@ -39,7 +39,7 @@ AT_LEVEL_UID = [one for one in ENTRIES if BACKEND in one["backends"] and (THOROU
 LAB, STAGE = "dot_product", "01_serial_block_sum"
 HONEST = ROOT / "solutions" / LAB / f"{STAGE}.cu"
 Graded = tuple[dict, str]
-MOST_REPORTED = 1_000_000  # characters of the report and of what is printed
+MOST_REPORTED = 1_000_000  # characters of the report and of the output
 CANARY = "canary-b7d1f0c35a"  # in the environment and in another student's file
 
 
@@ -100,7 +100,7 @@ def left_running(name: str) -> list[str]:
 
 
 def with_headers(text: str) -> str:
-    """A hand-in is one file: put the headers of this folder in the place of their #include."""
+    """Replace each #include of a header in this folder with its text, because a hand-in is one file."""
     header = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
     return header.sub(lambda include: (FOLDER / include[1]).read_text().removeprefix("#pragma once\n"), text)
 
@@ -131,7 +131,7 @@ def grade_honest(folder: Path, gone: Sequence[str]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def judges_keys() -> Iterator[None]:
-    """Put a key into the keyrings that the judge has, as somebody with a Kerberos ticket does."""
+    """Put a key into the judge's keyrings, as a Kerberos login does."""
     if os.uname().machine != "x86_64":
         yield
         return
@@ -195,7 +195,7 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
 
 
 def assert_speed(entry: dict, stage: dict) -> None:
-    """A slow submission gets no more speed points than its real time is worth, or its timing is not accepted."""
+    """Assert that a slow submission gets only the speed points of its real time, or that its timing is rejected."""
     if BACKEND != "cuda" or "speed_at_most" not in entry or stage["verdict"] != "passed":
         return
     assert not stage["score"]["speed_pending"], stage["score"]
@@ -203,7 +203,7 @@ def assert_speed(entry: dict, stage: dict) -> None:
 
 
 def assert_nothing_got_out(report: dict, printed: str) -> None:
-    """No canary, no secret, no terminal's commands and no flood in what a person gets to see."""
+    """Assert that visible output holds no canary, no secret, no escape sequences and no flood."""
     secret = ROOT / "datasets/.secret"
     everything = json.dumps(report, ensure_ascii=False) + printed
     assert CANARY not in everything
@@ -219,9 +219,9 @@ def test_table_and_files_agree() -> None:
         assert file.read_text().startswith(("// Cheat: ", "// Bomb: ", "// Open: ", "// Honest: ")), file.name
 
 
-def test_sandbox_md_lists_what_deceives_the_sanitizer_and_nothing_else() -> None:
+def test_sandbox_md_lists_exactly_the_open_attacks() -> None:
     text = (ROOT / "grader/judge/SANDBOX.md").read_text()
-    section = text.split("## What deceives the sanitizer\n")[1].split("\n## ")[0]
+    section = text.split("## Deceiving the sanitizer\n")[1].split("\n## ")[0]
     listed = dict(re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S))
     assert listed == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
     assert len(listed) == section.count("\n- **")

@@ -1,4 +1,4 @@
-"""A judge that is killed takes all that it started with it, whatever a submission did to stay."""
+"""All processes of a killed judge end with it, even if a submission tries to survive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ static void stay() {
     for (;;) pause();
 }
 
-__attribute__((constructor)) static void leave_somebody() {
+__attribute__((constructor)) static void leave_processes() {
     if (fork() == 0) stay();
     if (vfork() == 0) _exit(0);
     std::thread(stay).detach();
@@ -51,7 +51,7 @@ AT_BOTH_LEVELS = pytest.mark.parametrize(
     "gone",
     [
         pytest.param([], id="namespace"),
-        pytest.param(["bwrap"], id="uid", marks=pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")),
+        pytest.param(["bwrap"], id="uid", marks=pytest.mark.skipif(os.geteuid() != 0, reason="only for root")),
     ],
 )
 
@@ -81,7 +81,7 @@ def descendants(process: int) -> set[int]:
 
 
 def is_alive(process: int) -> bool:
-    """Numbers are not used again within the seconds that this takes."""
+    """Return whether the process lives; ids are not reused within the seconds of this test."""
     return "\nState:\tZ" not in (status := read(Path(f"/proc/{process}/status"))) and status != ""
 
 
@@ -101,7 +101,7 @@ def kill_judge_when(begun: Callable[[], object], judge: subprocess.Popen[bytes])
 
 
 @AT_BOTH_LEVELS
-def test_nothing_of_a_run_outlives_the_judge(gone: list[str], tmp_path: Path) -> None:
+def test_no_process_of_a_run_outlives_the_judge(gone: list[str], tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(folder.stat().st_mode | 0o055)
     name = f"k{tmp_path.stat().st_ino % 10**9}"

@@ -1,4 +1,4 @@
-"""A submission that only takes processor time does not cost its neighbour points, on the same core."""
+"""A submission that only uses processor time costs a neighbour on the same core no points."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="a GPU has one judge at
 
 @pytest.fixture
 def one_core() -> Iterator[None]:
-    """Everything that the test starts shares a core."""
+    """Run everything that the test starts on one core."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
     yield

@@ -1,4 +1,4 @@
-// Bomb: waits in every step, each time for a little less than its limit: only all of them together are too much.
+// Bomb: waits in every step for slightly less than its limit: only the total is too long.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

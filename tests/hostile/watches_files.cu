@@ -1,4 +1,4 @@
-// Cheat: has the kernel tell it when files of the course or of other students are read.
+// Cheat: makes the kernel notify it when files of the course or of other students are read.
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-// Cheat: returns at once and does the work in a signal's handler, between the answer and the look at it.
+// Cheat: returns at once and does the work in a signal handler, between the answer and its check.
 #include <signal.h>
 #include <sys/time.h>
 

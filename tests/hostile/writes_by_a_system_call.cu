@@ -1,4 +1,4 @@
-// Cheat: the system writes the output, from a pipe, where the sanitizer sees no write.
+// Cheat: a system call writes the output from a pipe, so that the sanitizer sees no write.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 namespace warplab::protocol {
 namespace {
 
-/// As the judge makes it: the runner's end cannot send.
+/// A socket like the judge's: the runner's end cannot send.
 struct Socket {
     int judge = -1, runner = -1;
     Socket() {

@@ -104,8 +104,8 @@ TEST(Image, JpegMetadataIsSkipped) {
     EXPECT_EQ(read_image(write("metadata.jpg", jpeg)).width, 8);
 }
 
-/// stb_image writes behind its table of codes, or reads before it.
-TEST(Image, JpegWithTablesThatCannotBeIsRefused) {
+/// stb_image writes after its table of codes, or reads before it.
+TEST(Image, JpegWithInvalidTablesIsRefused) {
     const std::string jpeg = small_jpeg();
     std::string many = jpeg, missing = jpeg;
     const std::size_t table = jpeg.find("\xff\xc4");
@@ -117,7 +117,7 @@ TEST(Image, JpegWithTablesThatCannotBeIsRefused) {
                 HasSubstr("damaged"));
 }
 
-TEST(Image, LengthsThatTheFileDoesNotHaveAreRefused) {
+TEST(Image, LengthsBeyondTheFileAreRefused) {
     const fs::path file = own_folder() / "a.png";
     write_png(file, gradient(3, 3, 1));
     std::string png = read_file(file);

@@ -46,7 +46,7 @@ TEST(Inbox, TakesFindingsBeforeTheAnswer) {
     EXPECT_EQ(inbox.findings().size(), 2u);
 }
 
-TEST(Inbox, PutsPiecesOfAPacketTogether) {
+TEST(Inbox, JoinsPiecesOfAPacket) {
     const Pipe pipe;
     Inbox inbox;
     const protocol::Packet<protocol::Answer> packet{PacketKind::answer, 0, good_answer()};
@@ -67,7 +67,7 @@ TEST(Inbox, RefusesOtherBytes) {
     }
 }
 
-TEST(Inbox, TellsSilenceFromAClosedEnd) {
+TEST(Inbox, DistinguishesSilenceFromAClosedEnd) {
     Pipe pipe;
     Inbox inbox;
     EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);

@@ -17,7 +17,7 @@ Compilation refused() {
     return compilation;
 }
 
-TEST(CheckMode, DoesNotConfirmWhatTheCpuBackendRefuses) {
+TEST(CheckMode, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
     const CheckMode check_mode = without_check_mode(refused());
     EXPECT_EQ(check_mode.verdict, CheckMode::Verdict::unconfirmed);
     EXPECT_EQ(check_mode.datasets, 0);

@@ -31,7 +31,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 )";
 constexpr auto exits_before_main = "__attribute__((constructor)) static void begin() { _exit(2); }\n";
 
-/// Device memory that does not fit if `too_little` says so.
+/// Device memory that throws OutOfMemory if `too_little` returns true.
 class ScarceMemory : public Memory {
   public:
     explicit ScarceMemory(std::function<bool()> too_little) : too_little_(std::move(too_little)) {}

@@ -1,4 +1,4 @@
-// Which folders a compiler exposes to graded code, however the PATH leads to it.
+// The folders that a compiler exposes to graded code, for every way in which the PATH leads to it.
 #include "grader/judge/sandbox/compilers.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ class Compilers : public testing::Test {
         chmod((home_ / where).c_str(), 0755);
         return home_ / where;
     }
-    /// A program that is no script.
+    /// A program that is not a script.
     fs::path binary(const fs::path& where) const {
         fs::create_directories((home_ / where).parent_path());
         fs::copy_file("/bin/true", home_ / where);
@@ -48,7 +48,7 @@ class Compilers : public testing::Test {
     fs::path home_;
 };
 
-/// What a g++ of this prefix answers to the three questions.
+/// Answers of a g++ with this prefix to the three queries.
 std::string answers(const std::string& prefix, const std::string& driver) {
     return fmt::format(
         "case \"$*\" in\n"

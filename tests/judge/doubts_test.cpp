@@ -42,28 +42,28 @@ class Doubts : public testing::Test {
     Observed observed_{};
 };
 
-TEST_F(Doubts, AreNoneWhenEverythingAddsUp) { EXPECT_EQ(doubt(), ""); }
+TEST_F(Doubts, AcceptConsistentObservations) { EXPECT_EQ(doubt(), ""); }
 
-TEST_F(Doubts, CountFindingsThatNeverArrived) {
+TEST_F(Doubts, RejectMissingFindings) {
     observed_.findings = 2;
-    EXPECT_THAT(doubt(1), HasSubstr("2 findings, and 1 arrived"));
+    EXPECT_THAT(doubt(1), HasSubstr("2 findings, but 1 arrived"));
     EXPECT_EQ(doubt(2), "");
 }
 
-TEST_F(Doubts, NameASignalHandler) {
+TEST_F(Doubts, RejectReplacedSignalHandlers) {
     observed_.disturbances = 1;
     EXPECT_THAT(doubt(), HasSubstr("signal handler"));
 }
 
-TEST_F(Doubts, WantEachChangedByteToBeSeen) {
+TEST_F(Doubts, RejectUnobservedWrites) {
     --observed_.written_bytes[output_];
     EXPECT_THAT(doubt(), HasSubstr("the sanitizer saw only"));
     EXPECT_EQ(doubt(0, true), "");
 }
 
-TEST_F(Doubts, WantInputsToBeRead) {
+TEST_F(Doubts, RejectUnreadInputs) {
     for (auto& bytes : observed_.read_bytes) bytes = 0;
-    EXPECT_THAT(doubt(), HasSubstr("A right answer reads and writes at least"));
+    EXPECT_THAT(doubt(), HasSubstr("A correct answer reads and writes at least"));
 }
 
 }  // namespace

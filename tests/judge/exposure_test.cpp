@@ -54,7 +54,7 @@ TEST_F(Exposure, AnotherUsersFolderIsNotChangedButRefused) {
     ASSERT_EQ(chown((root_ / "tests").c_str(), 65534, 65534), 0);
     try {
         hide(SandboxLevel::uid);
-        FAIL() << "the folder is open to everybody";
+        FAIL() << "the folder is open to every user";
     } catch (const UsageError& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("chmod o-rwx \"" + (root_ / "tests").string()));
     }

@@ -56,20 +56,20 @@ class Import : public testing::Test {
     Lab lab_;
 };
 
-TEST_F(Import, PrintsNothingRawOfAReport) {
+TEST_F(Import, PrintsNoRawCharactersOfAReport) {
     const ImportSummary done = import_report(make_report(), lab_, "back.json", work_);
     EXPECT_EQ(done.added, 1);
     EXPECT_THAT(done.text, testing::HasSubstr("measured on A ?[2J GPU ?"));
     EXPECT_EQ(to_printable(done.text), done.text);
 }
 
-TEST_F(Import, TakesATimeOfTheCalendarThatHasBeen) {
+TEST_F(Import, RejectsInvalidAndFutureTimes) {
     Report report = make_report();
     for (const char* time :
          {"", "2026-13-45T99:99:99Z", "2026-02-30T00:00:00Z", "2026-11-20T24:00:00Z", " 026-11-20T10:00:00Z",
           "2026-11-20T10:00:00z", "2026-11-20 10:00:00Z", "2026-11-20T10:00:00+", "2026-11-20T10:00:00Z\n"}) {
         report.time = time;
-        EXPECT_EQ(why_refused(report), fmt::format("back.json is not taken: its time, \"{}\", is not one such as "
+        EXPECT_EQ(why_refused(report), fmt::format("back.json cannot be imported: its time, \"{}\", is not in the form "
                                                    "2026-11-20T10:00:00Z.",
                                                    Foreign(time).for_terminal()));
     }
@@ -79,7 +79,7 @@ TEST_F(Import, TakesATimeOfTheCalendarThatHasBeen) {
     EXPECT_EQ(why_refused(report), "");
 }
 
-TEST_F(Import, AddsNothingOfAReportThatTheJudgeCannotHaveProduced) {
+TEST_F(Import, RejectsReportsThatTheJudgeCannotHaveProduced) {
     Report late = make_report(), strange = make_report(), timeless = make_report();
     late.time = "9999-01-01T00:00:00Z";
     strange.stages[0].measurements[0].dataset = "none";

@@ -181,7 +181,7 @@ int find_key(const char* name) {
     return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
 }
 
-/// What a process may ask of prctl to escape its judge or to mislead what watches it.
+/// Call prctl with an option that might detach the process from its judge or mislead the sandbox.
 int ask_prctl(int option) { return worked(prctl(option, 0, 0, 0, 0) == 0); }
 
 int start_thread() {
@@ -190,7 +190,7 @@ int start_thread() {
     return worked(ran);
 }
 
-/// Prints the refused ones of what no lab needs.
+/// Print the refused system calls among those that no lab needs.
 int call_the_kernel() {
     const struct {
         const char* name;

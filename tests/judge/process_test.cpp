@@ -454,7 +454,7 @@ TEST_P(EveryLevel, RunnerIsOneProcessWithThreads) {
     EXPECT_EQ(run({"thread"}).status, 0);
 }
 
-TEST_P(EveryLevel, TieToTheJudgeCannotBeCut) {
+TEST_P(EveryLevel, ProgramsCannotDetachFromTheJudge) {
     if (!sandboxed()) GTEST_SKIP();
     for (const int option : {PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_MM, PR_SET_PTRACER})
         EXPECT_EQ(run({"prctl", std::to_string(option)}).output, "Function not implemented\n") << option;
@@ -522,7 +522,7 @@ TEST_P(EveryLevel, TwoSandboxesAreTwoUsers) {
     EXPECT_GT(std::atoi(second.output.c_str()), 60000);
 }
 
-/// What a sandbox costs: build/tests --gtest_also_run_disabled_tests --gtest_filter='*SandboxCost*'
+/// Overhead of a sandbox: build/tests --gtest_also_run_disabled_tests --gtest_filter='*SandboxCost*'
 TEST(SandboxCost, DISABLED_PrintsMillisecondsAStart) {
     std::map<SandboxLevel, std::vector<double>> taken_ms;
     for (int i = 0; i < 50; ++i)

@@ -103,7 +103,7 @@ TEST(Session, KeepsWhatCheckModeToldBeforeACrash) {
     EXPECT_EQ(session.findings().size(), 1u);
 }
 
-TEST(Session, RefusesMoreFindingsThanCheckModeMakes) {
+TEST(Session, RefusesTooManyFindings) {
     Session session = child(
         telling_findings(fmt::format("channel.recv(99999)\nfor _ in range({}): send(*finding())\nsend(*answer()); "
                                      "time.sleep(5)",

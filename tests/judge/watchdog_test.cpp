@@ -20,7 +20,7 @@ TEST(Watchdog, InterruptsACallThatDoesNotReturn) {
     for (const int end : ends) close(end);
 }
 
-TEST(Watchdog, LeavesOtherCallsAlone) {
+TEST(Watchdog, DoesNotInterruptOtherCalls) {
     { const Watchdog ended("nothing", 0.01); }
     const Watchdog watchdog("sleeping", 10);
     EXPECT_EQ(usleep(100000), 0);

@@ -106,7 +106,7 @@ def test_tests_lie_where_their_sources_do(root, files):
 
 
 def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
-    """What others chose is escaped by console.say(), so nothing prints but by that."""
+    """console.say() escapes untrusted text, so all output goes through it."""
     for file in files:
         if file.suffix != ".py" or file.parts[0] != "grader" or file == Path("grader/journal/console.py"):
             continue
@@ -115,8 +115,8 @@ def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
             assert called not in ("print", "sys.stdout.write", "sys.stderr.write"), f"{file}:{node.lineno} prints"
 
 
-def test_one_module_makes_folders_names_of_keys(root: Path, files: list[Path]) -> None:
-    """A key is what students are called by, so it becomes a path in places.py alone."""
+def test_one_module_turns_keys_into_folder_names(root: Path, files: list[Path]) -> None:
+    """A key is untrusted, so only places.py turns it into a path."""
     for file in files:
         if file.suffix != ".py" or file.parts[:3] != ("grader", "course", "batch") or file.name == "places.py":
             continue

@@ -20,7 +20,7 @@ def test_students_flags_are_the_same(root):
     assert flags_of_the_benchmark(root, "STUDENT_FLAGS") == flags_of_the_judge(root, "student_cpu_flags")
 
 
-def test_what_is_timed_has_no_hooks(root):
+def test_timed_programs_have_no_hooks(root):
     assert flags_of_the_benchmark(root, "FAST_FLAGS") == flags_of_the_judge(root, "fast_cpu_flags")
 
 

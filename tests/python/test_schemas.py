@@ -205,6 +205,6 @@ def test_wrong_labs_do_not_fit(wrong):
     assert complaints("lab", lab)
 
 
-def test_bounds_of_a_report_are_those_that_it_is_read_with():
+def test_report_schema_has_the_bounds_of_the_reader():
     properties = schema("report")["properties"], schema("report")["$defs"]["stage"]["properties"]
     assert (properties[0]["stages"]["maxItems"], properties[1]["checks"]["maxItems"]) == (MOST_STAGES, MOST_CHECKS)

@@ -92,7 +92,7 @@ def test_archives_packed_earlier_are_named_and_left(course: Path) -> None:
         other.write_bytes(b"old")
     result = submit(course, "--author", ADA)
     *_, heading, named, last, _ = result.stdout.splitlines()
-    assert heading == "Packed earlier, and no longer what to hand in:"
+    assert heading == "Packed earlier; do not hand in:"
     assert named == f"  - work/{old.name}"
     assert last.startswith("Hand in this file: work/lab-al123-20")
     assert old.read_bytes() == b"old"

@@ -49,7 +49,7 @@ from grader.journal.console import UserError, choose_labs, run_command, say, say
 from grader.journal.report import Report, Total
 from grader.journal.submit import read_stages
 
-MOST_LONG = 5  # hand-ins that are named for how long they took
+MOST_LONG = 5  # slowest hand-ins that are listed
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -127,7 +127,7 @@ def rename(database: Database, folder: Path, found: Sequence[Submission]) -> Non
             if source.is_dir() and not target.exists():
                 source.rename(target)
         database.rename(old, one)  # last: killed before, it is done again
-        say(f"{old} is {one.key} now, as the roster says.")
+        say(f"{old} is {one.key} now, according to the roster.")
 
 
 def require_folders(options: argparse.Namespace) -> None:
@@ -255,9 +255,9 @@ def regrade(options: argparse.Namespace) -> int:
         trial = try_judging(settings, options) if keys else None
         before = all_finals(database, settings)
         count = database.grade_again(keys, f"{reason}: {options.reason}" if options.reason else reason)
-        say(f"{count} to grade again ({reason})")
+        say(f"{count} to regrade ({reason})")
         if absent := len(set(keys)) - count:
-            say(f"{absent} asked for handed nothing in.")
+            say(f"{absent} of the requested students handed in nothing.")
         exit_status = grade_waiting(database, settings, options, trial)
         for line in tell_changes(before, all_finals(database, settings), set(keys)):
             say(line)
@@ -476,7 +476,7 @@ def add_running(one: argparse.ArgumentParser) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status 1 when something is our fault, 130 when interrupted."""
-    os.umask(0o077)  # what a batch writes is students' work and points
+    os.umask(0o077)  # a batch's files hold students' work and points
     options = make_parser().parse_args(arguments)
     return int(options.run(options))
 

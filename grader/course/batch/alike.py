@@ -57,7 +57,7 @@ def find_alike(stage: str, starter: Path, files: Iterable[tuple[str, Path]]) -> 
 
 def fingerprint(make: Any, file: Path, boilerplate: Any) -> set[int] | None:
     """Hashes of a file; None where it is no text that can be read as code."""
-    with contextlib.suppress(Exception):  # of whatever text: it is a hint only
+    with contextlib.suppress(Exception):  # any text may fail: similarity is only a hint
         text = file.read_bytes()[:MOST_CHARACTERS].decode("utf-8", "replace")
         made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=io.StringIO(text))
         return set(map(int, made.hashes))

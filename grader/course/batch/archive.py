@@ -29,16 +29,16 @@ MOST_BYTES = 64_000_000  # unpacked, all files together
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000
 MOST_COMPARED = 8  # archives in one folder whose times are read
-MOST_WALKED = 2 * MOST_FILES  # with folders
+MOST_WALKED = 2 * MOST_FILES  # including folders
 MOST_NAME = 300  # characters
-CLOCKS_DIFFER_S = 86_400  # by less, time zones included: what is later lies in the future
+CLOCKS_DIFFER_S = 86_400  # maximum clock difference, time zones included; later times lie in the future
 XZ_MEMORY_BYTES = 128_000_000
 NO_TIMES = ((1980, 1, 1, 0, 0, 0), (0,))  # of files in an archive that keeps none
 ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
-# The other ways to pack a zip's members are read by Python's zipfile without a bound on what they unpack to.
+# Python's zipfile reads other compression methods without a bound on the unpacked size.
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MEANINGS = {
     "too_large": "it is larger than can be read",
@@ -53,7 +53,7 @@ MEANINGS = {
     "empty": "there is nothing in the file",
     "truncated": "its end is missing",
     "damaged": "it is damaged",
-    "unknown_method": "it is packed in a way that is not read here; use zip with deflate",
+    "unknown_method": "its compression method is not supported; use zip with deflate",
     "too_deep": "its folders are nested too deeply",
     "unknown_format": "it is neither a zip nor a tar archive",
 }
@@ -95,7 +95,7 @@ def read_entries(entries: Iterable[Path]) -> dict[str, bytes]:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether it is a folder itself, rather than a link to one."""
+    """Return whether the path is a folder and not a link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -117,9 +117,9 @@ def read_archive(data: bytes) -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def refusing_damage() -> Iterator[None]:
-    """Raise RefusedError for whatever the bytes of an archive make a reader raise.
+    """Convert every exception from reading an archive to RefusedError.
 
-    Wrap the reading of untrusted bytes with it and nothing else: it takes every exception, so that no list of those
+    Wrap only the reading of untrusted bytes with it: it converts every exception, so that no list of the exceptions
     that readers may raise has to be complete.
     """
     try:
@@ -133,9 +133,9 @@ def refusing_damage() -> Iterator[None]:
 
 
 def newest_times(archives: Sequence[Path]) -> list[tuple[int, ...]]:
-    """When the newest file in each archive was changed, to compare. Nothing where that tells nothing: one cannot be
-    read or has no times, or one in the future; some are zips, whose times are of no zone, and others are not; or they
-    are so many, or so large together, that reading them all would keep the others waiting."""
+    """Return the newest modification time in each archive, or nothing if the times are not comparable: an archive
+    cannot be read, has no times or one in the future; some are zips, whose times have no zone, and others are not; or
+    there are too many, or too large ones, to read without delaying other hand-ins."""
     if len(archives) > MOST_COMPARED:
         return []
     times, unpacked = [], 0
@@ -152,8 +152,8 @@ def newest_times(archives: Sequence[Path]) -> list[tuple[int, ...]]:
 
 
 def newest_time(data: bytes) -> tuple[int, ...]:
-    """The date and time of the newest file in a zip that can be read, or a tar's in seconds; () where there is no file,
-    or one of the future. Raises RefusedError."""
+    """Return the date and time of the newest file in a readable zip, or a tar's in seconds; () if there is no file, or
+    one from the future. Raises RefusedError."""
     now = time.time() + CLOCKS_DIFFER_S
     with refusing_damage():
         if data.startswith(b"PK"):
@@ -194,7 +194,7 @@ def plain_name(name: str) -> str:
 
 
 def show(name: str) -> str:
-    """Escape a foreign name for a message."""
+    """Escape an untrusted name for a message."""
     return name[:80].encode("unicode_escape", "backslashreplace").decode()
 
 
@@ -287,7 +287,7 @@ def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
         if member.size > MOST_FILE_BYTES:
             raise RefusedError("bomb", show(name))
         yield name, stream.read(member.size)
-        stream.skip()  # raises EOFError if the content was shorter
+        stream.skip()  # raises EOFError if the content is shorter
 
 
 def check_tar_member(member: tar.Member) -> None:
@@ -299,7 +299,7 @@ def check_tar_member(member: tar.Member) -> None:
 
 
 def walk(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """Yield all entries below a folder, except hidden ones, and folders before what is in them. Raises RefusedError,
+    """Yield all entries below a folder, except hidden ones, and folders before their contents. Raises RefusedError,
     OSError.
 
     It follows no link and does not recurse: folders may be nested deeper than Python's stack.
@@ -319,7 +319,7 @@ def walk(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether systems leave files of that name behind, which nobody handed in."""
+    """Return whether the operating system creates files of that name, which no student hands in."""
     return name.startswith((".", "__MACOSX"))
 
 
@@ -332,7 +332,7 @@ def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
         if is_useful(entry.name):
             yield plain_name(path), read_bounded(Path(entry.path), MOST_FILE_BYTES)
         elif is_journal(path):
-            with contextlib.suppress(RefusedError, OSError):  # nobody loses points over a journal
+            with contextlib.suppress(RefusedError, OSError):  # a bad journal costs no points
                 yield plain_name(path), read_bounded(Path(entry.path), MOST_FILE_BYTES)
 
 

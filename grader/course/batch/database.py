@@ -135,7 +135,7 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
-    timed_out: bool = False  # which a neighbour may have caused, where several were graded at once
+    timed_out: bool = False  # possibly because of a neighbour, if several were graded at once
 
 
 def in_words(status: str) -> str:
@@ -200,7 +200,7 @@ class Database:
         if schema == 1:
             self.convert_notes()
         move_folders(self.file.resolve().parent, [key for (key,) in self.query("SELECT key FROM submissions")])
-        self.set_facts(schema=SCHEMA)  # last: killed before, it is done again
+        self.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
 
     def convert_notes(self) -> None:
         """From schema 1, where all notes were in one place: they stay until the submission is graded again."""
@@ -260,8 +260,8 @@ class Database:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
-        """Old keys of what was entered under others, before the roster said whose it is: the same files or the same
-        name, and the old key gone. What the roster knows no longer stays where it was."""
+        """Return old keys of submissions that the roster now identifies differently: the same files or the same name,
+        and the old key is gone. Submissions missing from the new roster keep their keys."""
         rows = self.query("SELECT key, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
         now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
         old = {(file_names(json.loads(entries)), known): key for key, entries, known in rows if key not in now}

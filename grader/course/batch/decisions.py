@@ -45,7 +45,7 @@ def due(options: argparse.Namespace) -> int:
     late = sum(final.days_late > 0 for final in everyone)
     say(f"{tell_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by in FILE_DATES for final in everyone if policy.due and not policy.trust_dates):
-        say(f"Of {unknown} only a file's date is known, which may be the download's: --trust-file-dates counts it.")
+        say(f"{unknown} have only a file's date, which may be the download's: to count it, use --trust-file-dates.")
     say_report(database)
     return 0
 
@@ -85,7 +85,7 @@ def without(options: argparse.Namespace) -> int:
     say(f"{settings.lab} is of {show_points(points_of(settings, policy))} points, without those by hand.")
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
-        say(f"Set by hand, and above that: {', '.join(above)}.")
+        say(f"Points set by hand exceed that for: {', '.join(above)}.")
     say_report(database)
     return 0
 
@@ -232,7 +232,7 @@ def say_partners(everyone: Sequence[Final], students: Collection[str], item: str
     keys = {final.row.key for final in everyone if final.student in students}
     without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
     if without:
-        say(f"Partners of the same hand-in without points for {item}: {', '.join(without)}. Is it for them, too?")
+        say(f"Partners of the same hand-in without points for {item}: {', '.join(without)}. Give them points, too?")
 
 
 def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
@@ -256,4 +256,4 @@ def require_between(name: str, value: float, least: float, most: float = math.in
 def say_report(database: Database) -> None:
     """What shows the instructor's decision to others, who see the one of before until then."""
     database.set_facts(decided=(database.fact("decided") or 0) + 1)
-    say(f"Gradebook, feedback and page have it after  warplab-course report {database.file.parent}")
+    say(f"To update gradebook, feedback and page: warplab-course report {database.file.parent}")

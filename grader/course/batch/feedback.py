@@ -29,7 +29,7 @@ from grader.journal.units import plural, show_points
 
 
 def redact(report: dict[str, Any], folders: Sequence[str] = ()) -> dict[str, Any]:
-    """report.json for its student. `folders`: the instructor's, which are taken out of all texts."""
+    """Return report.json for its student. `folders`: the instructor's, which are removed from all texts."""
     made = change_texts(report, lambda text: hide_folders(text, [report["tree"], *folders]))
     names = [check["dataset"] for stage in made["stages"] for check in stage["checks"] if check["hidden"]]
     new_names = {name: f"hidden {number}" for number, name in enumerate(dict.fromkeys(names), 1)}

@@ -32,8 +32,8 @@ from grader.journal.report import Failure, Report
 
 LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # of what failed by our fault
-LEAST_S = 1.0  # for a judge to say what is wrong
-TIMED_OUT = 124  # the exit status of a judge that was stopped
+MINIMUM_S = 1.0  # minimum time for a judge to report an error
+TIMED_OUT = 124  # exit status of a judge that was stopped
 TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
 WHICH = "Which one is meant?"
@@ -66,7 +66,7 @@ class Settings:
         return self.stages[: self.stages.index(self.upto) + 1] if self.upto else self.stages
 
     def folders(self) -> list[str]:
-        """The instructor's folders, which no student reads about."""
+        """Return the instructor's folders, which students must not see."""
         return [str(folder) for folder in (self.folder, self.build, self.root)]
 
     def program(self, *words: str) -> list[str]:
@@ -140,7 +140,7 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 
 @dataclass
 class Opened:
-    """A hand-in as it was read: the stages' files and the journal's; or a status and why, where nothing is judged."""
+    """A hand-in's contents: the files of the stages and the journal, or a status and a reason if nothing is judged."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     picked: dict[str, bytes] = field(default_factory=dict)
@@ -150,8 +150,8 @@ class Opened:
 
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
-    """Read a hand-in and choose what is graded of it, without running anything. Raises nothing but for interruptions:
-    whatever the hand-in holds, it has a status or files to judge."""
+    """Read a hand-in and choose the files to grade, without running anything. Raises only interruptions: every
+    hand-in has a status or files to judge."""
     opened = Opened()
     try:
         opened.files = read_entries(submission.entries)
@@ -169,7 +169,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 
 def describe_error(error: Exception) -> str:
-    """Return what went wrong on our side, for the instructor."""
+    """Describe a failure on our side for the instructor."""
     return show_text(f"{type(error).__name__}: {error}")[:MOST_WORDS]
 
 
@@ -185,7 +185,7 @@ def grade_submission(
     try:
         opened = open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
-        graded.notes += add_journal(opened.files, submission.key, work)  # an earlier one is not this one's
+        graded.notes += add_journal(opened.files, submission.key, work)  # replaces an earlier one
         if opened.picked:
             judge(opened.picked, submission, work, graded)
     except (DiskFullError, StoppedError):
@@ -200,7 +200,7 @@ def grade_submission(
 
 @dataclass
 class Work:
-    """What grading one hand-in has: its settings, the judges at work, and what is left of its time."""
+    """The state of grading one hand-in: its settings, the running judges, and its remaining time."""
 
     settings: Settings
     running: Running
@@ -212,8 +212,8 @@ class Work:
         return time.monotonic() - self.begin
 
     def bounded(self, most_s: float) -> Settings:
-        """Return settings whose time limit is what is left, and at most that many seconds."""
-        return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), LEAST_S))
+        """Return settings whose time limit is the remaining time, and at most that many seconds."""
+        return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
 
 
 def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:
@@ -238,7 +238,7 @@ def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:
     except Exception as error:
         if isinstance(error, OSError):
             raise_if_full(settings.folder, error)
-        return ["The journal could not be kept."]
+        return ["The journal could not be saved."]
 
 
 def raise_if_full(folder: Path, error: OSError | None = None) -> None:
@@ -252,7 +252,7 @@ def raise_if_full(folder: Path, error: OSError | None = None) -> None:
 
 
 def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: Graded) -> None:
-    """Runs the judge, once more when our side broke and time is left, and fills in `graded`."""
+    """Run the judge, once more if our side broke and time remains, and fill in `graded`."""
     settings = work.settings
     folder = place_of(settings.folder, "submissions", submission.key)
     tree = write_tree(folder, settings.lab, picked)
@@ -260,7 +260,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
         bounded = work.bounded(settings.timeout_s)
         status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
         report = folder / f"{settings.lab}.json"
-        graded.status, graded.detail = "judge_error", f"The judge did not say why (status {status})."
+        graded.status, graded.detail = "judge_error", f"The judge gave no reason (status {status})."
         graded.timed_out = status == TIMED_OUT
         if graded.timed_out:
             graded.detail = f"The judge did not end within {settings.timeout_s:.0f} s and was stopped."
@@ -282,14 +282,14 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
 
 
 def hide_folders(text: str, folders: Sequence[str]) -> str:
-    """Return the text without the instructor's folders: students read it."""
+    """Return the text without the instructor's folders, because students read it."""
     for folder in sorted(folders, key=len, reverse=True):
         text = text.replace(f"{folder.rstrip('/')}/", "") if folder.strip("/") else text
     return text
 
 
 def has_time_out(report: Report) -> bool:
-    """Return whether a stage failed because time was over, which a busy neighbour may have caused."""
+    """Return whether a stage timed out, possibly because of a busy neighbour."""
     failures = [
         failure
         for stage in report.stages
@@ -310,7 +310,7 @@ def write_tree(folder: Path, lab: str, picked: dict[str, bytes]) -> Path:
 def run_judge(
     command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
 ) -> tuple[int, str]:
-    """Its exit status (TIMED_OUT: not done in time) and the last of what it said on stderr."""
+    """Return its exit status (TIMED_OUT: not done in time) and the end of its stderr."""
     if running.stopping:
         raise StoppedError
     process = subprocess.Popen(

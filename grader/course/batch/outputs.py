@@ -62,8 +62,8 @@ def write_outputs(database: Database, settings: Settings) -> Path:
 
 
 def try_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> list[str]:
-    """Write feedback; return a sentence for the instructor where it cannot be made of what was graded. Raises UserError
-    where it cannot be written."""
+    """Write feedback; return a sentence for the instructor if the report cannot be rendered. Raises UserError if the
+    feedback cannot be written."""
     try:
         write_feedback(folder, database, row, finals)
     except (UserError, OSError):
@@ -82,7 +82,7 @@ def share_feedback(
     by_key: Mapping[str, list[Final]],
 ) -> list[str]:
     """Gives partners after whom no submission is called the same feedback, as long as they are partners; the journal
-    stays with the submission. Returns what try_feedback() does."""
+    stays with the submission. Returns the sentences of try_feedback()."""
     own = {folder_name(row.key) for row in rows if row.status != "not_submitted"}
     present = [final for final in everyone if final.row.status != "not_submitted"]
     shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own}

@@ -1,4 +1,4 @@
-"""Where a batch keeps what belongs to one hand-in. No other code turns a key, which others chose, into a path."""
+"""Paths of a batch's files for one hand-in. Only this module turns a key, which is untrusted, into a path."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, NewType
 
-FolderName = NewType("FolderName", str)  # of letters, digits, '-', '+' and '_' alone
+FolderName = NewType("FolderName", str)  # only letters, digits, '-', '+' and '_'
 Part = Literal["submissions", "journals", "feedback", "ahead"]
 KEPT: tuple[Part, ...] = ("submissions", "journals", "feedback")
 MOST_READABLE = 60  # characters of a key in a folder's name
 
 
 def folder_name(key: str) -> FolderName:
-    """Return a folder's name for a hand-in, different for different keys on every file system.
+    """Return a folder's name for a hand-in, unique to its key on every file system.
 
-    A plain id is its own name. Of every other key it is a readable beginning, '_' and the SHA-256: no plain id has a
-    '_', so no key's name is another's.
+    A plain id is its own name. Any other key becomes a readable beginning, '_' and its SHA-256: no plain id has a '_',
+    so two keys never share a name.
     """
     plain = make_readable(key)
     if plain and plain == key == key.lower():
@@ -27,7 +27,7 @@ def folder_name(key: str) -> FolderName:
 
 
 def make_readable(key: str) -> str:
-    """Return the beginning of a key without characters that a file system may not like."""
+    """Return the beginning of a key without characters that a file system may reject."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-+") else "_" for c in key)[:MOST_READABLE]
 
 
@@ -37,19 +37,19 @@ def digest_of(key: str) -> str:
 
 
 def place_of(folder: Path, part: Part, key: str) -> Path:
-    """Return where a batch in `folder` keeps a part of a hand-in."""
+    """Return the path of a part of a hand-in in the batch's `folder`."""
     return folder / part / folder_name(key)
 
 
 def earlier_name(key: str) -> str:
-    """Return what folder_name() was up to schema 2, where two keys could have one name."""
+    """Return the folder_name() of schema 2 and earlier, in which two keys could share a name."""
     plain = make_readable(key)
     return plain if plain and plain == key == key.lower() else f"{plain or 'x'}-{digest_of(key)[:8]}"
 
 
 def move_folders(folder: Path, keys: Collection[str]) -> None:
-    """Give the folders of a batch of schema 2 their names of now. One that two keys shared holds what is of both, and
-    stays behind: what is in it is written again for each."""
+    """Rename the folders of a batch of schema 2. A folder that two keys shared holds files of both and stays: its
+    contents are written again for each."""
     sharing = Counter(map(earlier_name, keys))
     for key in keys:
         for part in KEPT:

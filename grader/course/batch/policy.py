@@ -113,7 +113,7 @@ def choose_latest(everyone: Iterable[Final]) -> list[Final]:
 
 
 def rank(final: Final) -> tuple[bool, bool, str]:
-    """Return what the latest of a student's submissions is found by."""
+    """Return the sort key for a student's latest submission."""
     return final.row.status != "not_submitted", *order_by_time(final.row.handed_in, final.row.known_by)
 
 

@@ -46,7 +46,7 @@ Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 def only_one(folder: Path) -> Iterator[None]:
     """Two batches never work in one folder. Raises UserError."""
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)  # others' work and points are in it
+    folder.chmod(0o700)  # it holds students' work and points
     with (folder / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,8 +94,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grades on this machine, in the order in which it is done. What ran out of time beside others is graded once more
-    at the end, with nothing beside it, and that result counts."""
+    """Grades on this machine and yields results as they finish. A submission that timed out next to others is graded
+    once more at the end, alone, and that result counts."""
     running = Running()
     gpus = list_gpus() if backend == "cuda" else []
     if gpus:  # each judge has a share of the cores, so what the CPU can do is measured before
@@ -117,7 +117,7 @@ def grade_here(
 def grade_all(
     waiting: Sequence[Submission], workers: AbstractContextManager[Submit], running: Running
 ) -> Generator[Graded, None, None]:
-    """Grades with these workers, in the order in which it is done."""
+    """Grades with these workers and yields results as they finish."""
     with workers as submit:
         futures = [submit(submission) for submission in waiting]
         try:
@@ -131,8 +131,8 @@ def grade_all(
 
 
 def keep(database: Database, graded: Graded, lab_hash: str) -> None:
-    """Writes one result; where only pending points were asked for, it completes the report of before. A result that
-    cannot be kept is our fault, and stays that one's."""
+    """Writes one result; if only pending points were requested, it completes the earlier report. A result that cannot
+    be written becomes a judge_error of that submission only."""
     try:
         earlier = database.report_to_complete(graded.key)
         if earlier and graded.report:
@@ -150,7 +150,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
 def make_workers(
     settings: Settings, running: Running, jobs: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Submit]:
-    """Judges side by side, for what is not timed, each on cores of its own where there are enough."""
+    """Runs untimed judges in parallel, each on its own cores if there are enough."""
     threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_A_JUDGE))
     more = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
     free: SimpleQueue[list[int]] = SimpleQueue()
@@ -170,7 +170,7 @@ def make_workers(
 
 
 def split_cores(of_all: list[int], jobs: int) -> list[list[int]]:
-    """Cores for each of several judges: disjoint shares, or all cores for each where there are too few."""
+    """Return cores for each judge: disjoint shares, or all cores for each if there are too few."""
     each = len(of_all) // jobs
     return [of_all[number * each : (number + 1) * each] if each else of_all for number in range(jobs)]
 

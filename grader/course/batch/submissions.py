@@ -29,7 +29,7 @@ MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.
 TYPED = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_onlinetext_?.*", re.DOTALL)  # into Moodle's page
 CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<attempt>\d+)_(?P<file>.+)", re.DOTALL)
 SUBMITTED = re.compile(r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})(?:-\d+)?\.tar\.gz", re.DOTALL)
-MARK = re.compile(r"_(\d+)_assignsubmission_(?:file|onlinetext)")  # Moodle's, before what a student chose
+MARK = re.compile(r"_(\d+)_assignsubmission_(?:file|onlinetext)")  # Moodle's, before the student's part
 UPLOADED_AGAIN = re.compile(r"(-\d+| ?\(\d+\))(?=\.cu$)")  # by Canvas, by a browser
 IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
@@ -38,20 +38,20 @@ TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
-MOST_NAMED = 3  # files in a sentence
+MOST_NAMED = 3  # files listed in a sentence
 NOT_ON_ROSTER = "Not on the roster."
 FOUND_BY_NAME = "The roster has no"
 TO_CHOOSE = "To have one of them graded,"
 NAMES_OTHERS = "The archive's name says"
-OF_SEVERAL = "Its name fits several students"
-SAME_NAME = "A name alone does not say whose it is:"
+OF_SEVERAL = "Its name matches several students"
+SAME_NAME = "A name alone does not identify the student:"
 HOW_TO_TELL = "A column such as Canvas ID or Moodle ID in the roster tells them apart."
-FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # before which nothing was handed in
-CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # by less: what is later lies in the future
+FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
+CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
 NO_TIME = datetime.min.replace(tzinfo=UTC)  # earlier than all others
 NO_SUCH_TIME = "the time in its name is invalid or in the future, so others of the same student count before it."
 NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
-UNREADABLE = "unreadable"  # the fingerprint of what cannot be read
+UNREADABLE = "unreadable"  # fingerprint of unreadable hand-ins
 UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 T = TypeVar("T")
@@ -81,8 +81,8 @@ class Submission:
     fingerprint: str = ""  # of what was handed in
     team: str = ""  # ids in the name of an archive that a course system took in
     called: str = ""  # its key where no roster says whose it is
-    written: bool = False  # whether `make submit` wrote the key, which changes characters of ids
-    own: tuple[str, ...] = ()  # ids of the roster that its name says, without partners who are credited
+    written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
+    own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
 
 
 @dataclass
@@ -97,8 +97,8 @@ class Entry:
     late: bool = False
     team: str = ""  # ids in the name of `make submit`'s archive
     note: str = ""
-    doubt: str = ""  # why the time in its name does not count
-    written: bool = False  # whether the key is what `make submit` wrote
+    doubt: str = ""  # why the time in its name is ignored
+    written: bool = False  # whether `make submit` wrote the key
 
     def when(self) -> tuple[datetime, int]:
         """The later one counts."""
@@ -135,7 +135,7 @@ def find_submissions(
             strangers.append(entry)
             continue
         name = show_name(path)
-        if shown[name] > 1 and (is_of_several(name) or not read_system_name(name)):  # two that look the same
+        if shown[name] > 1 and (is_of_several(name) or not read_system_name(name)):  # two keys that look the same
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
         by_key.setdefault((entry.key, entry.written), []).append(entry)
     strangers += [sentence for key, sentence in typed.items() if (key, False) not in by_key]
@@ -145,14 +145,14 @@ def find_submissions(
 
 
 def is_same(path: Path, out: Path | None) -> bool:
-    """Return whether a path is the batch's own folder."""
+    """Return whether the path is the batch's own folder."""
     return out is not None and not path.is_symlink() and path.resolve() == out.resolve()
 
 
 def attempt(read: Callable[[], T], otherwise: T) -> T:
-    """Return what reading a hand-in gives, or `otherwise`, whatever its bytes make it raise.
+    """Return the result of reading a hand-in, or `otherwise` after any exception.
 
-    Looking at a hand-in never ends a batch: grading opens it again and gives it the status that it earns.
+    A hand-in that cannot be read never ends a batch: grading opens it again and sets its status.
     """
     try:
         return read()
@@ -167,7 +167,7 @@ def understand(path: Path, lab: str) -> Entry | str:
     entry = Entry(used, name, note=note)
     whole_name = name
     if is_of_several(name):
-        entry.note = f"{OF_SEVERAL}, so it is nobody's: {name}"
+        entry.note = f"{OF_SEVERAL}, so it is assigned to none: {name}"
         return entry
     if match := read_system_name(name):
         groups = match.groupdict()
@@ -191,12 +191,12 @@ def understand(path: Path, lab: str) -> Entry | str:
 
 
 def read_system_name(name: str) -> re.Match[str] | None:
-    """Return what Canvas or Moodle wrote into a name: whose it is, and the name that the student chose."""
+    """Parse the student and the file name from a name that Canvas or Moodle wrote."""
     return CANVAS.fullmatch(name) or MOODLE.fullmatch(name)
 
 
 def is_of_several(name: str) -> bool:
-    """Return whether a name could be of several students: whoever chose its end may have written another's number."""
+    """Return whether a name could belong to several students: its end, the student's part, may hold another number."""
     canvas = CANVAS.fullmatch(name)
     return len({*MARK.findall(name), *([canvas["id"]] if canvas else [])}) > 1
 
@@ -212,7 +212,7 @@ def lab_in_name(path: Path) -> str:
 
 def choose_archive(folder: Path, lab: str) -> tuple[Path, str]:
     """The latest of several archives in a folder, with no code beside them, and a remark; the folder itself where
-    there is one at most, or where times do not tell. Raises RefusedError, OSError."""
+    there is at most one, or if the times are inconclusive. Raises RefusedError, OSError."""
     files = [Path(entry.path) for entry in walk(folder)]
     archives = sorted(path for path in files if path.parent == folder and is_archive(path.name))
     of_lab = [path for path in archives if lab_in_name(path) in ("", lab)]
@@ -251,13 +251,13 @@ def says_whose(name: str) -> bool:
 
 
 def show_name(path: Path) -> str:
-    """A file's name as text that can be shown: letters are composed, which a Mac's are not, and what is no UTF-8, could
-    change how a line is read, or only looks like ASCII is escaped."""
+    """Return a file's name as printable text: letters are composed (macOS decomposes them), and bytes that are not
+    UTF-8, invisible characters and lookalikes of ASCII are escaped."""
     return compose("".join(c.encode("unicode_escape").decode() if is_deceptive(c) else c for c in path.name))
 
 
 def is_deceptive(character: str) -> bool:
-    """Return whether a character is invisible, or composing it makes it another one of ASCII, as the Kelvin sign."""
+    """Return whether a character is invisible or becomes ASCII when composed, such as the Kelvin sign."""
     becomes_ascii = not character.isascii() and compose(character).isascii()
     return becomes_ascii or unicodedata.category(character) in UNPRINTABLE
 
@@ -273,7 +273,7 @@ def strip_archive(name: str) -> str:
 
 
 def read_time(text: str) -> datetime | None:
-    """The time in an archive's name; None where nothing can have been handed in then, as in the future."""
+    """Return the time in an archive's name; None if it is invalid or in the future."""
     try:
         time = datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
@@ -303,7 +303,7 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
 
 
 def date_by_files(submission: Submission, doubted: bool) -> None:
-    """Give a submission its newest file's date, or today's where that lies in the future."""
+    """Set a submission's time to its newest file's date, or to today if that lies in the future."""
     newest = attempt(lambda: max(path.lstat().st_mtime for path in submission.entries), 0.0)
     now = datetime.now(UTC)
     in_future = newest > (now + CLOCKS_DIFFER).timestamp()
@@ -313,8 +313,8 @@ def date_by_files(submission: Submission, doubted: bool) -> None:
 
 
 def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
-    """Return what the latest of several submissions is found by: a time in the future, which anybody may write into a
-    name or a file, is no reason to count."""
+    """Return the sort key for the latest of several submissions: a time in the future, which a student can write into
+    a name or a file, sorts first."""
     return known_by != DOUBTED_DATE, handed_in
 
 
@@ -367,7 +367,7 @@ def fingerprint(entries: Sequence[Path]) -> str:
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Replaces what names say by what the roster says: by an id first, and by a name where that takes no place."""
+    """Identify submissions by the roster: by id first, then by name if the name is unambiguous."""
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         ids = written | known if submission.written else known
@@ -381,7 +381,7 @@ def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
 
 
 def assign(submission: Submission, team: Sequence[Student]) -> None:
-    """Make a submission that of these students."""
+    """Assign a submission to these students."""
     submission.own = tuple(dict.fromkeys(student.id for student in team))
     submission.key, submission.members = "+".join(submission.own), list(submission.own)
     submission.name = ", ".join(student.name or student.id for student in team)
@@ -390,8 +390,8 @@ def assign(submission: Submission, team: Sequence[Student]) -> None:
 
 
 def identify_by_name(unknown: Sequence[Submission], found: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Assign a submission to the student whose name it has, where no other submission is that student's or has that
-    name: students choose what they are called. The others stay apart, with a remark for the instructor."""
+    """Assign a submission to the student whose name it has, if no other submission belongs to that student or has that
+    name, because students choose their names. The others stay separate, with a remark for the instructor."""
     claims = claimed_students(unknown, roster)
     owners = {member: one.called for one in found for member in one.own}
     rivals = Counter(student.id for student in claims.values())
@@ -418,7 +418,7 @@ def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> 
 
 
 def alias_key(alias: str) -> str:
-    """Return what an id is found by: capitals do not count in ASCII, where no two letters are mistaken for another."""
+    """Return the key of an id: ASCII case is ignored; other letters stay, because folding could confuse two ids."""
     return alias.lower() if alias.isascii() else alias
 
 
@@ -428,7 +428,7 @@ def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
 
 
 def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
-    """Students by each of their ids as `make submit` writes it into a name, where that is no other's."""
+    """Students by each of their ids as `make submit` writes it into a name, if it is unique."""
     written = {(alias_key(name_part(alias)), student.id) for student in roster for alias in student.aliases}
     of_one = Counter(part for part, _ in written)
     by_id = {student.id: student for student in roster}
@@ -474,21 +474,21 @@ def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in the order of speech: of "Lovelace, Ada", Ada first."""
+    """Return the words of a name, first name first: Ada, Lovelace for "Lovelace, Ada"."""
     last, _, first = compose(name).casefold().partition(",")
     return re.findall(r"\w+", f"{first} {last}")
 
 
 def spellings(name: str) -> list[str]:
-    """A student's name as the systems write it: ada lovelace, and without spaces, as Canvas does, in any order that
-    begins with another word: a surname may have several."""
+    """Return the spellings of a student's name: ada lovelace, and Canvas's form without spaces in every rotation of
+    the words, because a surname may have several."""
     words = words_of(name)
     turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]
     return [" ".join(words), *turned] if words else []
 
 
 def as_claimed(name: str) -> list[str]:
-    """How a name on a hand-in is looked up among the spellings: its words in their order, never in another."""
+    """Return the lookup key of a name on a hand-in: its words in their original order."""
     words = words_of(name)
     return [" ".join(words)] if words else []
 
@@ -498,7 +498,7 @@ def split_team(key: str, known: Set[str]) -> list[str]:
     parts = key.split("-")
     teams: list[list[str]] = [
         [] for _ in range(len(parts) + 1)
-    ]  # of all parts from there on; empty where some are not known
+    ]  # ids in all parts from that index on; empty if a part is unknown
     for start in reversed(range(len(parts))):
         for end in range(len(parts), start, -1):
             one = "-".join(parts[start:end])
@@ -509,7 +509,7 @@ def split_team(key: str, known: Set[str]) -> list[str]:
 
 
 def merge_same(found: Sequence[Submission]) -> list[Submission]:
-    """One submission of each team of the roster's: two names on disk may be one student's. The later one counts."""
+    """Keep one submission per team of the roster, the latest: two names on disk may belong to one student."""
     merged: dict[tuple[str, ...], Submission] = {}
     for submission in sorted(found, key=lambda one: order_by_time(one.handed_in, one.known_by)):
         whose = ("roster", *submission.own) if submission.own else ("name", submission.called)
@@ -521,7 +521,7 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
 
 
 def give_keys(found: Sequence[Submission]) -> Sequence[Submission]:
-    """Name each submission, the roster's first, so that no two have one key: ids and names may hold any character."""
+    """Give each submission a unique key, those on the roster first: ids and names may hold any character."""
     taken: set[str] = set()
     for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
         while submission.key in taken:
@@ -548,7 +548,7 @@ def pick_stages(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tup
 
 
 def name_some(names: Sequence[str]) -> str:
-    """a.cu, b.cu, c.cu and 4 more"""
+    """Join names, for example "a.cu, b.cu, c.cu and 4 more"."""
     more = len(names) - MOST_NAMED
     named = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else list(names)
     return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)

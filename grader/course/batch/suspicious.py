@@ -15,7 +15,7 @@ from grader.course.batch.submissions import NAMES_OTHERS, OF_SEVERAL, SAME_NAME,
 FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
 NEAR = 0.01
 SLOW = 10  # times the reference's time
-LONG_S, LONG_TIMES = 60, 5  # to grade one hand-in, at least, and how many times what half of them take at most
+LONG_S, LONG_TIMES = 60, 5  # minimum seconds of a slow hand-in, and its minimum multiple of the median
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def look_at(row: Row) -> list[Remark]:
         remarks.append(Remark(1, row.key, "", "nothing to grade", " ".join([row.detail, *choices])))
     remarks += [Remark(1, row.key, "", "names others", note) for note in row.notes if note.startswith(NAMES_OTHERS)]
     in_doubt = [note for note in row.notes if note.startswith((SAME_NAME, OF_SEVERAL))]
-    remarks += [Remark(1, row.key, "", "in doubt whose it is", note) for note in in_doubt]
+    remarks += [Remark(1, row.key, "", "student not identified", note) for note in in_doubt]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:

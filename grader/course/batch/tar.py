@@ -1,7 +1,7 @@
 """Reads tar archives forwards only: ustar, GNU's long names, and the path, size and time of pax headers.
 
-Python's tarfile goes back where a size is below 0 and takes time quadratic in the size of a header (CVE-2025-8194,
-CVE-2024-6232). Here memory is bounded by the bytes that are read, and time by those and the members.
+Python's tarfile seeks backwards if a size is negative and takes time quadratic in the size of a header (CVE-2025-8194,
+CVE-2024-6232). Here the bytes read bound the memory, and those and the number of members bound the time.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Protocol
 BLOCK = 512
 CHUNK_BYTES = 1_000_000
 MOST_HEADER_BYTES = 100_000  # of a long name or a pax header
-MOST_RECORDS = 100  # of a pax header; a file's attributes give some ten
+MOST_RECORDS = 100  # of a pax header; a file's attributes need about ten
 MOST_HEADERS = 8  # before one member
 FILES, FOLDER, LINKS = (b"0", b"\0", b"7"), b"5", (b"1", b"2")
-WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # and devices and pipes, whatever size they say
+WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # and devices and pipes, whatever size they state
 LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL = b"L", b"K", b"x", b"g"
 
 
 class Stream(Protocol):
-    """Bytes to read."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class TarError(Exception):
-    """Bytes that are not a tar archive's."""
+    """Invalid tar archive."""
 
 
 @dataclass
@@ -51,13 +51,13 @@ class Member:
 
 
 class Content:
-    """The content of one member, to be read once and no further than its end."""
+    """The content of one member, which can be read once and not beyond its end."""
 
     def __init__(self, stream: Stream, size: int):
         self.stream, self.left = stream, size
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes, empty at the end. Raises EOFError if the archive ends before."""
+        """Return the next bytes, empty at the end. Raises EOFError if the archive ends earlier."""
         data = self.stream.read(min(size, self.left)) if self.left else b""
         if not data and size and self.left:
             raise EOFError
@@ -72,7 +72,7 @@ class Content:
 
 def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
     """Yield each member with its content, in their order. Raises TarError, EOFError."""
-    said: dict[str, str] = {}  # by headers before the member, under the names that pax has for it
+    said: dict[str, str] = {}  # values from the headers before the member, by pax keyword
     headers = 0
     while (block := read_exactly(stream, BLOCK)) and block.strip(b"\0"):
         member = parse_header(block)
@@ -92,7 +92,7 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
 
 
 def read_exactly(stream: Stream, size: int) -> bytes:
-    """Return that many bytes, or none at the end of the stream. Raises EOFError where it ends between."""
+    """Return that many bytes, or none at the end of the stream. Raises EOFError if it ends in between."""
     parts, left = [], size
     while left and (part := stream.read(left)):
         parts.append(part)
@@ -118,7 +118,7 @@ def read_text(field: bytes) -> str:
 
 
 def read_number(field: bytes) -> int:
-    """Read octal digits, or GNU's base 256. Raises TarError where it is below 0 or no number."""
+    """Parse octal digits, or GNU's base 256. Raises TarError if the value is negative or not a number."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     digits = field.replace(b"\0", b" ").strip()
@@ -128,7 +128,7 @@ def read_number(field: bytes) -> int:
 
 
 def read_extension(stream: Stream, member: Member) -> dict[str, str]:
-    """Read what a header says about the next member. Raises TarError, EOFError."""
+    """Read a header's values for the next member. Raises TarError, EOFError."""
     if member.size > MOST_HEADER_BYTES:
         raise TarError
     content = read_exactly(stream, member.size + -member.size % BLOCK)[: member.size]
@@ -140,7 +140,7 @@ def read_extension(stream: Stream, member: Member) -> dict[str, str]:
 
 
 def parse_pax(content: bytes) -> dict[str, str]:
-    """Parse records such as b"12 path=a.cu\\n"; of one keyword the last counts. Raises TarError."""
+    """Parse records such as b"12 path=a.cu\\n"; the last record of a keyword counts. Raises TarError."""
     records: dict[str, str] = {}
     at = count = 0
     while at < len(content):
@@ -159,7 +159,7 @@ def parse_pax(content: bytes) -> dict[str, str]:
 
 
 def complete(member: Member, said: dict[str, str]) -> Member:
-    """Return the member with what the headers before it say. Raises TarError where it is sparse, or a size is none."""
+    """Return the member with the values of the headers before it. Raises TarError if it is sparse or has a bad size."""
     if any(key.startswith("GNU.sparse.") for key in said):
         raise TarError
     name = said.get("path", member.name)

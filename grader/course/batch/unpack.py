@@ -58,7 +58,7 @@ CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 MANIFEST = "manifest.json"  # of `make submit`
-# Reasons that concern one hand-in and not the whole.
+# Reasons that concern only one hand-in.
 OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files", "unknown_method")
 NAME_ERRORS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 ADVICE = {
@@ -85,7 +85,7 @@ class Unpacked:
     """What is written so far, below `folder`."""
 
     folder: Path
-    depth: int = 1  # parts of a name that say whose it is
+    depth: int = 1  # parts of a name that identify the hand-in
     members: Counter[str] = field(default_factory=Counter)  # by hand-in, as are bytes
     bytes: Counter[str] = field(default_factory=Counter)
     left_out: dict[tuple[str, str], str] = field(default_factory=dict)  # a sentence by hand-in and reason
@@ -152,14 +152,14 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
 
 
 def hand_in_depth(members: Iterable[Member]) -> int:
-    """Return how many parts of a name say whose a file is: the first one, or the second one, too, where the first is a
-    folder of all. Raises RefusedError."""
+    """Return how many parts of a name identify a file's hand-in: one, or two if the first part is a folder that holds
+    all hand-ins. Raises RefusedError."""
     tops = {top for member in members if (top := top_of(member)) and not is_hidden(top)}
     return 1 if len(tops) != 1 or says_whose(next(iter(tops))) else 2
 
 
 def top_of(member: Member) -> str:
-    """Return the first part of a member's name; nothing where it is not unpacked."""
+    """Return the first part of a member's name; nothing if it is not unpacked."""
     try:
         member.check()
         return checked_name(member.name).partition("/")[0]
@@ -173,15 +173,15 @@ def split_name(name: str) -> list[str]:
 
 
 def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
-    """Make an empty folder for each hand-in of which nothing was unpacked, so that it has a status, too."""
+    """Make an empty folder for each hand-in without unpacked files, so that it gets a status, too."""
     numbers = {match["id"] for top in tops if (match := read_system_name(top))}
     made = []
     for hand_in, _ in unpacked.left_out:
         match = read_system_name(hand_in)
-        is_whole = match or is_archive(hand_in) or "." not in hand_in  # rather than a loose file of nobody's
+        is_whole = match or is_archive(hand_in) or "." not in hand_in  # not a loose file without a student
         if "/" in hand_in or hand_in in tops or not is_whole or (match and match["id"] in numbers):
             continue
-        with contextlib.suppress(RefusedError):  # a name that no folder can have
+        with contextlib.suppress(RefusedError):  # not a valid name for a folder
             folder = unpacked.folder / checked_name(hand_in)
             make_folder(folder)
             made.append(folder)
@@ -208,7 +208,7 @@ def read_zip(stream: IO[bytes]) -> Iterator[Member]:
 
 
 def zip_time_s(entry: zipfile.ZipInfo) -> float:
-    """Return an entry's time in seconds since 1970, 0 where it has none."""
+    """Return an entry's time in seconds since 1970, 0 if it has none."""
     try:
         return time.mktime((*entry.date_time, 0, 0, -1))
     except (OverflowError, ValueError):
@@ -225,7 +225,7 @@ def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
 
 
 def take_content(content: tar.Content) -> tar.Content:
-    """Return the content, which a tar has for each member already."""
+    """Return the content unchanged: a tar yields it with each member."""
     return content
 
 
@@ -247,7 +247,7 @@ def take(member: Member, unpacked: Unpacked) -> None:
 
 
 def write_member(member: Member, hand_in: str, unpacked: Unpacked) -> None:
-    """Write a file or make a folder. Raises RefusedError, also where the file system refuses the name; OSError."""
+    """Write a file or make a folder. Raises RefusedError, also if the file system rejects the name; OSError."""
     target = unpacked.folder / checked_name(member.name)
     try:
         make_folder(target if member.is_folder else target.parent)
@@ -324,7 +324,7 @@ def date_folder(top: Path) -> None:
     """Gives a hand-in's folder its newest file's date, which may count as the time of handing in."""
     if not is_folder(top):
         return
-    with contextlib.suppress(RefusedError):  # too many files: what is graded says so
+    with contextlib.suppress(RefusedError):  # too many files: grading reports it
         if dates := [file.stat().st_mtime for file in walk(top) if file.is_file(follow_symlinks=False)]:
             os.utime(top, (max(dates), max(dates)))
 
@@ -353,7 +353,7 @@ def find_own(folder: Path, lab: str) -> str:
     folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
     files = [top for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]
     others = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
-    if others:  # other students': one of them must not make it look like a single one's
+    if others:  # one student's files must not make the archive look like a single hand-in
         return ""
     return next(iter([f"{top.name}/" for top in folders] + [top.name for top in files]), "")
 

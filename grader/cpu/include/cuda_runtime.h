@@ -33,6 +33,6 @@
 #include "warplab_cpu/types.h"
 
 #undef WARPLAB_CPU_HOOKED
-#undef WARPLAB_CPU_FAST  // a file cannot ask how it is compiled
+#undef WARPLAB_CPU_FAST  // so that a file cannot test how it is compiled
 
 #endif

@@ -389,7 +389,7 @@ class Refuser {
         for (const auto& header : context_.unit.includes) add(patterns_.find_include(header.text), header);
     }
 
-    /// Every line keeps its number and its file: both tell the submission from headers.
+    /// Refuses line directives: the line numbers and file names distinguish the submission from headers.
     void read_line_directives() {
         for (const auto& directive : context_.unit.line_directives)
             context_.refuse_for_cpu(directive,

@@ -11,7 +11,7 @@
 namespace warplab::rewriter {
 namespace {
 
-/// A word that ends with * stands for all that begin so, one between two for all that have it.
+/// A pattern that ends with * matches all words with that prefix; one between two * matches all words that contain it.
 struct Word {
     std::string_view pattern, reason;
 };
@@ -23,12 +23,12 @@ constexpr Word words[] = {
     {"__builtin_ia32_*", unseen}, {"__tsan_*", own_name},        {"__ubsan_*", own_name},
     {"__asan_*", own_name},       {"__sanitizer_*", own_name},   {"warplab_seen_*", own_name},
 };
-/// They mean something in an attribute only; elsewhere they are names like others.
+/// Words with a meaning only in an attribute; elsewhere they are ordinary names.
 constexpr Word attributes[] = {
     {"*no_sanitize*", unseen}, {"ifunc", unseen},         {"__ifunc__", unseen},
     {"weakref", own_name},     {"__weakref__", own_name},
 };
-/// Attributes whose text g++ hands to the assembler as it is.
+/// Attributes whose text g++ passes to the assembler unchanged.
 constexpr std::string_view attributes_with_text[] = {"section",   "__section__", "alias",
                                                      "__alias__", "symver",      "__symver__"};
 constexpr std::string_view pragmas[] = {"redefine_extname", "weak", "system_header", "pch_preprocess"};
@@ -96,14 +96,14 @@ class Scanner {
             if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
     }
 
-    /// g++ writes the text of #ident for the assembler with its escapes replaced: a quote in it would end it there.
+    /// g++ writes the text of #ident for the assembler with its escapes replaced: a quote in it would end the string.
     void read_ident(std::size_t name, std::size_t end) {
         const std::string_view text = tokens_[name + 1].text;
         const bool is_plain = text.starts_with('"') && text.find('\\') == std::string_view::npos && end == name + 2;
-        if (!is_plain) add("#ident", "a text for the assembler");
+        if (!is_plain) add("#ident", "text for the assembler");
     }
 
-    /// Attributes stand in __attribute__((…)) and in [[…]]. <: is another spelling of [ : whatever comes after one may
+    /// Tracks attributes in __attribute__((…)) and [[…]]. <: is an alternative spelling of [, so any text after one may
     /// be an attribute.
     void follow_attribute(std::string_view word) {
         const std::string_view before = std::exchange(before_, word);
@@ -118,7 +118,7 @@ class Scanner {
         }
     }
 
-    /// The token after `i` that belongs to no directive, such as a line marker; the last one has none after it.
+    /// The token after `i` that belongs to no directive, such as a line marker; an empty token at the end.
     const Token& next(std::size_t& i) const {
         static constexpr Token none{};
         do ++i;
@@ -126,7 +126,7 @@ class Scanner {
         return i < tokens_.size() ? tokens_[i] : none;
     }
 
-    /// Whether ("word") follows.
+    /// Whether ("word") follows token `i`.
     bool names_one_word(std::size_t i) const {
         const std::string_view opening = next(i).text, text = unquoted(next(i).text), closing = next(i).text;
         const bool is_word = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
@@ -143,7 +143,7 @@ class Scanner {
         for (const Word& refused : attributes)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
         for (const std::string_view attribute : attributes_with_text)
-            if (word == attribute && !names_one_word(i)) return add(word, "an attribute with a text for the assembler");
+            if (word == attribute && !names_one_word(i)) return add(word, "an attribute with text for the assembler");
     }
 
     void add(std::string_view word, std::string_view reason) {
@@ -157,7 +157,7 @@ class Scanner {
     std::size_t counted_ = 0;
     int line_ = 1;
     bool begun_ = false, in_submission_ = false;
-    std::string_view before_;             // the token before, directives left out
+    std::string_view before_;             // the previous token, without directives
     std::string_view opening_, closing_;  // brackets of the attribute that has begun; empty outside attributes
     int depth_ = 0;
     bool anything_is_attribute_ = false;

@@ -1,6 +1,6 @@
 #pragma once
-// Looks in preprocessed text, where macros hide nothing any more, for what would take code out of the sanitizer's
-// sight: functions without its hooks, assembler, names of its own functions.
+// Scans preprocessed text, in which all macros are expanded, for code that the sanitizer would not see: functions
+// without its hooks, assembler, names of its own functions.
 
 #include <string>
 #include <string_view>
@@ -13,8 +13,8 @@ struct Hidden {
     std::string message;
 };
 
-/// `preprocessed` is what `g++ -E` wrote of a rewritten file, which is called `shown_name` in its line markers. Headers
-/// of the system are left out. In the order of the text, the first of each reason.
+/// Return the first occurrence of each reason, in the order of the text. `preprocessed` is the output of `g++ -E` for a
+/// rewritten file, whose name in line markers is `shown_name`. System headers are skipped.
 std::vector<Hidden> find_hidden(std::string_view preprocessed, std::string_view shown_name);
 
 }  // namespace warplab::rewriter

@@ -45,7 +45,7 @@ constexpr std::size_t word_bytes = 4;
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-/// Memory from the system that is zero, and has no pages until they are written.
+/// Allocates zeroed memory whose pages exist only after a write.
 template <class T>
 T* provide(std::size_t count) {
     void* memory =
@@ -65,11 +65,11 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
-    bool is_input = false;             // of the lab's, which no call may write
+    bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
-    int line = 0;                      // where it was allocated, for as long as it may be a leak
+    int line = 0;                      // of its allocation, while it may be a leak
     History* histories = nullptr;      // of each word
-    Bytes* bytes_of_inputs = nullptr;  // in their place where no kernel may write
+    Bytes* bytes_of_inputs = nullptr;  // instead of histories if no kernel may write
     std::size_t word_count = 0;
 
     bool is_shared() const { return space == FindingSpace::shared || space == FindingSpace::dynamic_shared; }
@@ -232,7 +232,7 @@ class Checker final : public Observer {
     int barrier_line_ = 0;
 };
 
-/// Where threadIdx and its like lie in the running kernel's file: not always next to each other.
+/// Addresses of threadIdx and the other built-in variables of the running kernel's file: not always adjacent.
 class BuiltIns {
   public:
     bool has(std::uintptr_t address) const {
@@ -261,7 +261,7 @@ class BuiltIns {
 /// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
 struct Quick {
     bool in_grid = false;
-    const void* thread = nullptr;  // the OS thread that is inspected, by its block_state: the others are the host's
+    const void* thread = nullptr;  // the inspected OS thread, by its block_state: the others belong to the host
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // that kernels use
     std::uintptr_t stack_end = 0;
@@ -352,7 +352,7 @@ void Checker::memory_ends(void* begin) {
 
 void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
 
-/// Sets the bits of those bytes in one of a word's masks.
+/// Sets the bits of these bytes in one of a word's masks.
 void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::uint8_t Bytes::*mask) {
     const std::uintptr_t from = std::max(begin, object.begin);
     const std::uintptr_t to = std::min(begin + bytes, object.begin + object.bytes);
@@ -984,7 +984,7 @@ __attribute__((always_inline)) inline void see(const volatile void* pointer, uns
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (!the_checker) {
-        // A vector's store, which neither the CPU nor a GPU would take.
+        // A misaligned vector store, which fails on the CPU and on a GPU.
         if (writes && width == 16 && address % width && in_kernel() && !is_never_set(reinterpret_cast<void*>(address)))
             end_with_misaligned(reinterpret_cast<void*>(address), caller);
         return;

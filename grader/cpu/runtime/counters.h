@@ -22,7 +22,7 @@ struct LoggedAccess {
 void count_access(const LoggedAccess& access);
 
 /// Around a grid. What was logged is added to the status page at the end, and the launch to those of its shape.
-/// Begins at 0, in the status page too.
+/// Reset the counts, in the status page too.
 void forget_counts();
 void begin_counting(const Grid& grid);
 void end_counting(const Grid& grid, std::size_t static_shared_bytes);

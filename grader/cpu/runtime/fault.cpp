@@ -173,7 +173,7 @@ constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
 bool handlers_installed = false;
 std::uint32_t handlers_replaced = 0;
 
-/// False when another handler was there.
+/// Installs our handler. False if a different handler was installed.
 bool handle(int signal) {
     struct sigaction action {
     }, before{};

@@ -17,16 +17,16 @@ bool hits_stack_guard(const void* address);
 /// Gives this OS thread a stack for signal handlers and notes where its own stack ends. Harmless to repeat.
 void prepare_thread_for_faults();
 
-/// Before each grid: the handlers are ours again, whatever the submission's own code has set.
+/// Before each grid: install our handlers again, because the submission's code may have replaced them.
 void restore_handlers();
-/// How often they were not.
+/// Number of replaced handlers so far.
 std::uint32_t disturbances();
 
 /// Records the fault, with the running thread's place, and ends the process with status fault_status + fault. The
 /// first caller wins; without a status page the words go to stderr.
 [[noreturn]] void end_with_fault(warplab::Fault fault, const std::string& detail);
 
-/// The same for an access of the code that returns to `caller`, at an address that is no multiple of its width.
+/// The same for a misaligned access by the code that returns to `caller`.
 [[noreturn]] void end_with_misaligned(const void* address, const void* caller);
 
 /// Words for the judge that end nothing: what was wrong with the last call that returned an error.

@@ -75,7 +75,7 @@ void print(const Finding& f) {
 }
 
 void (*listener)(const Finding&);
-std::uint32_t recorded = 0;  // not the page's count, which the submission can write
+std::uint32_t recorded = 0;  // separate from the page's count, which the submission can overwrite
 
 }  // namespace
 

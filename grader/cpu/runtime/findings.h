@@ -8,7 +8,7 @@ namespace warplab_cpu {
 /// Adds a finding, or one more to its like: the same kind at the same places.
 void record_finding(const warplab::Finding& finding, std::uint64_t times = 1);
 
-/// How many there are, each counted once.
+/// Number of different findings.
 std::uint32_t recorded_findings();
 
 /// Adds a guard: see StatusPage.

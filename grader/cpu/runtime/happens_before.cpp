@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned lanes_per_warp = 32;
 
-/// Ends a thread's step: what it did in it is before the number returned.
+/// Ends a thread's step. Its accesses so far happen before the returned step.
 std::uint32_t end_step(std::uint32_t& step) {
     if (step < Mark::last_step) ++step;
     return step == Mark::last_step ? step + 1 : step;
@@ -94,7 +94,7 @@ bool HappensBefore::Published::any_of(std::uint32_t block, Predicate fulfils) co
     return false;
 }
 
-/// A chain of words is long: freed from its end, it would recur as deep.
+/// A chain of words can be long: freeing it from its end would recurse as deeply.
 void HappensBefore::forget_words() {
     observed_.clear();
     for (auto& [place, word] : words_)
@@ -112,7 +112,7 @@ void HappensBefore::begin_block() {
     observed_.clear();
 }
 
-/// A barrier has ordered all that the block did before: its fences hold for all threads.
+/// A barrier has ordered all earlier accesses of the block: its fences apply to all threads.
 void HappensBefore::begin_generation() {
     for (const unsigned linear : fencing_)
         if (const Thread& one = threads_[linear]; one.block == block_ && one.generation == generation_)
@@ -168,7 +168,7 @@ bool HappensBefore::unpublished(const Mark& mark) const {
     return found == published_.end() || !found->second.covers(mark);
 }
 
-/// All of the block that happens before the running thread's next step, its own included.
+/// All accesses of the block that happen before the running thread's next step, its own included.
 Known HappensBefore::known_to(unsigned linear) {
     const Thread& one = thread(linear);
     Known known;
@@ -261,7 +261,7 @@ void HappensBefore::publish(Word& word) {
     const Thread& here = running();
     word.in_block.merge(here.fenced);
     if (here.fenced_for_device.empty() && fenced_for_device_.empty()) return;
-    // What others have read stays as it was; the running block may add to what it has read itself.
+    // Entries that other blocks have read stay unchanged; the running block may extend those that only it has read.
     const long holders = 1 + static_cast<long>(observed_.count(word.published));
     if (!word.published)
         word.published = std::make_shared<Published>();

@@ -1,7 +1,7 @@
 #pragma once
-// Which accesses of a grid happen before which, as CUDA's memory model has it: by program order, by barriers of the
-// block, by __syncwarp(), and by a fence with an atomic or volatile write that an atomic or volatile read of the same
-// word observes.
+// The happens-before order of a grid's accesses in CUDA's memory model: by program order, by barriers of the block, by
+// __syncwarp(), and by a fence with an atomic or volatile write that an atomic or volatile read of the same word
+// observes.
 
 #include <array>
 #include <cstdint>
@@ -33,7 +33,7 @@ static_assert(sizeof(Mark) == 16);
 /// The accesses of one block that happen before some point.
 class Known {
   public:
-    /// Of one thread: its accesses before this step of this generation.
+    /// One thread's accesses before this step of this generation.
     struct Progress {
         std::uint32_t thread, generation, step;
     };
@@ -46,7 +46,7 @@ class Known {
     /// Starts with all accesses before a generation.
     void begin(std::uint32_t block, std::uint32_t generation);
     void add(const Progress& progress);
-    /// Adds what another one of the same block covers; a different block's replaces this.
+    /// Adds the accesses of another Known of the same block; one of a different block replaces this one.
     void merge(const Known& other);
     void clear() {
         if (block_) *this = {};
@@ -87,14 +87,14 @@ class HappensBefore {
         if (earlier.block == block_state.epoch) return knows(linear_thread(), earlier);
         return earlier.block < first_block_ || (any_fence_ && block_ordered(earlier));
     }
-    /// Whether the running thread has read what the thread of an earlier access published at its last fence before it:
-    /// that of a flag or a counter comes after the fence.
+    /// Whether the running thread has read what an earlier access's thread published by its last fence before that
+    /// access. The access to a flag or a counter itself comes after the fence.
     bool observed_fence_of(const Mark& earlier);
-    /// Whether no other block can know of an access by anything that its block has published so far.
+    /// Whether nothing published by the access's block so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const;
 
     void fence(bool of_device);
-    /// A __syncwarp() of these lanes of the running thread's warp is complete.
+    /// Records a completed __syncwarp() of these lanes of the running thread's warp.
     void sync_lanes(unsigned lanes);
     /// A barrier of part of a block or of the grid, by its key: each thread releases it, waits, and acquires it.
     void release(std::uintptr_t key, bool of_grid) {
@@ -105,32 +105,32 @@ class HappensBefore {
         exchange(word_of(key, of_grid), true, false);
         fence(false);
     }
-    /// An atomic or a volatile access, after it was compared with earlier ones. Out of line, or every access of a
-    /// kernel takes a third longer.
+    /// Records an atomic or volatile access, after its comparison with earlier ones. Out of line, because inlining it
+    /// slows every access of a kernel by a third.
     void strong_access(std::uintptr_t word, bool reads, bool writes) {
         if (any_fence_) exchange(word, reads, writes);
     }
 
   private:
-    /// What a thread has seen and done in this generation.
+    /// A thread's observations and accesses in this generation.
     struct Thread {
         std::uint32_t block = 0, generation = 0, step = 0;
         bool has_fence = false, has_fence_for_device = false;
         std::array<std::uint32_t, 32> lanes{};  // steps of its warp's lanes that happen before it
         Known acquired;                         // by a fence after a read
         Known observed;                         // by a read, not yet acquired
-        Known fenced, fenced_for_device;        // what its next write publishes
+        Known fenced, fenced_for_device;        // published by its next write
     };
     /// Steps that happen before all lanes of a warp, by __syncwarp() of the whole warp in this generation.
     struct Warp {
         std::uint32_t block = 0, generation = 0;
         std::array<std::uint32_t, 32> steps{};
     };
-    /// What is published by a word, for other blocks, and by the words that the publishing threads had read.
+    /// Accesses that a word publishes to other blocks, and the words that the publishing threads had read.
     struct Published {
         std::map<std::uint32_t, Known> blocks;
         std::vector<std::shared_ptr<const Published>> before;
-        /// Whether what is known of a block, through this word or one before, fulfils the predicate.
+        /// Whether the Known of a block, through this word or an earlier one, fulfils the predicate.
         template <class Predicate>
         bool any_of(std::uint32_t block, Predicate fulfils) const;
     };
@@ -156,7 +156,7 @@ class HappensBefore {
     Warp& warp(unsigned linear);
     void sync_some_lanes(unsigned first, unsigned lanes);
     void share_fences(unsigned first, unsigned lanes);
-    /// Of the running block.
+    /// Whether a thread of the running block knows an earlier access of that block.
     bool knows(unsigned linear, const Mark& earlier) {
         if (earlier.thread == linear || earlier.generation != block_state.generation) return true;
         const Thread& one = thread(linear);

@@ -27,7 +27,7 @@ void add_peer(std::vector<Mark>& peers, const Mark& mark) {
 
 }  // namespace
 
-/// Null where `latest` stands for all; what an earlier grid left does not count.
+/// Null if `latest` represents all accesses; entries of an earlier grid are ignored.
 Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kind) {
     if (history.more == 0 || history.more > used_) return nullptr;
     More& more = more_[history.more - 1];
@@ -47,7 +47,7 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     return more.kinds[static_cast<unsigned>(kind)];
 }
 
-/// A later block accesses the word: for each byte one access stays, if possible one that its block has not published.
+/// Called when a later block accesses the word: keeps one access for each byte, preferably an unpublished one.
 void Histories::leave_block(Earlier& earlier, const Mark& latest) {
     earlier.peers.push_back(latest);
     for (unsigned byte = 0; byte < earlier.other_blocks.size(); ++byte) {

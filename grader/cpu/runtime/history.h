@@ -11,15 +11,15 @@ namespace warplab_cpu {
 
 enum class AccessKind : unsigned { plain_write, plain_read, atomic };
 
-/// Of a word's bytes, a bit each.
+/// Masks with one bit per byte of a word.
 struct Bytes {
     std::uint8_t written = 0, read = 0;
 };
 
 struct History {
     std::array<Mark, 3> latest;  // by AccessKind
-    std::uint32_t more = 0;      // in Histories: of this grid's accesses, those that `latest` does not stand for
-    std::uint32_t block = 0;     // of shared memory: in which bytes.written holds
+    std::uint32_t more = 0;      // in Histories: this grid's accesses that `latest` does not represent
+    std::uint32_t block = 0;     // shared memory: the block to which bytes.written applies
     Bytes bytes;
 };
 
@@ -32,7 +32,7 @@ class Histories {
         used_ = 0;
     }
 
-    /// Keeps an access.
+    /// Record an access.
     void add(History& history, AccessKind kind, const Mark& mark, bool shared) {
         Mark& latest = history.latest[static_cast<unsigned>(kind)];
         const bool first = latest.block < order.first_block();
@@ -42,10 +42,10 @@ class Histories {
         latest = mark;
     }
 
-    /// Which accesses one is compared with, and what it is itself.
+    /// Selects the earlier accesses to compare with, and describes the access itself.
     struct Query {
         AccessKind kind;
-        bool shared;  // shared memory is another block's once that block begins
+        bool shared;  // shared memory belongs to a new block when that block begins
         bool writes;
     };
     /// The last access of this grid and the query's kind, if any, that nothing orders before `mark`.

@@ -30,7 +30,7 @@ struct Region {
     size_t mapping_bytes = 0;
     char* pages = nullptr;  // what is protected: whole pages, or null
     size_t pages_bytes = 0;
-    std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was
+    std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was handed over
 };
 
 using Regions = std::map<uintptr_t, Region>;
@@ -52,7 +52,7 @@ std::atomic<size_t> symbol_count{0};  // each access of the host asks for it in 
 std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
-uint32_t round_of_protection = 1;  // rises when all is hidden anew
+uint32_t round_of_protection = 1;  // increases when all memory is hidden again
 
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
@@ -218,7 +218,7 @@ void hide_from_host() {
         protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-/// For a signal's handler: several threads may fault at once, and none of them holds the mutex then.
+/// For a signal handler: several threads may fault at once, and none of them holds the mutex at that time.
 bool lock_soon(std::unique_lock<std::mutex>& lock) {
     constexpr int most_tries = 100'000;
     for (int i = 0; i < most_tries && !lock; ++i) {

@@ -17,7 +17,7 @@ class Observer {
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
                                bool host_writes, int line) = 0;
     virtual void memory_ends(void* begin) = 0;
-    /// By a copy or a fill. False when a constant input of the lab's begins there.
+    /// A copy or a fill wrote the memory. False if a constant input of the lab begins there.
     virtual bool memory_written(void* begin, std::size_t bytes) = 0;
     virtual void memory_read(const void* begin, std::size_t bytes) = 0;
     virtual void shared_begins(void* begin, std::size_t bytes, const char* name) = 0;

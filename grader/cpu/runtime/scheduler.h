@@ -23,7 +23,7 @@ extern SchedulerMemory scheduler_memory;
 
 const warplab::StatusPage& status_page();
 
-/// The different launches since the last forget_launches(), as one number.
+/// A digest of the different launches since the last forget_launches().
 std::uint64_t launch_digest();
 void forget_launches();
 

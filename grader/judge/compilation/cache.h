@@ -10,8 +10,9 @@
 
 namespace warplab::compilation {
 
-/// Where compilations are kept: <build>/cache; at the level `uid` a folder of this build's own in /var/cache/warplab,
-/// because the sandbox's user must enter it and the course's folders are closed to that user. Nobody can list it.
+/// The folder of finished compilations: <build>/cache; at the level `uid` a folder per build in /var/cache/warplab,
+/// because the sandbox's user must enter it and the course's folders are closed to that user. No other user can list
+/// it.
 std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLevel level);
 
 /// A new folder for one piece of work, gone at the end of its scope unless it was published.

@@ -52,7 +52,7 @@ std::string printable(std::string name) {
     return name;
 }
 
-/// The runtime's functions, whatever their arguments are: ours may have one more than CUDA's, for the caller's line.
+/// Names of the runtime's functions, without arguments: ours may have one more than CUDA's, for the caller's line.
 std::set<std::string> runtime_functions(const Contract& contract) {
     std::set<std::string> functions;
     for (const std::string& name : contract.reserved)
@@ -126,7 +126,7 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
     return failure;
 }
 
-/// An allow list: what g++ and nvcc write for code, data, debugging and unwinding. A linker gives meanings only to
+/// An allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets only
 /// names that begin with a dot.
 bool is_ordinary_section(std::string_view name) {
     if (!name.starts_with('.')) return true;

@@ -20,7 +20,8 @@ struct Contract {
     std::string declaration;            // as lab.h writes it
     std::vector<std::string> optional;  // signatures of what may be defined
     std::set<std::string> reserved;     // names that the harness defines
-    std::vector<std::string> offered;   // what the driver may call, mangled: all that others see of a student's object
+    std::vector<std::string>
+        offered;  // functions that the driver may call, mangled: a student's object exports only these
 };
 
 /// The first breach, if any. `source` is the student's text, to name lines.
@@ -33,7 +34,7 @@ std::optional<Failure> find_breach(const std::string& error, const std::string& 
                                    const Contract& contract);
 
 /// The breach by a section of this name, if it changes how the program is linked or started and no CUDA or C++ source
-/// needs it: .interp names another loader, .gnu.lto_.opts holds options for the linker's compiler, .dynamic names
+/// needs it: .interp names a different loader, .gnu.lto_.opts holds options for the linker's compiler, .dynamic names
 /// libraries.
 std::optional<Failure> find_section_breach(std::string_view name);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_message_bytes = 500;    // a message may quote a name as long as the file
 constexpr std::size_t most_quoted_bytes = 200;     // of a line of source
-constexpr std::size_t most_searched_bytes = 5000;  // of a line whose words are compared one by one
+constexpr std::size_t most_searched_bytes = 5000;  // of a line whose words are compared
 
 /// Reads digits at `at` and moves behind them; -1 when there are none.
 int read_number(const std::string& text, std::size_t& at) {
@@ -190,7 +190,7 @@ void use_their_names(std::string& message) {
     replace_all(message, "(warplab_cpu::Line)", "()");
 }
 
-/// The part of a line around the column (0 = unknown), with "…" for what is left out, and the column in it.
+/// The part of a line around the column (0 = unknown), with "…" for the omitted parts, and the column in it.
 struct Quote {
     std::string text;
     int column;

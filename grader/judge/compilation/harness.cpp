@@ -138,7 +138,7 @@ std::vector<std::string> precompile_command(const fs::path& header, const fs::pa
 void require_compilers(Backend backend) {
     if (find_cxx().empty())
         throw std::runtime_error(
-            "g++ is not on this machine, or is a script that starts no g++; install it with: apt-get install g++, "
+            "g++ is not installed, or is a script that does not start g++; install it with: apt-get install g++, "
             "and type: export CXX=/usr/bin/g++");
     if (backend == Backend::cpu) return;
     if (find_nvcc().empty())
@@ -169,8 +169,8 @@ void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder
             if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';
 }
 
-/// One object, in which nothing has a name for other objects but what grader/cpu/include declares and main: a
-/// submission cannot name the rest.
+/// Makes one object that exports only main and the names that grader/cpu/include declares: a submission cannot refer to
+/// the rest.
 fs::path join_objects(const std::vector<fs::path>& objects, const fs::path& folder) {
     const fs::path joined = folder / "joined.o", harness = folder / harness_object;
     std::vector<std::string> join = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation", "-o",

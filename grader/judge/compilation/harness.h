@@ -14,13 +14,13 @@ struct Harness {
     std::vector<std::filesystem::path> folders;  // all that the compiler must be able to read
     std::vector<std::string> includes;           // flags
     std::vector<std::filesystem::path>
-        link;                        // objects, to come before the student's object, so that theirs starts first
+        link;                        // objects; they precede the student's object, so that their code starts first
     std::filesystem::path rewriter;  // of the CPU backend
-    std::string hash;                // changes when anything in it does
+    std::string hash;                // changes if any part changes
     Contract contract;
 };
 
-/// Builds what is missing and keeps it in `cache`. Throws std::runtime_error with the compiler's words when our own
+/// Builds missing parts and keeps them in `cache`. Throws std::runtime_error with the compiler's message if our own
 /// code does not compile.
 Harness harness_for(const std::filesystem::path& root, const std::filesystem::path& build,
                     const std::filesystem::path& cache, Backend backend, const std::string& lab);

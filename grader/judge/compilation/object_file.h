@@ -7,7 +7,7 @@
 namespace warplab::compilation {
 
 /// Calls `visit` with the first 64 characters of each section's name, in the file's order, until it returns false.
-/// Returns whether the bytes are a 64-bit object file, as far as they were read. Keeps nothing of them.
+/// Returns whether the bytes that were read belong to a 64-bit object file. Keeps no reference to them.
 bool visit_section_names(std::string_view object, const std::function<bool(std::string_view)>& visit);
 
 }  // namespace warplab::compilation

@@ -16,9 +16,9 @@ enum class BubblewrapStyle {
 
 /// Numbers of descriptors in bubblewrap.
 struct BubblewrapDescriptors {
-    int status;     // it reports on
-    int filter;     // it reads the filter of system calls from
-    int arguments;  // it reads its arguments from: its command line, which the program can read, names no paths
+    int status;     // bubblewrap reports here
+    int filter;     // bubblewrap reads the system call filter here
+    int arguments;  // bubblewrap reads its arguments here: the program can read its command line, so that has no paths
 };
 
 struct BubblewrapCommand {

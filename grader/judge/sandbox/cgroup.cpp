@@ -49,13 +49,13 @@ bool has_word(const std::string& text, const std::string& word) {
     return std::find(std::istream_iterator<std::string>(words), {}, word) != std::istream_iterator<std::string>();
 }
 
-/// Folders below which groups are made, by controller. In version 2 they are one.
+/// Parent folders of new groups, by controller. In version 2 it is one folder.
 struct Parents {
     std::map<std::string, fs::path> folders;
     bool unified = false;
 };
 
-/// A group's folder. `group` begins with a slash, and is one alone for the hierarchy's root.
+/// A group's folder. `group` begins with a slash; "/" is the hierarchy's root.
 fs::path folder_of(const fs::path& hierarchy, const std::string& group) {
     return group == "/" ? hierarchy : hierarchy / group.substr(1);
 }
@@ -71,7 +71,8 @@ std::map<std::string, std::string> own_groups() {
     return groups;
 }
 
-/// Version 2 allows groups with limits only where no process is beside them: the judge moves to a group of its own.
+/// Enables controllers below a folder. Version 2 allows that only if the folder has no processes: the judge moves to a
+/// group of its own.
 bool enable_below(const fs::path& folder) {
     const auto enable = [&] {
         const std::string offered = read_text(folder / "cgroup.controllers");
@@ -81,14 +82,14 @@ bool enable_below(const fs::path& folder) {
         return has_word(read_text(folder / "cgroup.subtree_control"), "memory");
     };
     if (enable()) return true;
-    if (folder == mounted) return false;  // the top one may have processes beside groups
+    if (folder == mounted) return false;  // the root may have both processes and groups
     mkdir((folder / judges_own).c_str(), 0755);
     return write_value(folder / judges_own / "cgroup.procs", "0") && enable();
 }
 
 bool can_make_groups(const fs::path& folder) { return access((folder / "cgroup.procs").c_str(), W_OK) == 0; }
 
-/// Below the judge's own group; where that cannot be, root may make groups at the hierarchy's top.
+/// Candidate parents: the judge's own group, then the root of the hierarchy, where root may create groups.
 std::vector<fs::path> candidates(const fs::path& hierarchy, const std::string& group) {
     fs::path own = folder_of(hierarchy, group);
     if (own.filename() == judges_own) own = own.parent_path();
@@ -141,10 +142,10 @@ std::vector<Setting> settings_for(std::uint64_t memory_bytes, std::uint64_t proc
 
 std::string ControlGroupSupport::weaker() const {
     if (!memory && !processors && !processes && !time)
-        return "No control groups: memory and processor time are limited for each process by itself, and a submission "
+        return "No control groups: memory and processor time are limited per process, and a submission "
                "with many threads can slow down its neighbours.";
     std::vector<std::string> missing;
-    if (!memory) missing.emplace_back("memory is limited for each process by itself");
+    if (!memory) missing.emplace_back("memory is limited per process");
     if (!processors) missing.emplace_back("a submission with many threads can slow down its neighbours");
     if (!time) missing.emplace_back("the time of processes that nobody waits for is not counted");
     if (missing.empty()) return "";
@@ -204,10 +205,11 @@ ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {
 ControlGroup::~ControlGroup() {
     for (const int file : join_files_) close(file);
     for (const fs::path& folder : folders_)
-        for (int attempt = 0; attempt < 50 && rmdir(folder.c_str()) != 0; ++attempt) usleep(2000);  // the last ones die
+        for (int attempt = 0; attempt < 50 && rmdir(folder.c_str()) != 0; ++attempt)
+            usleep(2000);  // the last processes are still dying
 }
 
-/// Empty where no group of this controller was made.
+/// Empty if this controller has no group.
 fs::path ControlGroup::folder(const char* controller) const {
     const auto parent = parents().folders.find(controller);
     if (parent == parents().folders.end()) return {};

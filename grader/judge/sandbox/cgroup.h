@@ -1,6 +1,6 @@
 #pragma once
 // One control group around all processes of a sandbox: a limit on the memory of all of them together, a fair share of
-// the processors, a limit on their number, and the processor time they used, ended ones included. Below the judge's
+// the processors, a limit on their number, and their processor time, ended ones included. It lies below the judge's
 // own group, so that a cluster's limits on the judge hold for the sandbox too.
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace warplab::sandbox {
 
-/// What the judge can do with control groups on this machine.
+/// The judge's use of control groups on this machine.
 struct ControlGroupSupport {
     bool memory = false, processors = false, processes = false, time = false;
-    std::string weaker() const;  // what is missing, as a sentence; empty when nothing is
+    std::string weaker() const;  // missing features, as a sentence; empty if none is
 };
 const ControlGroupSupport& control_group_support();
 
 class ControlGroup {
   public:
-    /// Nothing where this machine lets the judge make none. `processes`: threads count, too.
+    /// Nothing if the judge cannot create groups on this machine. `processes`: threads count, too.
     static std::optional<ControlGroup> make(std::uint64_t memory_bytes, std::uint64_t processes);
     ControlGroup(ControlGroup&& other) noexcept;
     ControlGroup& operator=(ControlGroup&& other) noexcept;
@@ -29,12 +29,12 @@ class ControlGroup {
     /// A cgroup.procs for each hierarchy, open for writing: a process that writes "0" to all of them joins.
     const std::vector<int>& join_files() const { return join_files_; }
     bool ran_out() const;                 // the kernel killed a member because the group's memory was used up
-    std::optional<double> cpu_s() const;  // used so far; nothing where it is not counted
+    std::optional<double> cpu_s() const;  // so far; nothing if it is not counted
 
   private:
     ControlGroup() = default;
     std::filesystem::path folder(const char* controller) const;
-    std::vector<std::filesystem::path> folders_;  // one a hierarchy
+    std::vector<std::filesystem::path> folders_;  // one per hierarchy
     std::vector<int> join_files_;
 };
 

@@ -19,7 +19,7 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
     return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-/// With links followed and without "..", as far as it exists; empty if it does not.
+/// Return the path with links and ".." resolved; empty if it does not exist.
 fs::path real(const fs::path& path) {
     std::error_code error;
     const fs::path found = fs::canonical(path, error);
@@ -40,7 +40,7 @@ bool is_script(const fs::path& program) {
     return begin[0] == '#' && begin[1] == '!';
 }
 
-/// A program in /usr, which the sandbox shows as a whole. A link to it from elsewhere is not.
+/// Whether a program lies in /usr, which the sandbox shows as a whole. A link to it from elsewhere does not.
 bool is_of_system(const fs::path& program) {
     return lies_in(program, "/usr") && lies_in(real(program), "/usr") && !is_script(program);
 }
@@ -48,7 +48,7 @@ bool is_of_system(const fs::path& program) {
 /// The path by which the sandbox finds a program.
 fs::path path_in_sandbox(const fs::path& program) { return is_of_system(program) ? program : real(program); }
 
-/// Everything that a compiler prints; it is the machine's own program and runs without a sandbox.
+/// Return a compiler's output; it is the machine's own program and runs without a sandbox.
 std::string ask(const fs::path& compiler, const std::vector<std::string>& options) {
     std::vector<std::string> command = {compiler.string()};
     command.insert(command.end(), options.begin(), options.end());
@@ -57,7 +57,7 @@ std::string ask(const fs::path& compiler, const std::vector<std::string>& option
     return run_to_end(command, policy).output;
 }
 
-/// What follows `opening` up to the end of its line.
+/// The text after `opening` up to the end of its line.
 std::string line_after(const std::string& text, const std::string& opening) {
     const std::size_t at = text.find(opening);
     if (at == std::string::npos) return "";
@@ -73,13 +73,13 @@ fs::path prefix_of_install(const fs::path& install) {
 
 fs::path driver_of(const fs::path& found, const std::string& words, const std::string& install) {
     const fs::path named = line_after(words, "COLLECT_GCC=");
-    const fs::path beside = prefix_of_install(install) / "bin" / named.filename();
-    for (const fs::path& candidate : {named.is_absolute() ? named : fs::path(), beside, real(found)})
+    const fs::path neighbour = prefix_of_install(install) / "bin" / named.filename();
+    for (const fs::path& candidate : {named.is_absolute() ? named : fs::path(), neighbour, real(found)})
         if (!named.empty() && !real(candidate).empty() && !is_script(candidate)) return candidate;
     return {};
 }
 
-/// A program, and beside its folder the libraries that it loads.
+/// Adds a program and the library folders next to its folder.
 void add_helper(std::vector<fs::path>& folders, const fs::path& program) {
     const fs::path itself = real(program);
     if (itself.empty() || lies_in(itself, "/usr")) return;
@@ -106,8 +106,8 @@ std::vector<fs::path> include_folders(const std::string& words) {
 
 const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/null"};
 
-/// A wrapper that only leads to the driver, as a cache does, is left out. One that tells it where its files are is
-/// needed; a single file of it is shown.
+/// Whether a wrapper passes options to the driver, such as the location of its files. A wrapper that only starts the
+/// driver, such as a cache, is not needed.
 bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
     if (!is_script(real(found))) return false;
     const std::vector<fs::path> of_driver = include_folders(ask(driver, show_search));

@@ -1,5 +1,5 @@
 #pragma once
-// Where a compiler really lies, whatever the PATH leads to: a link, a wrapper script or a cache such as ccache.
+// Finds a compiler's real location if the PATH leads to a link, a wrapper script or a cache such as ccache.
 
 #include <filesystem>
 #include <string>
@@ -9,20 +9,20 @@ namespace warplab::sandbox {
 
 struct CompilerPlaces {
     std::filesystem::path program;               // the compiler itself; empty if it cannot be found
-    std::vector<std::filesystem::path> folders;  // existing files and folders that it reads, those in /usr left out
+    std::vector<std::filesystem::path> folders;  // existing files and folders that it reads, except those in /usr
 };
 
 /// Asks the g++ that `found` starts for its driver, its search folders and its include folders.
 CompilerPlaces gcc_places(const std::filesystem::path& found);
 
-/// Asks the nvcc that `found` starts for its toolkit: bin, nvvm, include, lib64, lib and targets of it.
+/// Asks the nvcc that `found` starts for its toolkit's bin, nvvm, include, lib64, lib and targets.
 CompilerPlaces nvcc_places(const std::filesystem::path& found);
 
-/// The same of programs that the judge starts by their names, such as nm.
+/// The folders of programs that the judge starts by name, such as nm.
 std::vector<std::filesystem::path> helper_places(const std::vector<std::string>& programs);
 
-/// Why the sandbox must not see one of `folders`, and what to do; empty if it may see them all. A folder is unsafe if
-/// it holds a home folder or one of `secrets`, or lies in one of them.
+/// The reason that the sandbox must not see one of `folders`, and a remedy; empty if all are safe. A folder is unsafe
+/// if it holds a home folder or one of `secrets`, or lies in one of them.
 std::string why_unsafe(const std::vector<std::filesystem::path>& folders,
                        const std::vector<std::filesystem::path>& secrets);
 

@@ -17,7 +17,7 @@ int landlock_ruleset(const std::vector<std::filesystem::path>& readable,
                      const std::vector<std::filesystem::path>& writable,
                      const std::vector<std::filesystem::path>& devices);
 
-/// Rights of a ruleset: to read and execute; to read and write files that are there.
+/// Rights of a ruleset: to read and execute; to read and write existing files.
 std::uint64_t reading();
 std::uint64_t writing();
 

@@ -29,8 +29,8 @@ struct Launch {
     const SeccompFilter* filter = nullptr;
 };
 
-/// The child's pid, or -1, and `why` says what failed. The child has an empty session keyring, leads a session and a
-/// process group of its own, and dies with the thread that called this.
+/// The child's pid, or -1; then `why` names the failed step. The child has an empty session keyring, leads a session
+/// and a process group of its own, and dies with the thread that called this.
 pid_t launch(const Launch& what, std::string& why);
 
 }  // namespace warplab::sandbox

@@ -17,7 +17,7 @@ std::filesystem::path find_program(const std::string& name);
 const CompilerPlaces& gcc();
 const CompilerPlaces& nvcc();
 
-/// All that the compilers and the tools beside them read outside /usr, such as a cluster's modules: their own folders,
+/// All folders outside /usr that the compilers and their tools read, such as a cluster's modules: their own folders,
 /// never the folder that a wrapper or a link to them lies in.
 std::vector<std::filesystem::path> tool_folders();
 
@@ -27,7 +27,7 @@ std::vector<std::filesystem::path> system_folders();
 /// What a program needs of /etc: the linker's configuration and Debian's alternatives.
 std::vector<std::filesystem::path> etc_files();
 
-/// Of /proc, what tells about the kernel and the machine, and not about processes.
+/// Files of /proc that describe the kernel and the machine, not processes.
 std::vector<std::filesystem::path> kernel_files();
 
 /// Device nodes of the driver, and of one GPU, /dev/nvidiaN; of every GPU where `node` is none.

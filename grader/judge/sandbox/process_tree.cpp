@@ -45,7 +45,7 @@ bool belongs_to(pid_t process, uid_t user) {
     return false;
 }
 
-/// Of each thread, the kernel counts nanoseconds on a processor and ready without one.
+/// Adds each thread's kernel counters: nanoseconds on a processor, and nanoseconds ready without one.
 void add_processor_time(const std::string& process, ProcessorTime& sum) {
     std::error_code error;
     for (const auto& thread : fs::directory_iterator("/proc/" + process + "/task", error)) {

@@ -20,15 +20,15 @@ std::string new_mark();
 /// Kills what a child that has ended left behind: the orphans with its mark, and all below them.
 void kill_tree(const std::string& mark);
 
-/// Seconds that the threads of a living process tree ran, and that each was ready to run and did not.
+/// Seconds that the threads of a living process tree ran, and seconds that each was ready to run but did not.
 struct ProcessorTime {
     double used_s = 0;
     std::map<pid_t, double> waited_s;
 };
 ProcessorTime processor_time(pid_t root);
 
-/// Whether, between two moments that lie `seconds` apart, others kept a process tree from the processors: it used less
-/// than half a processor, and a thread of it was ready to run for half of the time without getting one.
+/// Whether other processes starved a process tree between two moments that lie `seconds` apart: it used less than half
+/// a processor, and one of its threads was ready to run for half of the time without getting one.
 bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double seconds);
 
 /// Sends a signal to a living process and all below it, parents first.

@@ -23,9 +23,9 @@
 namespace warplab::sandbox {
 namespace {
 
-// Names of system calls, separated by blanks. Each list leaves out what lets a program wait in the kernel for others,
-// talk to others, outlive its judge, or reach parts of the kernel that no lab needs. Names that this processor or
-// libseccomp does not have are skipped.
+// Names of system calls, separated by blanks. Each list omits calls that let a program wait in the kernel for others,
+// communicate with others, outlive its judge, or reach parts of the kernel that no lab needs. Names that this processor
+// or libseccomp does not have are skipped.
 
 constexpr auto memory_calls =
     "mmap mmap2 munmap mprotect mremap madvise brk msync mincore mlock mlock2 munlock mlockall munlockall "
@@ -48,7 +48,7 @@ constexpr auto signal_calls =
     "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack "
     "restart_syscall kill tgkill tkill";
 
-// setpriv, to which bubblewrap gives way, needs the last four; without capabilities they change nothing.
+// setpriv, which bubblewrap executes, needs the last four; without capabilities they change nothing.
 constexpr auto process_calls =
     "execve exit exit_group getpid getppid gettid getpgrp getpgid getsid getuid geteuid getgid getegid "
     "getgroups getresuid getresgid getrusage getrlimit setrlimit prlimit64 sysinfo uname getcpu sched_yield "
@@ -58,23 +58,23 @@ constexpr auto process_calls =
 
 constexpr auto gpu_calls = "bind listen getsockname getsockopt setsockopt";
 
-/// Of prctl, what neither cuts the tie to the judge nor changes what system calls or instructions do.
+/// Options of prctl that neither detach the program from the judge nor change system calls or instructions.
 constexpr std::initializer_list<int> prctl_options = {
     PR_SET_NAME,         PR_GET_NAME,         PR_GET_DUMPABLE,   PR_SET_DUMPABLE,   PR_GET_KEEPCAPS, PR_SET_KEEPCAPS,
     PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ,   PR_CAPBSET_DROP,   PR_CAP_AMBIENT,
     PR_GET_SECUREBITS,   PR_SET_SECUREBITS,   PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, PR_SET_THP_DISABLE,
     PR_GET_THP_DISABLE,  PR_GET_SECCOMP,      0x53564d41 /* PR_SET_VMA, newer than some headers: names of memory */};
 
-/// Of fcntl, what concerns the caller alone: no signals about other processes' accesses, no leases, no pipe's size.
+/// Commands of fcntl that affect only the caller: no signals about other processes' accesses, no leases, no pipe sizes.
 constexpr std::initializer_list<int> fcntl_commands = {
     F_DUPFD,  F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,      F_GETFL,      F_SETFL,     F_GETLK,    F_SETLK,
     F_SETLKW, F_OFD_GETLK,     F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS};
 
-/// What isatty() and its kin ask of a descriptor.
+/// Requests of isatty() and similar functions.
 constexpr std::initializer_list<unsigned> terminal_requests = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX};
 
-/// What the GPU's driver takes: each request's high bytes. nvidiactl and nvidiaN have the type 'F', nvidia-uvm plain
-/// numbers and two of its own beside them, WSL's dxg the type 'G'.
+/// Requests of the GPU's driver, by their high bytes. nvidiactl and nvidiaN have the type 'F', nvidia-uvm plain
+/// numbers and two more of its own, WSL's dxg the type 'G'.
 struct DriverRequests {
     std::uint64_t mask, value;
 };
@@ -94,7 +94,7 @@ class Builder {
     Builder() : context_(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), seccomp_release) {
         if (!context_) throw std::runtime_error("the filter of system calls cannot be built on this processor");
         require(seccomp_attr_set(get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "other architectures");
-        seccomp_attr_set(get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree, where libseccomp is 2.5 or newer
+        seccomp_attr_set(get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree, if libseccomp is 2.5 or newer
     }
 
     void allow(const std::string& names) { add_all(SCMP_ACT_ALLOW, names); }
@@ -145,7 +145,7 @@ void allow_common(Builder& filter) {
 
 void allow_compiling(Builder& filter) {
     filter.allow("fork vfork");
-    filter.allow("clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, namespace_flags, 0)});  // clone3 is missing: callers fall back
+    filter.allow("clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, namespace_flags, 0)});  // without clone3, callers use clone
 }
 
 void allow_running(Builder& filter, bool gpu) {

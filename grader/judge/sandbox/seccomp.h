@@ -12,8 +12,8 @@ namespace warplab::sandbox {
 
 using SeccompFilter = std::vector<sock_filter>;
 
-/// The filter for what a policy's program does. The compiler may start programs; the runner may start threads alone,
-/// so that it is one process, whose end ends everything. Throws std::runtime_error where libseccomp cannot build it.
+/// The filter for a policy's activity. The compiler may start programs; the runner may start only threads, so that it
+/// is one process, whose end ends everything. Throws std::runtime_error if libseccomp cannot build it.
 const SeccompFilter& seccomp_filter(Activity activity, bool gpu);
 
 }  // namespace warplab::sandbox

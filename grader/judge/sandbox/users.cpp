@@ -40,8 +40,8 @@ int lock_user(uid_t id) {
     return -1;
 }
 
-/// In a process of its own: becomes that user for good and kills all of its processes, at once, so that none can fork
-/// away. All three ids must have changed: with a real id of root, kill(-1) would reach everybody's.
+/// Runs in a separate process: becomes that user permanently and kills all of its processes at once, so that none can
+/// fork away. All three ids must have changed: with a real id of root, kill(-1) would reach every process.
 [[noreturn]] void become_and_kill(uid_t id) {
     if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
         syscall(SYS_setresuid, id, id, id) != 0)
@@ -73,7 +73,7 @@ std::set<uid_t> busy_users() {
     return users;
 }
 
-/// Waits until the judge has ended, however it did, then kills the processes of users whom no living judge holds.
+/// Waits until the judge has ended for any reason, then kills the processes of users that no living judge holds.
 [[noreturn]] void keep(int judges_end) {
     setsid();
     if (judges_end != 3) dup2(judges_end, 3);
@@ -90,7 +90,7 @@ std::set<uid_t> busy_users() {
     _exit(0);
 }
 
-/// A judge that is killed cannot end what it started: of a compiler, the kernel ends the first process alone.
+/// Starts the keeper. A killed judge cannot end its children: of a compiler, the kernel ends only the first process.
 void start_keeper() {
     static std::once_flag once;
     std::call_once(once, [] {

@@ -14,7 +14,7 @@ constexpr std::size_t part_bytes = 64 << 10;         // of a slot's output that 
 constexpr std::size_t whole_bytes = 64 << 20;        // of the slot that is read back whole, once a sample …
 constexpr std::size_t most_kept_bytes = 2ull << 30;  // … until so much is kept
 constexpr int parts_per_command = 4;
-constexpr double shortest_s = 1e-9;  // of a command that takes no longer than an empty one
+constexpr double shortest_s = 1e-9;  // for a command that takes no longer than an empty one
 
 }  // namespace
 
@@ -132,7 +132,7 @@ double Contestant::time_command(std::uint32_t calls) {
 void Contestant::look(std::uint32_t calls, int sample, bool last) {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
-        // The last call's first: work that goes on after the answer is most likely still at that.
+        // The last call's outputs first: work that continues after the answer most likely still writes those.
         for (int k = 0; k < parts_per_command; ++k)
             sight(i, k == 0 ? calls - 1 : static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
         if (last && kept_bytes_ < most_kept_bytes)

@@ -38,18 +38,18 @@ class Contestant {
     /// Between one process and the next: the memory's place makes a difference of up to some percent.
     void exchange_memory(Contestant& other) { buffers_->exchange_memory(*other.buffers_); }
 
-    /// Seconds of `calls` calls by the judge's clock, less `gap_s` a command, made in commands of at most as many as
-    /// there are slots; 0 after a failure.
+    /// Seconds of `calls` calls by the judge's clock, less `gap_s` per command; each command makes at most one call per
+    /// slot. 0 after a failure.
     double time_calls(int calls, int sample);
 
-    /// Of the last time_calls(), the seconds between events on the GPU. The process itself says so: asked of the
-    /// reference alone, whose process is trusted.
+    /// Seconds between events on the GPU in the last time_calls(). The process itself reports them: used only for the
+    /// reference, whose process is trusted.
     double event_s() const { return event_s_; }
 
     /// Median seconds of commands without calls, by the judge's clock; 0 after a failure.
     double time_empty_commands();
 
-    /// Stops the process, so that it cannot take the processor from another that is timed, and lets it go on.
+    /// Suspend the process, so that it does not use the processor while another one is timed, and resume it.
     void pause() { run_.pause_session(); }
     void resume() { run_.resume_session(); }
 
@@ -58,12 +58,12 @@ class Contestant {
     void poison_scratch() { buffers_->poison_all(); }
     std::vector<Sighting>& sightings() { return sightings_; }
 
-    /// The median of how much longer than the time between events commands took since forget_gaps().
+    /// The median since forget_gaps() of a command's time minus the time between its events.
     double median_gap_s() const;
     void forget_gaps() { gaps_.clear(); }
 
     std::optional<Failure> failure;
-    double gap_s = 0;  // what a command takes beside its calls: the conversation, and the GPU's turn to the runner
+    double gap_s = 0;  // a command's overhead: the messages, and the GPU's switch to the runner
 
   private:
     void allocate();

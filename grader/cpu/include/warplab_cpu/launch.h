@@ -47,8 +47,8 @@ class Launch {
 /// Checks and runs the pending launch with this grid's body.
 void run_pending(const char* kernel, Grid& grid);
 
-// For the sanitizer the kernel's body is there once, or one line would be two places. And it makes no calls: GCC's
-// hooks do not see what a call writes where its result goes (x[i] = f(y), with f returning a struct).
+// With the sanitizer, the kernel's body exists once, so that a line is one place. It also makes no calls: GCC's hooks
+// do not see the write of a call's result (x[i] = f(y), with f returning a struct).
 #ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_BODY WARPLAB_CPU_INLINE
 #else

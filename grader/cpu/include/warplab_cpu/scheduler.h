@@ -66,7 +66,7 @@ inline void note_built_ins(bool) {}
 void note_barrier(int line);
 void note_fence();
 void note_block_fence();
-/// What is written between the two calls, threadIdx and its like, may be used by kernels.
+/// Variables written between the two calls, such as threadIdx, may be used by kernels.
 void note_built_ins(bool begin);
 #endif
 /// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
@@ -131,7 +131,7 @@ WARPLAB_CPU_INLINE unsigned linear_thread() {
     return block_state.current ? block_state.current->linear : block_state.row + block_state.column;
 }
 
-/// Loads what is none of the kernel's, where no hook sees it.
+/// Loads a word of the scheduler, not of the kernel, without a hook.
 WARPLAB_CPU_INLINE unsigned load_unseen(const unsigned& word) {
 #if defined(WARPLAB_CPU_FAST) || !(defined(__x86_64__) || defined(__aarch64__))
     return word;
@@ -150,7 +150,7 @@ WARPLAB_CPU_INLINE bool is_shared(const void* address) {
     return reinterpret_cast<uintptr_t>(address) - block_state.tls_begin < block_state.tls_bytes;
 }
 
-/// Whether an atomic needs no locked instruction. Otherwise all are atomics, so that the sanitizer's hooks see them.
+/// Whether an atomic needs no locked instruction. With the sanitizer all need one, so that the hooks see them.
 WARPLAB_CPU_INLINE bool needs_no_lock([[maybe_unused]] const void* address) {
 #ifdef WARPLAB_CPU_FAST
     return is_shared(address);

@@ -1,6 +1,6 @@
 #pragma once
-// Calls of memcpy and of functions that write through a pointer go through hooks in a student's file: the compiler
-// instruments plain accesses alone. malloc and free take from the device's heap when a kernel calls them.
+// Redirects calls of memcpy and of functions that write through a pointer to hooks in a student's file, because the
+// compiler instruments only plain accesses. In kernels, malloc and free use the device's heap.
 
 #ifndef WARPLAB_CPU_FAST
 extern "C" {

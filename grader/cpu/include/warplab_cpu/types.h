@@ -20,8 +20,8 @@
 #define WARPLAB_CPU_COLD __attribute__((noinline, cold))
 #define WARPLAB_CPU_THREAD_LOCAL __thread
 
-// What __noinline__ becomes: GCC's hooks do not see a struct that a call takes or returns by value, so the call is
-// inlined all the same.
+// The replacement of __noinline__: GCC's hooks do not see a struct that a call takes or returns by value, so the call
+// is inlined with the sanitizer.
 #ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_NOINLINE __attribute__((noinline))
 #else
