@@ -5,7 +5,8 @@ First, all untrusted input is fuzzed with more than ten million inputs, times FU
 1, 2 and 7 threads on the CPU backend. Then tests of which `make test` takes some are run in full
 (WARPLAB_THOROUGH=1): check mode on every program and every earlier stage, on aarch64 too where its tools are, slow
 hostile hand-ins, all of them at the sandbox's weaker level, some without each of its mechanisms, Slurm's time limit,
-CUDA 12 on every stage. Last, batches of submissions: tests/course/soak_batch.py.
+CUDA 12 on every stage. All rows of tests/corpus are run, and three rates kept. Last, batches of submissions:
+tests/course/soak_batch.py.
 """
 
 from __future__ import annotations
@@ -70,6 +71,15 @@ def test_thoroughly() -> dict:
     return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 
 
+def check_corpus() -> dict:
+    """The rates of the corpus, and the rows that differ from what tests/corpus/test_corpus.py knows."""
+    from tests.corpus.test_corpus import ROWS, disagreements, measure, run_all
+
+    outcomes = run_all(ROWS)
+    found = disagreements(ROWS, outcomes)
+    return {"what": "every row of the corpus", "rows": len(ROWS), "rates": measure(ROWS, outcomes), "found": found}
+
+
 def main() -> int:
     os.chdir(ROOT)
     seconds = float(os.environ.get("SECONDS_EACH") or 60)
@@ -82,6 +92,7 @@ def main() -> int:
     ran = [check_solutions(seconds)]
     print("Running in full what make test runs in part", flush=True)
     ran.append(test_thoroughly())
+    ran.append(check_corpus())
     print("Grading batches", flush=True)
     from tests.course.soak_batch import soak
 

@@ -67,7 +67,8 @@ std::string dataset_name(const Check& check) { return to_printable(check.dataset
 std::string summarise(const StageReport& stage) {
     if (stage.compilation.verdict == Verdict::failed) {
         const auto& failure = stage.compilation.failure;
-        return failure && failure->cause == cause::missing_file ? "there is nothing to compile" : "it does not compile";
+        if (failure && failure->cause == cause::missing_file) return "there is nothing to compile";
+        return needs_gpu(stage.compilation) ? "the CPU backend cannot run it" : "it does not compile";
     }
     const auto count = [&](auto&& wanted) {
         return static_cast<std::uint64_t>(std::count_if(stage.checks.begin(), stage.checks.end(), wanted));
@@ -87,8 +88,7 @@ std::string render_compilation(const Compilation& compilation, Verdict of_stage,
     if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
     if (!compilation.log.empty() && of_stage != Verdict::passed)
         text += "  The compiler says:\n" + quote(compilation.log, 4);
-    if (!compilation.nvcc.empty() && compilation.nvcc != "ok" && compilation.nvcc != "not found")
-        text += "  nvcc, for a real GPU, says:\n" + quote(compilation.nvcc, 4);
+    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote(compilation.nvcc, 4);
     return text;
 }
 
@@ -227,7 +227,7 @@ std::string render_part(const Part& part) {
 
 std::string render_score(const Score& score, const TextStyle& style) {
     const Part parts[] = {
-        {"correctness", score.correctness, score.correctness_max, false, score.correctness_why},
+        {"correctness", score.correctness, score.correctness_max, score.correctness_pending, score.correctness_why},
         {"hygiene", score.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why},
         {"speed", score.speed, score.speed_max, score.speed_pending, score.speed_why},
     };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "grader/core/cause.h"
 #include "grader/core/json_node.h"
 #include "grader/core/utf8.h"
 
@@ -98,6 +99,7 @@ template <class Visitor>
 static void fields(Visitor& visit, Visited<Visitor, Score>& score) {
     visit.required_points("correctness", score.correctness);
     visit.required_points("correctness_max", score.correctness_max);
+    visit("correctness_pending", score.correctness_pending);
     visit("correctness_why", score.correctness_why);
     visit.points("hygiene", score.hygiene);
     visit.points("hygiene_max", score.hygiene_max);
@@ -457,6 +459,21 @@ Verdict overall(const Report& report) {
     return any(Verdict::error) || report.stages.empty() ? Verdict::error : Verdict::passed;
 }
 
+double Score::pending() const {
+    return (correctness_pending ? correctness_max : 0) + (hygiene_pending ? hygiene_max : 0) +
+           (speed_pending ? speed_max : 0);
+}
+
+bool refused_by_nvcc(const Compilation& compilation) {
+    const std::string& says = compilation.nvcc;
+    return !says.empty() && says != "ok" && says != "not found" && !says.starts_with(nvcc_gave_no_answer);
+}
+
+bool needs_gpu(const Compilation& compilation) {
+    return compilation.verdict == Verdict::failed && compilation.failure &&
+           compilation.failure->cause == cause::refused_feature && !refused_by_nvcc(compilation);
+}
+
 bool outputs_failed(const StageReport& stage) {
     return stage.compilation.verdict == Verdict::failed ||
            std::any_of(stage.checks.begin(), stage.checks.end(),
@@ -480,7 +497,7 @@ Total total(const Report& report) {
         const auto& score = *stage.score;
         sum.points += score.total();
         sum.max += score.max();
-        sum.pending += (score.hygiene_pending ? score.hygiene_max : 0) + (score.speed_pending ? score.speed_max : 0);
+        sum.pending += score.pending();
     }
     return sum;
 }

@@ -87,12 +87,17 @@ double bound_fraction(const Measurement& measured);
 struct Score {
     double correctness = 0, hygiene = 0, speed = 0;
     double correctness_max = 0, hygiene_max = 0, speed_max = 0;
-    bool hygiene_pending = false, speed_pending = false;
-    std::string correctness_why;         // why 0 although datasets passed
+    bool correctness_pending = false, hygiene_pending = false, speed_pending = false;
+    std::string correctness_why;         // why pending, or 0 although datasets passed
     std::string hygiene_why, speed_why;  // why pending or lost, or given unseen
     double total() const { return correctness + hygiene + speed; }
     double max() const { return correctness_max + hygiene_max + speed_max; }
+    /// The part of max() that is not decided yet.
+    double pending() const;
 };
+
+/// How Compilation::nvcc begins where nvcc failed for a reason that is not known to be the file's.
+inline constexpr std::string_view nvcc_gave_no_answer = "could not be asked: ";
 
 /// Compiling, before any dataset runs.
 struct Compilation {
@@ -101,7 +106,8 @@ struct Compilation {
     std::string log;  // the compiler's own words about the student's file
     double wall_s = 0;
     bool cached = false;
-    std::string nvcc;  // "ok", "not found", or what `nvcc -c` said: whether it compiles for a real GPU
+    std::string
+        nvcc;  // whether it compiles for a GPU: "ok", "not found", nvcc's errors, or nvcc_gave_no_answer and why
 };
 
 /// What check mode saw at one line, in words; however often it happened.
@@ -176,6 +182,10 @@ Total total(const Report& report);
 
 /// Whether the file did not compile or a dataset's outputs are wrong.
 bool outputs_failed(const StageReport& stage);
+/// Whether nvcc compiled the file as well, and refused it.
+bool refused_by_nvcc(const Compilation& compilation);
+/// Whether the file uses a feature that the CPU backend refuses and a GPU may support.
+bool needs_gpu(const Compilation& compilation);
 /// What makes check mode fail the stage; null when nothing does.
 const Discovery* first_finding(const StageReport& stage);
 

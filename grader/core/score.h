@@ -13,7 +13,8 @@ double speed_share(double t, double reference_s, double sequential_s);
 
 /// Points of one stage, from what was checked and measured and nothing else. None when our side broke (the verdict or
 /// a dataset is an error) or when no dataset ran. Without measurements, or where the reference was not timed, speed
-/// is pending; without check mode hygiene is. Where a dataset failed both are 0. What check mode found costs the
+/// is pending; without check mode hygiene is. Where a dataset failed both are 0. All points of a file that only the CPU
+/// backend refused are pending. What check mode found costs the
 /// hygiene points and no others; where it cannot look (a feature that the CPU backend refuses) they are given in full.
 /// An ambiguous measurement counts for the student.
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report);

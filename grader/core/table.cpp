@@ -59,8 +59,8 @@ void add_timing(const Measurement& measured, Line& line) {
 }
 
 std::string points_cell(const Score& score) {
-    const bool pending = score.hygiene_pending || score.speed_pending;
-    return fmt::format("{}/{}{}", format_points(score.total()), format_points(score.max()), pending ? "*" : " ");
+    return fmt::format("{}/{}{}", format_points(score.total()), format_points(score.max()),
+                       score.pending() > 0 ? "*" : " ");
 }
 
 /// A stage's line; where several datasets were timed, each has one of its own below.

@@ -136,7 +136,7 @@ def tell_score(score: Score) -> list[str]:
     kinds = []
     for name in ("correctness", "hygiene", "speed"):
         most = getattr(score, f"{name}_max")
-        pending = getattr(score, f"{name}_pending", False)
+        pending = getattr(score, f"{name}_pending")
         if most:
             kinds.append(
                 f"{name} pending" if pending else f"{name} {show_points(getattr(score, name))} of {show_points(most)}"

@@ -2,7 +2,8 @@
 
 python3 -m grader.course.merge REPORT OTHER [--output FILE]
 
-REPORT was written first, say without a GPU; OTHER later, of the same files. Correctness points stay as they were told.
+REPORT was written first, say without a GPU; OTHER later, of the same files. Correctness points that are decided in
+REPORT stay.
 """
 
 from __future__ import annotations
@@ -69,19 +70,30 @@ def merge_stages(stage: Json, other: Json) -> Json:
         )
     if other["score"] is None:
         return stage
-    if stage["score"] is None:
+    if stage["score"] is None or decides(other, stage, "correctness"):
         return copy.deepcopy(other)
     merged = copy.deepcopy(stage)
     for kind, along in COMES_ALONG.items():
-        if stage["score"][f"{kind}_pending"] and not other["score"][f"{kind}_pending"]:
+        if decides(other, stage, kind):
             for key in (kind, f"{kind}_pending", f"{kind}_why"):
                 merged["score"][key] = other["score"][key]
             merged[along] = copy.deepcopy(other[along])
     merged["score"]["total"] = sum(merged["score"][kind] for kind in KINDS)
-    if stage["verdict"] == "passed" and other["verdict"] == "failed":
+    failed = other["verdict"] == "failed" and not is_pending(other["score"], "correctness")
+    if stage["verdict"] == "passed" and failed:
         merged["verdict"] = "failed"
         merged["notes"] = [*stage["notes"], "It passed when it was graded first, and failed where the rest was graded."]
     return merged
+
+
+def decides(other: Json, stage: Json, kind: str) -> bool:
+    """Whether the points of a kind are pending in a stage and decided in the other one; both have a score."""
+    return is_pending(stage["score"], kind) and not is_pending(other["score"], kind)
+
+
+def is_pending(score: Json, kind: str) -> bool:
+    """Whether the points of a kind are pending; reports of earlier versions do not say it of correctness."""
+    return bool(score.get(f"{kind}_pending"))
 
 
 def sum_points(stages: Sequence[Json]) -> Json:
@@ -90,7 +102,7 @@ def sum_points(stages: Sequence[Json]) -> Json:
     return {
         "points": sum(score["total"] for score in scores),
         "max": sum(score["max"] for score in scores),
-        "pending": sum(score[f"{kind}_max"] for score in scores for kind in COMES_ALONG if score[f"{kind}_pending"]),
+        "pending": sum(score[f"{kind}_max"] for score in scores for kind in KINDS if is_pending(score, kind)),
         "without_score": len(stages) - len(scores),
     }
 

@@ -242,7 +242,7 @@ def make_score(score: Score | None) -> Html | None:
     if score is None:
         return None
     kinds = (
-        ("Correctness", score.correctness, score.correctness_max, False, score.correctness_why),
+        ("Correctness", score.correctness, score.correctness_max, score.correctness_pending, score.correctness_why),
         ("Hygiene", score.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why),
         ("Speed", score.speed, score.speed_max, score.speed_pending, score.speed_why),
     )

@@ -154,6 +154,7 @@ class Score:
     correctness_max: Points = 0
     hygiene_max: Points = 0
     speed_max: Points = 0
+    correctness_pending: bool = False
     hygiene_pending: bool = False
     speed_pending: bool = False
     correctness_why: str = ""
@@ -165,7 +166,8 @@ class Score:
     @property
     def pending(self) -> float:
         """Points that a later run on a GPU or in check mode decides."""
-        return self.hygiene_max * self.hygiene_pending + self.speed_max * self.speed_pending
+        kinds = ("correctness", "hygiene", "speed")
+        return sum(getattr(self, f"{kind}_max") for kind in kinds if getattr(self, f"{kind}_pending"))
 
 
 @dataclass

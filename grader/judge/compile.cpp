@@ -672,8 +672,8 @@ std::string ask_nvcc(const Job& job) {
     }
     Compiler compiler(job, harness, hand_in.text);
     const Outcome outcome = compiler.make_object();
+    if (!outcome.keep) throw std::runtime_error(outcome.failure->message);
     const std::string says = outcome.passed() ? "ok" : !outcome.log.empty() ? outcome.log : outcome.failure->message;
-    if (!outcome.keep) return says;
     WorkFolder finished(job.cache(), false);
     std::ofstream(finished.path() / "says", std::ios::binary) << says;
     finished.publish(key);
@@ -728,7 +728,7 @@ std::future<std::string> nvcc_says(const CompileRequest& request) {
         try {
             return ask_nvcc(job);
         } catch (const std::exception& problem) {
-            return fmt::format("could not be asked: {}", problem.what());
+            return fmt::format("{}{}", nvcc_gave_no_answer, problem.what());
         }
     });
 }

@@ -98,6 +98,21 @@ TEST(Render, OutputIsShownWhenAskedFor) {
     EXPECT_THAT(render_stage(test::timed_stage(), {}, true), HasSubstr("printed nothing"));
 }
 
+TEST(Render, AStageThatNeedsAGpuHasNoPointsYet) {
+    StageReport stage = test::stage_report("05_thrust", "Thrust", Verdict::failed);
+    stage.compilation.verdict = Verdict::failed;
+    stage.compilation.failure =
+        Failure{cause::refused_feature, "Line 2: Thrust cannot run on the CPU backend.", "", {}};
+    stage.score = Score{};
+    stage.score->correctness_max = 6;
+    stage.score->correctness_pending = true;
+    stage.score->correctness_why = "grading on a GPU decides";
+    const std::string text = render_stage(stage, {});
+    EXPECT_THAT(text, HasSubstr("05_thrust: failed (the CPU backend cannot run it)"));
+    EXPECT_THAT(text, HasSubstr("Points: 0 of 6 (correctness pending)"));
+    EXPECT_THAT(text, HasSubstr("correctness, up to 6 more: grading on a GPU decides"));
+}
+
 TEST(Render, ErrorsSayThatTheyCostNothing) {
     EXPECT_THAT(render_stage(test::error_stage(), {}), HasSubstr("this costs no points"));
 }

@@ -48,6 +48,16 @@ TEST(Report, SurvivesWritingAndReading) {
     EXPECT_EQ(to_json(reread(test::sample_report())).dump(), written);
 }
 
+TEST(Report, PendingCorrectnessSurvivesAndIsMissingInEarlierReports) {
+    Report report = test::sample_report();
+    report.stages[0].score->correctness_pending = true;
+    EXPECT_TRUE(reread(report).stages[0].score->correctness_pending);
+    EXPECT_DOUBLE_EQ(total(report).pending, total(test::sample_report()).pending + 6);
+    Json json = to_json(report);
+    json["stages"][0]["score"].erase("correctness_pending");
+    EXPECT_FALSE(report_from_json(json).stages[0].score->correctness_pending);
+}
+
 TEST(Report, EveryFieldSurvives) {
     // A key that reading forgot would leave its field as it began.
     const Json json = to_json(test::sample_report());

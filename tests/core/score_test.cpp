@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "grader/core/cause.h"
+
 namespace warplab {
 namespace {
 
@@ -125,6 +127,37 @@ TEST(Score, WhatDoesNotCompileGetsNothing) {
     EXPECT_EQ(score->total(), 0);
     EXPECT_EQ(score->max(), 10);
     EXPECT_FALSE(score->speed_pending);
+}
+
+StageReport refused_by_the_cpu_backend(const std::string& nvcc) {
+    StageReport report;
+    report.verdict = report.compilation.verdict = Verdict::failed;
+    report.compilation.failure =
+        Failure{cause::refused_feature, "Line 2: thrust: Thrust cannot run on the CPU backend; write a loop", "", {}};
+    report.compilation.nvcc = nvcc;
+    return report;
+}
+
+TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
+    for (const char* nvcc : {"", "ok", "not found", "could not be asked: it crashed."}) {
+        const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend(nvcc));
+        EXPECT_TRUE(score->correctness_pending && score->hygiene_pending && score->speed_pending) << nvcc;
+        EXPECT_EQ(score->total(), 0);
+        EXPECT_EQ(score->max(), 10);
+        EXPECT_EQ(score->pending(), 10);
+        EXPECT_EQ(score->correctness_why, "Thrust cannot run on the CPU backend; grading on a GPU decides");
+        EXPECT_NE(score->hygiene_why, "");
+        EXPECT_NE(score->speed_why, "");
+    }
+    const auto correctness_alone = score_stage(stage_worth(8, 0, 0), refused_by_the_cpu_backend(""));
+    EXPECT_FALSE(correctness_alone->hygiene_pending || correctness_alone->speed_pending);
+}
+
+TEST(Score, WhatNvccRefusesAsWellGetsNothing) {
+    const auto score =
+        score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend("student.cu:4: error: no member w"));
+    EXPECT_EQ(score->total(), 0);
+    EXPECT_EQ(score->pending(), 0);
 }
 
 // --- our side ---

@@ -20,6 +20,7 @@ from grader.course.batch.database import STATUSES
 from grader.course.batch.grading import is_stale
 from tests.course.batches import LAB, ROOT, STAGES, Course, environment
 from tests.course.test_archive import make_tar, make_zip
+from tests.python import samples
 
 
 def test_each_submission_gets_one_status(course: Course) -> None:
@@ -235,6 +236,22 @@ def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> N
     grades = course.database().query("SELECT points, pending, reason FROM grades ORDER BY id")
     assert grades == [(12, 8, ""), (19, 0, "points were pending")]
     assert "0 to regrade" in course.verb("regrade", "--pending").stdout
+
+
+def test_stages_that_need_a_gpu_are_graded_and_a_gpu_adds_their_points(course: Course) -> None:
+    later = (course.build / "report.json").read_text()
+    refused = [samples.refused_stage(stage, stage) for stage in STAGES]
+    (course.build / "report.json").write_text(json.dumps(samples.report(lab=LAB, backend="cpu", stages=refused)))
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    grades = course.database().query("SELECT points, pending FROM grades")
+    assert (course.statuses(), grades) == ({"al1": "graded"}, [(0, 20)])
+    assert "refused_feature, 10 pending" in (course.out / "report.html").read_text()
+    text = (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "correctness: Thrust cannot run on the CPU backend; grading on a GPU decides" in text
+    (course.build / "report.json").write_text(later)
+    assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
+    assert course.database().query("SELECT points, pending FROM grades ORDER BY id") == [(0, 20), (12, 8)]
 
 
 def snapshot(course: Course) -> list[tuple]:

@@ -330,6 +330,19 @@ def test_pending_points_are_said():
     assert "speed pending" in moodle([Entry("al1", made)])[0]
 
 
+def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
+    stages = [samples.stage("01_a", "A"), samples.refused_stage("02_b", "B")]
+    made = make_report(samples.report(stages=stages))
+    assert made.total.pending == 2 + 10
+    assert "correctness pending, hygiene pending, speed pending" in tell_report(made)
+    assert "Thrust cannot run on the CPU backend; grading on a GPU decides" in tell_report(made)
+    assert "12 are pending" in check_gradescope(gradescope(made))["output"]
+    assert "10 points are pending" in prairielearn(made)
+    content = check_github(github(made))
+    assert (content["max_score"], content["tests"][-1]["status"]) == (8, "error")
+    assert check_github(github(make_report(samples.report(stages=stages[1:]))))["status"] == "error"
+
+
 def test_our_fault_is_no_zero():
     """A stage that could not be judged has no score in any format, and where nothing was judged there is no result."""
     made = make_report(samples.cpu_report())

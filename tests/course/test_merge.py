@@ -71,6 +71,23 @@ def test_a_stage_without_a_score_is_taken_from_the_other():
     assert merge_reports(cpu(), make("cuda", broken["stages"][0]))["stages"] == cpu()["stages"]
 
 
+@pytest.mark.parametrize("verdict", ["passed", "failed"])
+def test_the_gpu_decides_about_a_stage_that_the_cpu_backend_refused(verdict: str):
+    second = gpu(verdict=verdict, score=samples.score(correctness=6 if verdict == "passed" else 0, **CLEAN))
+    refused = make("cpu", samples.refused_stage(NAME, TITLE))
+    assert refused["total"] == {"points": 0, "max": 10, "pending": 10, "without_score": 0}
+    merged = merge_reports(refused, second)
+    assert merged["stages"] == second["stages"]
+    assert (merged["verdict"], merged["total"]) == (verdict, second["total"])
+    assert merge_reports(second, refused)["stages"] == second["stages"]
+
+
+def test_a_report_without_correctness_pending_is_merged():
+    first = cpu()
+    del first["stages"][0]["score"]["correctness_pending"]
+    assert merge_reports(first, gpu())["total"] == merge_reports(cpu(), gpu())["total"]
+
+
 def test_a_stage_that_the_other_lacks_stays_pending():
     merged = merge_reports(cpu(), make("cuda"))
     assert merged["stages"] == cpu()["stages"] and merged["total"]["pending"] == 2

@@ -39,6 +39,25 @@ def test_message(case: Bad, tmp_path: Path) -> None:
         assert say.lower() in words, judged.printed
 
 
+@pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
+def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str, tmp_path: Path) -> None:
+    mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
+    (source := tmp_path / "ptx.cu").write_text(program(kernel=f'asm volatile("membar.gl;"); {mistake} out[i] = 0;'))
+    command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
+    command += ["--report-dir", tmp_path] + (["--no-nvcc"] if nvcc == "left out" else [])
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stdout + run.stderr
+    stage = json.loads((tmp_path / "vector_add.json").read_text())["stages"][0]
+    if stage["compilation"]["nvcc"] == "not found":
+        pytest.skip("nvcc is not here")
+    assert (stage["verdict"], stage["compilation"]["failure"]["cause"]) == ("failed", "refused_feature")
+    pending = nvcc != "refuses it"
+    assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
+    assert stage["score"]["total"] == 0
+    said = "inline PTX cannot run on the CPU backend; grading on a GPU decides"
+    assert (said in " ".join(run.stdout.split())) == pending
+
+
 def test_the_host_function_must_use_the_device(tmp_path: Path) -> None:
     source = tmp_path / "host.cu"
     host = CONTRACT.replace("vector_add(", "vector_add_host(").replace(", void*", "")

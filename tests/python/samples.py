@@ -14,6 +14,8 @@ STAGES = [
     ("05_warp_shuffle", "Registers and shuffles", 0.0309, "device memory"),
 ]
 
+KINDS = ("correctness", "hygiene", "speed")
+
 
 def measurement(median_s: float = 0.0783, limit: str = "device memory", **changes: Any) -> Json:
     """One dataset timed, with ten samples that differ by little."""
@@ -62,6 +64,7 @@ def score(**changes: Any) -> Json:
         "hygiene": 0,
         "speed": 1.83,
         "correctness_max": 6,
+        "correctness_pending": False,
         "correctness_why": "",
         "hygiene_max": 2,
         "speed_max": 2,
@@ -70,8 +73,7 @@ def score(**changes: Any) -> Json:
         "hygiene_why": "check mode was left out",
         "speed_why": "",
     } | changes
-    kinds = ("correctness", "hygiene", "speed")
-    return made | {"total": sum(made[kind] for kind in kinds), "max": sum(made[f"{kind}_max"] for kind in kinds)}
+    return made | {"total": sum(made[kind] for kind in KINDS), "max": sum(made[f"{kind}_max"] for kind in KINDS)}
 
 
 def check(dataset: str, **changes: Any) -> Json:
@@ -122,6 +124,16 @@ def stage(name: str, title: str, **changes: Any) -> Json:
         "output": "",
         "notes": [],
     } | changes
+
+
+def refused_stage(name: str, title: str) -> Json:
+    """A stage that only the CPU backend refused: all its points are pending."""
+    failure = {"cause": "refused_feature", "message": "Line 2: Thrust cannot run on the CPU backend.", "hint": ""}
+    compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": "ok"}
+    points = dict.fromkeys(KINDS, 0) | {f"{kind}_pending": True for kind in KINDS}
+    why = "Thrust cannot run on the CPU backend; grading on a GPU decides"
+    made = score(**points, correctness_why=why, hygiene_why="", speed_why="")
+    return stage(name, title, verdict="failed", compilation=compilation, checks=[], score=made)
 
 
 def report(**changes: Any) -> Json:
@@ -196,9 +208,7 @@ def total(stages: list[Json]) -> Json:
     return {
         "points": sum(each["total"] for each in scores),
         "max": sum(each["max"] for each in scores),
-        "pending": sum(
-            each[f"{kind}_max"] for each in scores for kind in ("hygiene", "speed") if each[f"{kind}_pending"]
-        ),
+        "pending": sum(each[f"{kind}_max"] for each in scores for kind in KINDS if each[f"{kind}_pending"]),
         "without_score": len(stages) - len(scores),
     }
 

@@ -248,7 +248,8 @@ def stage_cell(stage: Stage | None) -> Html:
     if stage is None:
         return tag("td", NONE, data_value="-1", class_="number")
     points = show_points(stage.points) if stage.points is not None else NONE
-    words = [stage.verdict, stage.cause, show_seconds(stage.time_s) if stage.time_s else ""]
+    pending = f"{show_points(stage.pending)} pending" if stage.pending else ""
+    words = [stage.verdict, stage.cause, pending, show_seconds(stage.time_s) if stage.time_s else ""]
     mark = MARKS.get(stage.verdict, "")
     value = -1 if stage.points is None else stage.points
     title = ", ".join(word for word in words if word)

@@ -26,7 +26,7 @@ from grader.course.batch.submissions import FILE_DATES, parse_zoned_time
 from grader.journal.console import UserError, say
 from grader.journal.units import plural, show_points
 
-KINDS = ("speed", "hygiene")  # of points that may be pending
+KINDS = ("speed", "hygiene")  # of points that a course may leave out
 
 
 def due(options: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ from grader.course.batch.submissions import TO_CHOOSE, Submission, file_name, na
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
 from grader.journal.markup import show_text
-from grader.journal.report import Failure, Report
+from grader.journal.report import Failure, Report, StageReport
 
 LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # of what failed by our fault
@@ -357,10 +357,16 @@ def settle(report: Report, missing: bool) -> tuple[str, str]:
     if not report.stages:
         return "judge_error", "The report has no stage."
     handed_in = [stage for stage in report.stages if not has_cause(stage.compilation.failure, "missing_file")]
-    if handed_in and all(stage.compilation.verdict == "failed" for stage in handed_in):
+    if handed_in and all(cannot_compile(stage) for stage in handed_in):
         failure = handed_in[0].compilation.failure
         return "did_not_compile", failure.message[:MOST_WORDS] if failure else ""
     return ("missing_stages" if missing else "graded"), ""
+
+
+def cannot_compile(stage: StageReport) -> bool:
+    """Whether no compiler takes the file; where a GPU's may, its correctness is pending."""
+    pending = stage.score is not None and stage.score.correctness_pending
+    return stage.compilation.verdict == "failed" and not pending
 
 
 def has_cause(failure: Failure | None, cause: str) -> bool:

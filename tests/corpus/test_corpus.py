@@ -1,0 +1,267 @@
+"""What the CPU backend and the sanitizer say about the corpus, against what CUDA's rules say: see README.md here.
+
+`make test` runs every fifth row, WARPLAB_THOROUGH=1 all. `python3 -m tests.corpus.test_corpus` runs all rows and prints
+the three rates and the rows that do not hold; `make soak` keeps both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.labs.conftest import BACKEND, BUILD, ROOT
+
+pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
+CORPUS = ROOT / "tests/corpus"
+ROWS = json.loads((CORPUS / "corpus.json").read_text())
+THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
+SHARE = 5  # one row in so many is run without WARPLAB_THOROUGH
+
+# The sanitizer's causes by the corpus's kinds.
+CAUSES = {
+    "api_misuse": {"copy_direction", "copy_size", "failed_launch", "invalid_free"},
+    "bad_mask": {"lane_mask", "absent_lane"},
+    "barrier_divergence": {"divergent_barrier", "return_before_barrier"},
+    "double_free": {"invalid_free"},
+    "host_access": {"host_memory", "device_memory"},
+    "leak": {"leak"},
+    "misaligned": {"misaligned"},
+    "missing_fence": {"race", "atomic_race"},
+    "missing_host_sync": {"race"},
+    "missing_syncwarp": {"race", "atomic_race"},
+    "narrow_scope": {"race", "atomic_race"},
+    "out_of_bounds": {"out_of_bounds", "copy_size"},
+    "race": {"race", "atomic_race"},
+    "return_before_barrier": {"return_before_barrier"},
+    "uninitialised": {"uninitialised"},
+    "use_after_free": {"use_after_free"},
+}
+
+# Causes of datasets that fail, by the corpus's kinds, where the message names the line.
+FAILURES = {
+    "api_misuse": {"cuda_error", "launch_failed"},
+    "barrier_divergence": {"deadlock"},
+    "double_free": {"cuda_error"},
+    "out_of_bounds": {"crash"},
+    "use_after_free": {"cuda_error", "crash"},
+}
+
+# Rows that do not hold yet, by the reason. Remove a row from here when it holds.
+DO_NOT_HOLD = {
+    "streams and asynchronous copies run in order, so a missing synchronisation does not show": [
+        "dot_product/04_pinned_copy_read_early.cu",
+        "dot_product/04_second_stream_without_event.cu",
+        "heat_dissipation/01_mirror_in_another_stream.cu",
+        "heat_dissipation/04_change_read_before_copy_ends.cu",
+        "vector_add/01_async_copy_not_awaited.cu",
+        "vector_add/01_managed_read_too_early.cu",
+        "vector_add/01_streams_without_event.cu",
+    ],
+    "memory of the device's heap (new, malloc) is taken for host memory": [
+        "dot_product/01_device_malloc_buffer.cu",
+        "dot_product/01_device_new_per_thread.cu",
+        "image_histogram/03_device_heap_private_bins.cu",
+    ],
+    "blanks within <<< and >>> are refused": [
+        "saturating_histogram/03_rows_by_2d_block.cu",
+        "vector_add/01_visual_studio.cu",
+    ],
+    "cooperative_groups: this_grid() is refused for rank and size, too": [
+        "dot_product/05_cg_reduce.cu",
+        "vector_add/02_cooperative_groups_grid.cu",
+    ],
+    "cooperative_groups: a typed tile does not convert to thread_block_tile<32>": [
+        "dot_product/03_samples_reduce4_tile.cu",
+    ],
+    "cooperative_groups: labeled_partition is missing, and is not refused by name": [
+        "image_histogram/02_coalesced_group.cu",
+    ],
+    "a plain write by the block that counted all others' atomics is taken for a race": [
+        "dot_product/05_threadfence_reduction.cu",
+    ],
+    "what the backend keeps for extern __shared__ at namespace scope is taken for dynamic shared memory": [
+        "image_histogram/03_uchar4_dynamic_shared.cu",
+    ],
+    "atomics have one scope": ["image_histogram/02_block_scope_on_global_bins.cu"],
+    "plain writes of one value are a note, which costs nothing": ["vector_add/02_stride_of_one_block.cu"],
+}
+KNOWN = {file: why for why, files in DO_NOT_HOLD.items() for file in files}
+
+# Rows that a busy machine may not finish in the judge's time: they count for the rates, and may differ.
+SLOW = {
+    "heat_dissipation/04_batched_check.cu": "cg::reduce takes 32 shuffles: about 5 s in check mode",
+    "smoothing_filter/05_shuffle_neighbours.cu": "a switch of fibers for each lane's shuffle: about 5 s for narrow",
+}
+
+
+@dataclass
+class Outcome:
+    """What the student's command said of a file: why it did not compile, or what it found when it ran."""
+
+    cause: str = ""
+    message: str = ""
+    passed: bool = False
+    findings: list[dict] = field(default_factory=list)
+    notes: list[dict] = field(default_factory=list)
+    failures: list[dict] = field(default_factory=list)  # of datasets
+
+    def __str__(self) -> str:
+        said = [f"{one['cause']} in line {one['line']}" for one in self.findings]
+        said += [f"note: {one['cause']} in line {one['line']}" for one in self.notes]
+        if self.cause:
+            return f"{self.cause}: {self.message}"
+        said += [f"{one['cause']}: {one['message']}" for one in self.failures[:1]]
+        return f"{'passed' if self.passed else 'failed'}; {', '.join(said) or 'no finding'}"
+
+
+def run_row(row: dict, folder: Path) -> Outcome:
+    """Inspect the file, which takes small datasets; check it on all of them if it should pass, or if more can show."""
+    report = folder / "report.json"
+    lab, stage = row["stage"].split("/")
+    about = [lab, stage, "--source", CORPUS / row["file"], "--json", report, "--no-nvcc"]
+    printed, outcome = run_warplab("inspect", *about), Outcome()
+    if report.exists():
+        found = json.loads(report.read_text())
+        outcome.passed = found["passed"]
+        outcome.findings = [one for one in found["findings"] if not one["note"]]
+        outcome.notes = [one for one in found["findings"] if one["note"]]
+        if row["expect"] != "accept" and holds(row, outcome):
+            return outcome
+        report.unlink()
+    printed += run_warplab("check", *about, "--backend", "cpu", "--no-check-mode")
+    assert report.exists(), printed
+    checked = json.loads(report.read_text())["stages"][0]
+    if refusal := checked["compilation"]["failure"]:
+        return Outcome(refusal["cause"], refusal["message"])
+    outcome.passed = outcome.passed and checked["verdict"] == "passed"
+    outcome.failures = [check["failure"] for check in checked["checks"] if check["failure"]]
+    return outcome
+
+
+def run_warplab(*words: object) -> str:
+    """What a command of build/warplab prints."""
+    command = [str(word) for word in (BUILD / "warplab", *words)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
+    return run.stdout + run.stderr
+
+
+def is_refused(row: dict, outcome: Outcome) -> bool:
+    """Whether the file was refused by name, with one of the row's names where it has some."""
+    names = row.get("names", [""])
+    return outcome.cause == "refused_feature" and any(name in outcome.message for name in names)
+
+
+def is_found(row: dict, outcome: Outcome) -> bool:
+    """Whether the student reads one of the row's lines with a cause of one of its kinds. Notes are shown only beneath
+    wrong outputs."""
+    kinds, lines = [row["kind"], *row.get("or_kinds", [])], set(row["lines"])
+    shown = outcome.findings + ([] if outcome.passed else outcome.notes)
+    if any(
+        one["cause"] in CAUSES[kind] and {one["line"], one["other_line"]} & lines for one in shown for kind in kinds
+    ):
+        return True
+    failed = [one for one in outcome.failures for kind in kinds if one["cause"] in FAILURES.get(kind, ())]
+    return any(lines & set(map(int, re.findall(r"(?:\.cu:|line )(\d+)", one["message"]))) for one in failed)
+
+
+def holds(row: dict, outcome: Outcome) -> bool:
+    """Whether the outcome is the one that the row expects."""
+    if row.get("may_refuse") and is_refused(row, outcome):
+        return True
+    if row["expect"] == "refuse":
+        return is_refused(row, outcome)
+    if outcome.cause:
+        return False
+    if row["expect"] == "finding":
+        return is_found(row, outcome)
+    return not outcome.findings and outcome.passed == (row["expect"] == "accept")
+
+
+def run_all(rows: list[dict]) -> dict[str, Outcome]:
+    """The outcomes by file; as many rows at a time as there are cores."""
+
+    def run(row: dict) -> Outcome:
+        with tempfile.TemporaryDirectory() as folder:
+            return run_row(row, Path(folder))
+
+    with ThreadPoolExecutor(os.cpu_count()) as workers:
+        return dict(zip((row["file"] for row in rows), workers.map(run, rows), strict=True))
+
+
+def measure(rows: list[dict], outcomes: dict[str, Outcome]) -> dict:
+    """The three rates, each as [rows that count, rows in all]."""
+    got = [(row, outcomes[row["file"]]) for row in rows]
+    correct = [
+        (row, out)
+        for row, out in got
+        if row["expect"] == "accept" and not (row.get("may_refuse") and is_refused(row, out))
+    ]
+    defined = [out for row, out in got if row["expect"] in ("accept", "wrong") and not out.cause]
+    seeded = [is_found(row, out) for row, out in got if row["expect"] == "finding"]
+    return {
+        "correct_accepted": [sum(holds(row, out) for row, out in correct), len(correct)],
+        "falsely_accused": [sum(bool(out.findings) for out in defined), len(defined)],
+        "seeded_bugs_found": [sum(seeded), len(seeded)],
+    }
+
+
+def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
+    """Rows that do not hold and are not known, and known ones that hold."""
+    found = []
+    for row in rows:
+        file, outcome = row["file"], outcomes[row["file"]]
+        if file not in SLOW and holds(row, outcome) == (file in KNOWN):
+            found.append(f"{file}: expected {row['expect']} {row.get('kind', '')}, got {outcome}")
+    return found
+
+
+def chosen_rows() -> list[dict]:
+    """Every row, or an even share of what each expectation has."""
+    ordered = sorted(ROWS, key=lambda row: (row["expect"], row.get("kind", ""), row["file"]))
+    return ordered if THOROUGH else ordered[::SHARE]
+
+
+@pytest.mark.parametrize("row", chosen_rows(), ids=lambda row: row["file"])
+def test_row_holds(row: dict, tmp_path: Path) -> None:
+    if row["file"] in SLOW:
+        pytest.skip(SLOW[row["file"]])
+    outcome = run_row(row, tmp_path)
+    if row["file"] in KNOWN:
+        assert not holds(row, outcome), "This row holds now: remove it from KNOWN."
+    else:
+        assert holds(row, outcome), f"expected {row}, got {outcome}"
+
+
+def test_known_rows_are_in_the_corpus() -> None:
+    assert set(KNOWN) <= {row["file"] for row in ROWS}
+
+
+def test_every_file_has_a_row() -> None:
+    assert {row["file"] for row in ROWS} == {str(file.relative_to(CORPUS)) for file in CORPUS.glob("*/*.cu")}
+
+
+def main() -> int:
+    outcomes = run_all(ROWS)
+    for name, (count, of) in measure(ROWS, outcomes).items():
+        print(f"{name.replace('_', ' ')}: {count} of {of} ({100 * count / of:.1f}%)")
+    for row in ROWS:
+        if not holds(row, outcomes[row["file"]]):
+            known = (KNOWN | SLOW).get(row["file"], "not known")
+            expected = f"{row['expect']} {row.get('kind', '')} {row.get('lines', '')}".strip()
+            print(f"{row['file']}: expected {expected}; {outcomes[row['file']]} [{known}]")
+    found = disagreements(ROWS, outcomes)
+    print(f"{len(found)} rows differ from what is known")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
