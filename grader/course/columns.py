@@ -20,8 +20,9 @@ ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's nu
 COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
 COMPUTED += ("Override Score", "Override Grade", "Override Status")
 # What may say who a row of a gradebook is about.
-IDENTITIES = ("id", "sis user id", "sis login id", "student", "username", "id number", "idnumber", "email address")
-IDENTITIES += ("email", "identifier", "full name")
+IDS = ("id", "sis user id", "sis login id", "username", "id number", "idnumber", "email address", "email", "identifier")
+PEOPLE = ("student", "full name")
+IDENTITIES = IDS + PEOPLE
 CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 

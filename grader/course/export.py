@@ -63,7 +63,9 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     """What whoever imports the gradebook has to know."""
     pending = [entry.student for entry in entries if entry.report.total.pending]
     broken = [entry.student for entry in entries if entry.report.total.without_score]
-    sentences = [f"Not in the gradebook, and left out: {', '.join(unknown)}."] if unknown else []
+    sentences = (
+        [f"Not in the gradebook, or not alone in one row of it, and left out: {', '.join(unknown)}."] if unknown else []
+    )
     if pending:
         sentences.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
     if broken:

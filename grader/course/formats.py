@@ -22,6 +22,8 @@ from typing import Any
 from grader.course.batch.submissions import as_claimed, spellings
 from grader.course.columns import (
     IDENTITIES,
+    IDS,
+    PEOPLE,
     POSSIBLE,
     choose_column,
     compare_with_canvas,
@@ -237,6 +239,7 @@ def show_texts(content: Any) -> Any:
 # --- gradebooks ---
 
 Rows = list[list[str]]
+Spell = Callable[[str], list[str]]
 
 
 def grade_of(report: Report) -> str:
@@ -301,7 +304,7 @@ def mark_of(text: str) -> str:
 
 
 def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
-    """A gradebook to be imported into Canvas, and the students who are not in it.
+    """A gradebook to be imported into Canvas, and the students who have no row of their own in it.
 
     `title` is the assignment's column, `Dot product (1234)` with Canvas's number; `gradebook` the text of an exported
     one, whose rows say who is who. Without it, students are found by their login. What it says of an assignment's
@@ -320,8 +323,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     rows = read_canvas(gradebook)
     title = choose_column(rows, title)
     columns = {title: lambda student: grades[student]}
-    known = students_by_name(entries)
-    filled, unknown = fill(rows, known, columns, keep=("EX",), first={title: show_points(most)})
+    filled, unknown = fill(rows, entries, columns, keep=("EX",), first={title: show_points(most)})
     return mark_of(gradebook) + filled, unknown
 
 
@@ -368,7 +370,7 @@ def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title:
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
-    """Grades and feedback for Moodle, and the students who are not in its list.
+    """Grades and feedback for Moodle, and the students who have no row of their own in its list.
 
     `gradebook` is the text of a grading worksheet or of a participants' list: only who is in it gets a row, since one
     unknown user aborts an import. Without it, students are called by their user name. Raises UserError.
@@ -385,7 +387,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     }
     rows = read_csv(gradebook)
     require_not_canvas(rows[0])
-    filled, unknown = fill(rows, students_by_name(entries), columns)
+    filled, unknown = fill(rows, entries, columns)
     return mark_of(gradebook) + filled, unknown
 
 
@@ -408,43 +410,60 @@ def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
     return entries
 
 
-def students_by_name(entries: Sequence[Entry]) -> dict[str, str]:
-    """Students by everything that only one of them is called: ids as they are written, and spellings of names."""
-    owners: dict[str, set[str]] = {}
+def students_by(spell: Spell, entries: Sequence[Entry]) -> dict[str, str]:
+    """Students by each spelling that only one of them is called. Who is not on the roster has the name that they chose:
+    it never stands in the way of one who is."""
+    on_roster: dict[str, set[str]] = {}
+    others: dict[str, set[str]] = {}
     for entry in entries:
-        called = {spelled for name in (entry.student, *entry.names) for spelled in (name.casefold(), *spellings(name))}
-        for name in called:
-            owners.setdefault(name, set()).add(entry.student)
-    known = {name: min(students) for name, students in owners.items() if len(students) == 1}
-    return known | {entry.student.casefold(): entry.student for entry in entries}
+        owners = on_roster if entry.names else others
+        for spelled in (one for name in (entry.student, *entry.names) for one in spell(name)):
+            owners.setdefault(spelled, set()).add(entry.student)
+    ids = {entry.student.casefold(): {entry.student} for entry in entries if entry.names}
+    return {name: min(students) for name, students in (others | on_roster | ids).items() if len(students) == 1}
 
 
-def find_rows(rows: Rows, columns: Sequence[int], known: Mapping[str, str]) -> dict[str, list[str]]:
-    """Each student's row: by an id where one fits, else by a name. Raises UserError where two rows fit alike."""
+def as_written(cell: str) -> list[str]:
+    """How an id is looked up."""
+    return [cell.casefold()]
+
+
+def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> dict[str, list[str]]:
+    """Each student's row: by a cell of an id where one fits, else by a name. Who fits a row that another fits alike, or
+    two rows, gets none: whoever chose such a name ends nothing for others."""
     found: dict[str, list[str]] = {}
-    for spell in (lambda cell: [cell.casefold()], as_claimed):
-        taken, here = set(found), dict[str, list[str]]()
+    tried: set[str] = set()
+    strangers = {entry.student for entry in entries if not entry.names}
+    for columns, look_up, known in (
+        (columns_of(header, IDS), as_written, students_by(as_written, entries)),
+        (columns_of(header, PEOPLE), as_claimed, students_by(spellings, entries)),
+    ):
+        claims = []
         for row in rows:
             cells = {row[at].strip() for at in columns} - {""}
             cells |= {cell.removeprefix("Participant ") for cell in cells}  # Moodle's archives have the number alone
-            named = {known[name] for cell in cells for name in spell(cell) if name in known} - taken
-            if any(row is other for other in found.values()):
-                continue
-            if len(named) > 1 or named & here.keys():
-                raise UserError(f"The gradebook has two rows or names for {', '.join(map(show_text, sorted(named)))}.")
-            here |= dict.fromkeys(named, row)
-        found |= here
+            named = {known[name] for cell in cells for name in look_up(cell) if name in known} - tried
+            claims.append((row, named - strangers or named))
+        count = Counter(student for _, named in claims for student in named)
+        found |= {min(named): row for row, named in claims if len(named) == 1 and count[min(named)] == 1}
+        tried |= count.keys()
+        rows = [row for row, named in claims if not named]
     return found
+
+
+def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
+    """Where the columns of these names are."""
+    return [at for at, name in enumerate(header) if name.strip().lower() in names]
 
 
 def fill(
     rows: Rows,
-    known: Mapping[str, str],
+    entries: Sequence[Entry],
     columns: Mapping[str, Callable[[str], str]],
     keep: Sequence[str] = (),
     first: Mapping[str, str] | None = None,
 ) -> tuple[str, list[str]]:
-    """A gradebook with columns filled in for the students in `known`, by name, added where missing; all else stays.
+    """A gradebook with columns filled in for the students of `entries`, added where missing; all else stays.
     `first` are cells of Canvas's row of points, where that has none. Cells such as EX, in `keep`, stay. Raises
     UserError."""
     header = rows[0]
@@ -453,8 +472,7 @@ def fill(
             for row in rows:
                 row.append("")
             header[-1] = column
-    ids = [at for at, name in enumerate(header) if name.strip().lower() in IDENTITIES]
-    if not ids:
+    if not columns_of(header, IDENTITIES):
         raise UserError(f"No column of the gradebook says who a row is about: {', '.join(header[:8])}.")
     people = []
     for row in rows[1:]:
@@ -463,12 +481,12 @@ def fill(
                 row[header.index(column)] = row[header.index(column)].strip() or cell
         else:
             people.append(row)
-    found = find_rows(people, ids, known)
+    found = find_rows(header, people, entries)
     for student, row in found.items():
         for column, write in columns.items():
             if row[header.index(column)] not in keep:
                 row[header.index(column)] = write(student)
-    return write_csv(rows), sorted(set(known.values()) - found.keys())
+    return write_csv(rows), sorted({entry.student for entry in entries} - found.keys())
 
 
 ONE_REPORT: dict[str, Callable[[Report], str]] = {

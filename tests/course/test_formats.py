@@ -525,12 +525,51 @@ def test_gradebooks_refuse_what_is_ambiguous():
         canvas(entries("al1", "al1"))
     with pytest.raises(UserError, match="about add, dot"):
         moodle([*entries("al1"), Entry("at2", make_report(samples.cpu_report()))])
-    with pytest.raises(UserError, match="two rows or names for al1"):
-        moodle(entries("al1"), "username,x\nal1,\nal1,\n")
     with pytest.raises(UserError, match="No gradebook of Canvas's"):
         canvas(entries("al1"), "Identifier,Full name,Email address,Grade\nParticipant 7,Ada,al1,\n")
     with pytest.raises(UserError, match="No column of the gradebook says"):
         moodle(entries("al1"), "name of person,grade\n")
+
+
+BOOKS = {
+    "canvas": 'Student,ID,SIS Login ID,Section,Dot (7)\n"Lovelace, Ada",77,al1,s,\n"Bell, Ed",78,be4,s,\n',
+    "moodle": "Identifier,Full name,Username,Grade\nParticipant 77,Ada Lovelace,al1,\nParticipant 78,Ed Bell,be4,\n",
+}
+
+
+def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str], list[str]]:
+    text, unknown = canvas(people, book, "Dot (7)") if wanted == "canvas" else moodle(people, book)
+    header, *rows = check_csv(text)
+    at = header.index("Dot (7)" if wanted == "canvas" else "Grade")
+    return [row[at] for row in rows], unknown
+
+
+@pytest.mark.parametrize("wanted", BOOKS)
+@pytest.mark.parametrize("stranger", ["Lovelace, Ada", "Ada Lovelace", "AL1", "77", "Participant 77", "Ada  lovelace"])
+@pytest.mark.parametrize("on_roster", [True, False])
+def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
+    (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
+    names = {"al1": ("al1", "Ada Lovelace"), "be4": ("be4", "Ed Bell")} if on_roster else {}
+    people = [Entry(student, report, names=names.get(student, ())) for student in (stranger, "al1", "be4")]
+    contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if wanted == "moodle" else ""}
+    points, unknown = export_points(wanted, people, BOOKS[wanted])
+    if contested:  # nobody can say whose the row is
+        assert points == ["", "33.32"] and unknown == sorted([stranger, "al1"])
+    else:
+        assert points == ["33.32", "33.32"] and unknown == [stranger]
+
+
+def test_a_strangers_name_takes_no_row_of_who_is_on_the_roster():
+    (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
+    people = [Entry("Ed Bell", report), Entry("x9", report, names=("x9", "Ed Bell"))]
+    assert export_points("canvas", people, BOOKS["canvas"]) == (["", "33.32"], ["Ed Bell"])
+
+
+def test_who_has_two_rows_is_left_out_and_named():
+    text, unknown = moodle(entries("al1", "at2"), "username,Grade\nal1,\nal1,\nat2,\n")
+    assert [row[1] for row in check_csv(text)[1:]] == ["", "", "33.32"] and unknown == ["al1"]
+    text, unknown = moodle(entries("sam lee", "at2"), "username,Full name,Grade\ns1,Sam Lee,\ns2,Sam Lee,\nat2,,\n")
+    assert [row[2] for row in check_csv(text)[1:]] == ["", "", "33.32"] and unknown == ["sam lee"]
 
 
 def test_cells_that_are_formulas_are_defused():

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.batch import outputs
-from grader.course.batch.alike import Alike, find_alike
+from grader.course.batch.alike import MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
 from grader.course.batch.dashboard import count_all, make_dashboard, pseudonym
 from grader.course.batch.database import Database, Row, Stage
 from grader.course.batch.feedback import describe_submission, redact
@@ -321,16 +321,78 @@ def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> N
     for key, text in texts.items():
         (tmp_path / f"{key}.cu").write_text(text)
         files.append((key, tmp_path / f"{key}.cu"))
-    pairs = {(pair.one, pair.other) for pair in find_alike("12", starter, files)}
-    assert pairs == {("one", "renamed")}
+    pairs, stopped = find_alike("12", starter, files)
+    assert {(pair.one, pair.other) for pair in pairs} == {("one", "renamed")} and stopped == []
+
+
+SLOW_LEXERS = (
+    "int f" + "//a\\\n" * 60,  # Pygments takes time exponential in the lines
+    "int f" + "//a\\ \r\n" * 60,
+    "int" + " " * 29_000,  # and quadratic in the blanks
+    "int f" + "\n/**/ " * 5_000,
+)
+
+
+def test_code_is_made_simple_before_the_lexer_reads_it() -> None:
+    for text in SLOW_LEXERS:
+        assert simplify(text) in ("int f\n", "int\n")
+    assert simplify('a = "//b"; // c\n\n  d /* e\n */ + \'"\' /* f') == 'a = "//b";\nd + \'"\'\n'
+    for text in ("/*" * 200_000, '"\\' * 200_000, "\\ " * 200_000, "'" * 200_000):
+        simplify(text)
+
+
+LEXER = """
+import os
+class CodeFingerprint:
+    def __init__(self, file, *_, fp, **more):
+        words = fp.read().split()
+        while "endless" in words:
+            pass
+        kept = "x" * 10**10 if "large" in words else ""
+        if "ended" in words:
+            os._exit(0)
+        self.hashes = [hash(word) for word in words]
+"""
+
+
+def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "copydetect.py").write_text(LEXER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    words = " ".join(map(str, range(20)))
+    texts = {"a": words, "b": "endless", "c": "large", "d": "ended", "e": words, "f": "ended"}
+    for key, text in texts.items():
+        (tmp_path / key).write_text(text)
+    files = [(key, tmp_path / key) for key in texts]
+    pairs, left_out = find_alike("12", tmp_path / "no starter", files)
+    assert pairs == [Alike("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
+    with pytest.raises(TooMuchError):
+        find_alike("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
+
+
+def test_outputs_are_written_where_too_many_files_take_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+
+    def look(*_: object) -> None:
+        looked.append(1)
+        raise TooMuchError
+
+    monkeypatch.setattr(outputs, "find_alike", look)
+    settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
+    database = Database(tmp_path / "batch.sqlite")
+    for _ in range(2):
+        pairs, notes = outputs.compare(database, [], settings)
+        assert pairs == [] and notes[0].startswith("a: nobody looked who is much alike")
+    assert looked == [1]
 
 
 def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[list[str]] = []
 
-    def look(stage: str, starter: Path, files: list[tuple[str, Path]]) -> list[Alike]:
+    def look(stage: str, starter: Path, files: list[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
         looked.append([key for key, _ in files])
-        return [Alike(stage, "ann", "bob", 0.95)]
+        return [Alike(stage, "ann", "bob", 0.95)], ["bob"]
 
     monkeypatch.setattr(outputs, "find_alike", look)
     settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
@@ -341,7 +403,9 @@ def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypa
         file.parent.mkdir(parents=True)
         file.write_text(f"// {file}")
     for _ in range(2):
-        assert outputs.compare(database, rows, settings) == ([Alike("a", "ann", "bob", 0.95)], [])
+        pairs, notes = outputs.compare(database, rows, settings)
+        assert pairs == [Alike("a", "ann", "bob", 0.95)]
+        assert notes == ["a: not compared with the others', as it takes too much time or memory: bob."]
     assert looked == [["ann", "bob"]]
     files[0].write_text("another")
     outputs.compare(database, rows, settings)

@@ -2,14 +2,26 @@
 
 Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. It says whom to
 look at, and nothing more: short stages have few ways to be written.
+
+python3 -m grader.course.batch.alike STARTER < FILES    prints the fingerprints of each, as find_alike() reads them
+
+Its lexer's regular expressions may take exponential time for what a student wrote. So it works in a process of its
+own, whose limits the kernel keeps.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
+import json
+import os
+import re
+import resource
+import secrets
+import subprocess
+import sys
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +33,15 @@ ALIKE = 0.9
 COMMON = 20  # a fingerprint that more files than this share says nothing about a pair
 MOST_CHARACTERS = 30_000
 MOST_PAIRS = 200
+FILE_S = 3  # of processor time; an honest file takes a tenth of a second
+MOST_MEMORY_BYTES = 2_000_000_000
+MOST_STOPPED = 10  # files of a stage that take too much; after them, the stage is not compared
+
+PROJECT = Path(__file__).resolve().parents[3]
+CONTINUED = re.compile(r"\\[^\S\n]*+\n")
+# A literal or a comment. Nothing in it backtracks, so it takes time linear in the text.
+LITERAL = r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
+COMMENT = re.compile(rf"(?P<literal>{LITERAL})|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 
 
 @dataclass(frozen=True)
@@ -33,35 +54,104 @@ class Alike:
     share: float
 
 
-def find_alike(stage: str, starter: Path, files: Iterable[tuple[str, Path]]) -> list[Alike]:
-    """Pairs of (key, file) that are much alike, most alike first. Raises ImportError without copydetect."""
-    import numpy
-    from copydetect import CodeFingerprint
+class TooMuchError(Exception):
+    """Many files take too much time or memory."""
 
-    boilerplate: Any = []
-    if starter.is_file():
-        boilerplate = numpy.array(list(fingerprint(CodeFingerprint, starter, []) or []))
+
+def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
+    """Pairs of (key, file) that are much alike, most alike first, and the keys of files that take too much time or
+    memory to compare. Raises ImportError where copydetect does not run, and TooMuchError."""
+    made, stopped = fingerprint_all(starter, [file for _, file in files])
     same: dict[frozenset[int], list[str]] = defaultdict(list)
-    for key, file in files:
-        found = fingerprint(CodeFingerprint, file, boilerplate)
-        if found and len(found) >= LEAST_FINGERPRINTS:
-            same[frozenset(found)].append(key)
+    for (key, _), found in zip(files, made, strict=True):
+        if len(found) >= LEAST_FINGERPRINTS:
+            same[found].append(key)
     pairs = [Alike(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
     prints = {keys[0]: found for found, keys in same.items()}
     for one, other in candidates(prints):
         share = len(prints[one] & prints[other]) / min(len(prints[one]), len(prints[other]))
         if share >= ALIKE:
             pairs.append(Alike(stage, one, other, share))
-    return sorted(pairs, key=lambda pair: (-pair.share, pair.one, pair.other))[:MOST_PAIRS]
+    pairs.sort(key=lambda pair: (-pair.share, pair.one, pair.other))
+    return pairs[:MOST_PAIRS], [files[at][0] for at in stopped]
 
 
-def fingerprint(make: Any, file: Path, boilerplate: Any) -> set[int] | None:
-    """Hashes of a file; None where it is no text that can be read as code."""
-    with contextlib.suppress(Exception):  # any text may fail: similarity is only a hint
-        text = file.read_bytes()[:MOST_CHARACTERS].decode("utf-8", "replace")
+def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[frozenset[int]], list[int]]:
+    """Each file's fingerprints, without the starter's, and the places of those files that took too much and have none.
+    A process that ends before its last file was stopped by the file that it was at: another one goes on behind it.
+    Raises as find_alike() does."""
+    seed = str(secrets.randbelow(2**32))  # the same in all of them, as fingerprints are Python's hashes
+    made: list[frozenset[int]] = []
+    stopped: list[int] = []
+    while True:
+        made += start_fingerprinting(starter, files[len(made) :], seed)
+        if len(made) == len(files):
+            return made, stopped
+        stopped.append(len(made))
+        made.append(frozenset())
+        if len(stopped) == MOST_STOPPED:
+            raise TooMuchError
+
+
+def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> list[frozenset[int]]:
+    """The fingerprints of the first files, up to one that takes too much. Raises ImportError."""
+    path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
+    limited = {"PYTHONPATH": path, "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "grader.course.batch.alike", str(starter)],
+        input=json.dumps([str(file) for file in files]).encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **limited},
+    )
+    lines = done.stdout.splitlines(keepends=True)
+    if not lines:
+        raise ImportError("copydetect")
+    return [frozenset(json.loads(line)) for line in lines[1:] if line.endswith(b"\n")]
+
+
+def print_fingerprints(starter: Path) -> None:
+    """A line for the starter, then one for each file that standard input names: a JSON list of hashes. Killed by the
+    kernel at a file that takes too long."""
+    import numpy
+    from copydetect import CodeFingerprint
+
+    files = [Path(name) for name in json.load(sys.stdin)]
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    boilerplate: Any = []
+    if starter.is_file():
+        boilerplate = numpy.array(list(fingerprint(CodeFingerprint, starter, [])))
+    print(json.dumps([]), flush=True)
+    for file in files:
+        allow_processor_time(FILE_S)
+        print(json.dumps(sorted(fingerprint(CodeFingerprint, file, boilerplate))), flush=True)
+
+
+def allow_processor_time(more_s: int) -> None:
+    """Let this process continue for at least this long, and at most a second longer."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + more_s, hard))
+
+
+def fingerprint(make: Any, file: Path, boilerplate: Any) -> set[int]:
+    """Hashes of a file; none where it is no text that can be read as code. Raises MemoryError."""
+    try:
+        text = simplify(file.read_bytes()[:MOST_CHARACTERS].decode("utf-8", "replace"))
         made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=io.StringIO(text))
         return set(map(int, made.hashes))
-    return None
+    except MemoryError:
+        raise
+    except Exception:  # any text may fail: similarity is only a hint
+        return set()
+
+
+def simplify(text: str) -> str:
+    """Return code without continued lines, comments and needless blanks, which can slow the lexer down."""
+    whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
+    without_comments = COMMENT.sub(lambda found: found["literal"] or " ", whole)
+    lines = (" ".join(line.split()) for line in without_comments.splitlines())
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def candidates(prints: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
@@ -75,3 +165,7 @@ def candidates(prints: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
         if 1 < len(keys) <= COMMON:
             shared.update(combinations(sorted(keys), 2))
     return list(shared)
+
+
+if __name__ == "__main__":
+    print_fingerprints(Path(sys.argv[1]))

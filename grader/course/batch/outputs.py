@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
-from grader.course.batch.alike import Alike, find_alike
+from grader.course.batch.alike import Alike, TooMuchError, find_alike
 from grader.course.batch.dashboard import make_dashboard
 from grader.course.batch.database import Database, Row
 from grader.course.batch.feedback import write_feedback
@@ -128,21 +128,34 @@ def describe(database: Database, policy: Policy) -> list[str]:
 
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:
-    """Pairs that are much alike; or why nobody looked. What was found is kept while a stage's files stay the same, as
-    looking takes most of the time that the outputs take."""
-    kept = database.fact("alike") or {}
+    """Pairs that are much alike, and whom or why nobody compared: that stops no outputs. What was found is kept while a
+    stage's files stay the same, as looking takes most of the time that the outputs take."""
+    kept, pairs, notes = database.fact("alike") or {}, [], []
     for stage in settings.wanted():
         starter = settings.root / "starter" / settings.lab / f"{stage}.cu"
         files = list(files_of(rows, settings, stage))
         compared = hash_files([("", starter), *files])
-        if kept.get(stage, {}).get("of") == compared:
-            continue
-        try:
-            kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in find_alike(stage, starter, files)]}
-        except ImportError:
-            return [], ["Nobody looked who is much alike: copydetect is not installed (make batch installs it)."]
-    database.set_facts(alike=kept)
-    return [Alike(*pair) for stage in settings.wanted() for pair in kept[stage]["pairs"]], []
+        if kept.get(stage, {}).get("of") != compared:
+            try:
+                found, left_out = find_alike(stage, starter, files)
+            except (ImportError, OSError):
+                return [], ["Nobody looked who is much alike: copydetect does not run here (make batch installs it)."]
+            except TooMuchError:
+                found, left_out = [], None
+            kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
+            database.set_facts(alike=kept)  # now, as an interruption would begin with the same files again
+        pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
+        notes += tell_left_out(stage, kept[stage].get("left_out", []))
+    return pairs, notes
+
+
+def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
+    """Whose files of a stage were not compared; None: nobody's."""
+    if keys is None:
+        return [f"{stage}: nobody looked who is much alike, since many files take too much time or memory to compare."]
+    if not keys:
+        return []
+    return [f"{stage}: not compared with the others', as it takes too much time or memory: {', '.join(keys)}."]
 
 
 def hash_files(files: Iterable[tuple[str, Path]]) -> str:
