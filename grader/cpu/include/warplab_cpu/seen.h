@@ -1,12 +1,13 @@
 #pragma once
-// Calls of memcpy and of functions that write through a pointer go through hooks in a student's file: the compiler
-// instruments plain accesses alone. malloc and free take from the device's heap when a kernel calls them.
+// Calls of memcpy, of memcmp and of functions that write through a pointer go through hooks in a student's file: the
+// compiler instruments plain accesses alone. malloc and free take from the device's heap when a kernel calls them.
 
 #ifndef WARPLAB_CPU_FAST
 extern "C" {
 void* memcpy(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memcpy");
 void* memmove(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memmove");
 void* memset(void*, int, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memset");
+int memcmp(const void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memcmp");
 void* malloc(decltype(sizeof 0)) noexcept __asm__("warplab_seen_malloc");
 void free(void*) noexcept __asm__("warplab_seen_free");
 float modff(float, float*) noexcept __asm__("warplab_seen_modff");
