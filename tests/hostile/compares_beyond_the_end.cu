@@ -5,8 +5,8 @@
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const bool same = i + 1 == n && std::memcmp(a + n, b + n, sizeof(int)) == 0;
-    if (i < n) atomicAdd(out, a[i] * b[i] + 0 * static_cast<const volatile bool&>(same));
+    if (i + 1 == n && std::memcmp(a + n, b + n, sizeof(int)) == 0) atomicAdd(out, 0);
+    if (i < n) atomicAdd(out, a[i] * b[i]);
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {

@@ -11,8 +11,8 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     parts[threadIdx.x].product = i < n ? a[i] * b[i] : 0;
     __syncthreads();
     Parts copied = parts[255 - threadIdx.x];
-    const int unset = static_cast<const volatile int&>(copied.unset);
-    atomicAdd(out, copied.product + 0 * unset);
+    if (copied.unset == 12345) atomicAdd(out, 0);
+    atomicAdd(out, copied.product);
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {

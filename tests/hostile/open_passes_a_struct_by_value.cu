@@ -8,7 +8,7 @@ __attribute__((noinline)) __device__ int first(Two two) { return two.x; }
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i + 1 == n) static_cast<volatile int>(first(*reinterpret_cast<const Two*>(a + n)));
+    if (i + 1 == n && first(*reinterpret_cast<const Two*>(a + n)) == 12345) atomicAdd(out, 0);
     if (i < n) atomicAdd(out, a[i] * b[i]);
 }
 
