@@ -129,6 +129,7 @@ Flags check_mode_flags() {
             "-fno-builtin-memset",
             "-fno-builtin-memmove",
             "-fno-builtin-memcpy",
+            "-fno-builtin-memcmp",
             "-fno-crossjumping",
             "-fno-tree-sra",
             "-fno-tree-tail-merge"};

@@ -122,7 +122,10 @@ def try_decisions(data: bytes, folder: Path) -> None:
     database = Database(folder / DATABASE)
     for final in all_finals(database, make_settings(folder)):
         require(final.points is None or 0 <= final.points < 1e300, "points are a number of 0 or more")
-    with refusing(), mock.patch.object(outputs, "find_alike", lambda *_: ([], [])):  # decisions do not change similarity
+    with (
+        refusing(),
+        mock.patch.object(outputs, "find_alike", lambda *_: ([], [])),
+    ):  # decisions do not change similarity
         write_outputs(database, make_settings(folder))
         require_csv((folder / "gradebook.csv").read_bytes().decode(), "gradebook.csv")
         require_html((folder / "report.html").read_text(encoding="utf-8"), "report.html")

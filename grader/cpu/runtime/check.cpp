@@ -1121,6 +1121,11 @@ void* warplab_seen_memset(void* to, int value, unsigned long bytes) {
     see_range(to, bytes, true, WARPLAB_HERE);
     return std::memset(to, value, bytes);
 }
+int warplab_seen_memcmp(const void* left, const void* right, unsigned long bytes) {
+    see_range(left, bytes, false, WARPLAB_HERE);
+    see_range(right, bytes, false, WARPLAB_HERE);
+    return std::memcmp(left, right, bytes);
+}
 
 #define WARPLAB_WRITES_RESULT(type, result, function, parameters, arguments) \
     type warplab_seen_##function parameters {                                \

@@ -30,7 +30,9 @@ LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
 ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the one before it, and here blocks run one by one
 
 MARK = re.compile(r"//! (\w+)$")
-FINDING = re.compile(r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+) line=(\d+) other_line=(\d+)", re.MULTILINE)
+FINDING = re.compile(
+    r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+) line=(\d+) other_line=(\d+)", re.MULTILINE
+)
 GUARD = re.compile(r"^warplab-guard: pc=0x([0-9a-f]+)", re.MULTILINE)
 FRAME = re.compile(r"\.cu:(\d+)")
 

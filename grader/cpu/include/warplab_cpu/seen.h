@@ -1,5 +1,5 @@
 #pragma once
-// Redirects calls of memcpy and of functions that write through a pointer to hooks in a student's file, because the
+// Redirects calls of memcpy, memcmp and functions that write through a pointer to hooks in a student's file, because the
 // compiler instruments only plain accesses. In kernels, malloc and free use the device's heap.
 
 #ifndef WARPLAB_CPU_FAST
@@ -7,6 +7,7 @@ extern "C" {
 void* memcpy(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memcpy");
 void* memmove(void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memmove");
 void* memset(void*, int, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memset");
+int memcmp(const void*, const void*, decltype(sizeof 0)) noexcept __asm__("warplab_seen_memcmp");
 void* malloc(decltype(sizeof 0)) noexcept __asm__("warplab_seen_malloc");
 void free(void*) noexcept __asm__("warplab_seen_free");
 float modff(float, float*) noexcept __asm__("warplab_seen_modff");

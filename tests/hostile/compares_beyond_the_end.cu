@@ -1,0 +1,15 @@
+// Cheat: reads beyond the end by memcmp, which the compiler expands where it is called.
+#include <cstring>
+
+#include "labs/dot_product/lab.h"
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i + 1 == n && std::memcmp(a + n, b + n, sizeof(int)) == 0) atomicAdd(out, 0);
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
