@@ -160,7 +160,7 @@ def test_what_can_be_had_without_a_gpu_is_told(tmp_path):
 def test_the_secret_is_made_once_and_told(tmp_path, capsys):
     (tmp_path / "datasets").mkdir()
     first = read_secret(tmp_path)
-    assert "keep it, and use the same one wherever you grade" in capsys.readouterr().out
+    assert "keep it, and use the same file wherever you grade" in capsys.readouterr().out
     assert read_secret(tmp_path) == first
     assert not capsys.readouterr().out
 

@@ -57,7 +57,7 @@ TEST_F(Doubts, RejectReplacedSignalHandlers) {
 
 TEST_F(Doubts, RejectUnobservedWrites) {
     --observed_.written_bytes[output_];
-    EXPECT_THAT(doubt(), HasSubstr("the sanitizer saw only"));
+    EXPECT_THAT(doubt(), HasSubstr("the sanitizer saw writes to only"));
     EXPECT_EQ(doubt(0, true), "");
 }
 

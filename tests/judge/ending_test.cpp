@@ -29,7 +29,8 @@ TEST(Ending, ByExitQuotesWhatWasPrintedLast) {
     const Failure failure = explain_end({ended, page, ""});
     EXPECT_EQ(failure.cause, cause::exited);
     EXPECT_NE(failure.message.find("exit status 2"), std::string::npos) << failure.message;
-    EXPECT_NE(failure.message.find("printed: runner: cannot open the memory"), std::string::npos) << failure.message;
+    EXPECT_NE(failure.message.find("Its last output: runner: cannot open the memory"), std::string::npos)
+        << failure.message;
 }
 
 TEST(Ending, ByExitIsNotQuotedWhereNothingWasPrinted) {

@@ -102,7 +102,7 @@ def test_the_time_in_the_name_is_told_as_the_student_knows_it(course: Path) -> N
     last = submit(course, "--author", ADA, TZ="HERE-5:30").stdout.splitlines()[-1]
     (archive,) = archives(course)
     packed = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
-    assert last == f"Its name says when it was packed in UTC; here that is {packed:%Y-%m-%d %H:%M:%S} HERE."
+    assert last == f"Its name gives the packing time in UTC; in local time: {packed:%Y-%m-%d %H:%M:%S} HERE."
 
 
 def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
