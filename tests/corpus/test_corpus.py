@@ -57,39 +57,8 @@ FAILURES = {
 
 # Rows that do not hold yet, by the reason. Remove a row from here when it holds.
 DO_NOT_HOLD = {
-    "streams and asynchronous copies run in order, so a missing synchronisation does not show": [
-        "dot_product/04_pinned_copy_read_early.cu",
-        "dot_product/04_second_stream_without_event.cu",
-        "heat_dissipation/01_mirror_in_another_stream.cu",
-        "heat_dissipation/04_change_read_before_copy_ends.cu",
-        "vector_add/01_async_copy_not_awaited.cu",
-        "vector_add/01_managed_read_too_early.cu",
-        "vector_add/01_streams_without_event.cu",
-    ],
-    "memory of the device's heap (new, malloc) is taken for host memory": [
-        "dot_product/01_device_malloc_buffer.cu",
-        "dot_product/01_device_new_per_thread.cu",
-        "image_histogram/03_device_heap_private_bins.cu",
-    ],
-    "blanks within <<< and >>> are refused": [
-        "saturating_histogram/03_rows_by_2d_block.cu",
-        "vector_add/01_visual_studio.cu",
-    ],
-    "cooperative_groups: this_grid() is refused for rank and size, too": [
-        "dot_product/05_cg_reduce.cu",
-        "vector_add/02_cooperative_groups_grid.cu",
-    ],
-    "cooperative_groups: a typed tile does not convert to thread_block_tile<32>": [
-        "dot_product/03_samples_reduce4_tile.cu",
-    ],
-    "cooperative_groups: labeled_partition is missing, and is not refused by name": [
-        "image_histogram/02_coalesced_group.cu",
-    ],
-    "a plain write by the block that counted all others' atomics is taken for a race": [
-        "dot_product/05_threadfence_reduction.cu",
-    ],
-    "what the backend keeps for extern __shared__ at namespace scope is taken for dynamic shared memory": [
-        "image_histogram/03_uchar4_dynamic_shared.cu",
+    "a barrier that some threads end without is a note where the outputs are right": [
+        "dot_product/02_barrier_in_branch.cu"
     ],
     "atomics have one scope": ["image_histogram/02_block_scope_on_global_bins.cu"],
     "plain writes of one value are a note, which costs nothing": ["vector_add/02_stride_of_one_block.cu"],
@@ -98,7 +67,7 @@ KNOWN = {file: why for why, files in DO_NOT_HOLD.items() for file in files}
 
 # Rows that a busy machine may not finish in the judge's time: they count for the rates, and may differ.
 SLOW = {
-    "heat_dissipation/04_batched_check.cu": "cg::reduce takes 32 shuffles: about 5 s in check mode",
+    "heat_dissipation/04_batched_check.cu": "thousands of launches: about 5 s in check mode",
     "smoothing_filter/05_shuffle_neighbours.cu": "a switch of fibers for each lane's shuffle: about 5 s for narrow",
 }
 
