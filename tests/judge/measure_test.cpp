@@ -13,7 +13,6 @@
 #include "grader/core/statistics.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/timing/race.h"
-#include "grader/judge/timing/race.h"
 
 namespace warplab {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// The host's side of CUDA's runtime API. Work is done at once, so streams are always idle.
+// The host's side of CUDA's runtime API. Work is done at once; the sanitizer knows what a GPU would still be doing.
 
 #include <stddef.h>
 
