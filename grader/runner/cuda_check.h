@@ -20,8 +20,8 @@ inline void cuda_check(cudaError_t error, const char* expression, const char* fi
     if (error == cudaSuccess) return;
     const char* slash = std::strrchr(file, '/');
     std::fflush(stdout);
-    std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", slash ? slash + 1 : file, line, expression,
-                 cudaGetErrorName(error), cudaGetErrorString(error));
+    std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", slash ? slash + 1 : file, line, expression, cudaGetErrorName(error),
+                 cudaGetErrorString(error));
     std::_Exit(cuda_check_status);  // not exit(): destructors would make more CUDA calls
 }
 
