@@ -87,7 +87,7 @@ TEST(Architecture, OldWorkaroundsAreTakenAsOnTheDevice) {
     EXPECT_THAT(rewritten("#ifdef __CUDA_ARCH__\n#define SYNC() __syncwarp()\n#else\n#define SYNC()\n#endif\n" +
                           in_kernel("SYNC();\n")),
                 StartsWith("#if 1\n"));
-    EXPECT_THAT(rewritten(in_kernel("#if __CUDA_ARCH__ < 700\n asm(\"\");\n#endif\n")),
+    EXPECT_THAT(rewritten(in_kernel("#if __CUDA_ARCH__ < 700\n asm(\"trap;\");\n#endif\n")),
                 HasSubstr("#if 900 < 700\n asm"));
 }
 

@@ -48,7 +48,7 @@ TEST_F(Command, WritesTheOutput) {
 }
 
 TEST_F(Command, RefusesWithoutOutput) {
-    write("in.cu", "\nasm(\"\");\n");
+    write("in.cu", "\nasm(\"trap;\");\n");
     EXPECT_EQ(rewrite("in.cu out.cpp --name shown.cu"), 1);
     EXPECT_EQ(words().substr(0, 33), "shown.cu:2:1: error: asm: inline ");
     EXPECT_FALSE(fs::exists(folder_ / "out.cpp"));
