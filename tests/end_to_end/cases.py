@@ -119,12 +119,11 @@ COMPILING = [
         "refused_feature",
         ("Line 5", "PTX", "BACKEND=cuda"),
     ),
-    Bad("cub", program(before="#include <cub/cub.cuh>"), "refused_feature", ("Line 2", "CUB", "BACKEND=cuda")),
     Bad(
         "grid_sync",
         program(before="#include <cooperative_groups.h>", kernel="cooperative_groups::this_grid().sync(); out[i] = 0;"),
-        "refused_feature",
-        ("Line 5", "grid", "BACKEND=cuda"),
+        "crash",
+        ("line 5", "grid.sync()", "cudaLaunchCooperativeKernel"),
     ),
     Bad(
         "includes_the_answer",

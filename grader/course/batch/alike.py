@@ -122,10 +122,16 @@ def print_fingerprints(starter: Path) -> None:
     boilerplate: Any = []
     if starter.is_file():
         boilerplate = numpy.array(list(fingerprint(CodeFingerprint, starter, [])))
-    print(json.dumps([]), flush=True)
+    write_line([])
     for file in files:
         allow_processor_time(FILE_S)
-        print(json.dumps(sorted(fingerprint(CodeFingerprint, file, boilerplate))), flush=True)
+        write_line(sorted(fingerprint(CodeFingerprint, file, boilerplate)))
+
+
+def write_line(hashes: list[int]) -> None:
+    """Send a file's hashes to the process that started this one."""
+    sys.stdout.buffer.write(json.dumps(hashes).encode() + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def allow_processor_time(more_s: int) -> None:
