@@ -424,13 +424,13 @@ def students_by(spell: Spell, entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def as_written(cell: str) -> list[str]:
-    """How an id is looked up."""
+    """Return the key under which an id is looked up."""
     return [cell.casefold()]
 
 
 def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> dict[str, list[str]]:
-    """Each student's row: by a cell of an id where one fits, else by a name. Who fits a row that another fits alike, or
-    two rows, gets none: whoever chose such a name ends nothing for others."""
+    """Return each student's row, found by an id if one fits, else by a name. A student who fits two rows, or a row that
+    another student fits as well, gets none; the others keep theirs."""
     found: dict[str, list[str]] = {}
     tried: set[str] = set()
     strangers = {entry.student for entry in entries if not entry.names}
@@ -452,7 +452,7 @@ def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> di
 
 
 def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
-    """Where the columns of these names are."""
+    """Return the positions of the columns with these names."""
     return [at for at, name in enumerate(header) if name.strip().lower() in names]
 
 

@@ -111,6 +111,12 @@ COMPILING = [
         ("Line 2", "template instantiation depth"),
     ),
     Bad(
+        "cub",
+        program(before="#include <cub/device/device_reduce.cuh>"),
+        "refused_feature",
+        ("Line 2", "CUB", "BACKEND=cuda"),
+    ),
+    Bad(
         "texture", program(before="texture<float, 1> image;"), "refused_feature", ("Line 2", "texture", "BACKEND=cuda")
     ),
     Bad(

@@ -141,7 +141,7 @@ def allow_processor_time(more_s: int) -> None:
 
 
 def fingerprint(make: Any, file: Path, boilerplate: Any) -> set[int]:
-    """Hashes of a file; none where it is no text that can be read as code. Raises MemoryError."""
+    """Return the hashes of a file, or an empty set if it cannot be read as code. Raises MemoryError."""
     try:
         text = simplify(file.read_bytes()[:MOST_CHARACTERS].decode("utf-8", "replace"))
         made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=io.StringIO(text))

@@ -150,7 +150,7 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
 
 
 def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
-    """Whose files of a stage were not compared; None: nobody's."""
+    """Return lines about files of a stage that were not compared: those of `keys`; all of them if it is None."""
     if keys is None:
         return [f"{stage}: nobody looked who is much alike, since many files take too much time or memory to compare."]
     if not keys:

@@ -92,7 +92,7 @@ class Architecture {
         return (word.back() == 'f' && word.find("ndef") == std::string_view::npos) == (view == View::device);
     }
 
-    /// Whose code stands at `i`: the innermost function decides.
+    /// Return the side that runs the code at `i`, as the innermost function says.
     Place place_of(int i) const {
         constexpr int most_blocks = 64;
         int block = i < code_.size() ? code_.block[i] : none;

@@ -41,7 +41,7 @@ struct Assembler {
     std::string replacement;
 };
 
-/// What the asm at `i` becomes; nothing when only a GPU can run it.
+/// Return the replacement of the asm at `i`; empty if only a GPU can run it.
 Assembler read(const Stream& stream, int i) {
     int open = i + 1;
     while (stream[open] == "volatile" || stream[open] == "__volatile__") ++open;

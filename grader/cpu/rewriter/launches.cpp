@@ -9,7 +9,7 @@ bool touches_next(const Stream& stream, int i) {
     return stream.has(i + 1) && stream.tokens[i].end == stream.tokens[i + 1].begin;
 }
 
-/// As nvcc has it, white space may stand before the last > alone.
+/// As in nvcc, white space is allowed only before the last >.
 bool is_close(const Stream& stream, int i) {
     return stream[i] == ">" && stream[i + 1] == ">" && stream[i + 2] == ">" && touches_next(stream, i);
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view without_sync[] = {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor",
                                              "__any",  "__all",     "__ballot"};
 
-/// What to write, with the call's own arguments.
+/// Return the call to write instead, with the call's own arguments.
 std::string with_sync(const Stream& stream, int i) {
     const int close = stream.match[i + 1];
     const std::string arguments = close < 0 ? "…" : stream.text(i + 2, close);

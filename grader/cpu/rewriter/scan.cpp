@@ -21,10 +21,9 @@ constexpr std::string_view unseen = "code that the sanitizer does not see",
 constexpr Word words[] = {
     {"asm", "inline assembler"},  {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
     {"__builtin_ia32_*", unseen}, {"__builtin_apply*", unseen},  {"__builtin_return", unseen},
-    {"__builtin_memc*", unseen},  {"__builtin_memm*", unseen},   {"__builtin_memp*", unseen},
-    {"__builtin_bc*", unseen},    {"__builtin_st*", unseen},     {"__builtin___*", unseen},
-    {"__tsan_*", own_name},       {"__ubsan_*", own_name},       {"__asan_*", own_name},
-    {"__sanitizer_*", own_name},  {"warplab_seen_*", own_name},
+    {"__builtin_mem*", unseen},   {"__builtin_bc*", unseen},     {"__builtin_st*", unseen},
+    {"__builtin___*", unseen},    {"__tsan_*", own_name},        {"__ubsan_*", own_name},
+    {"__asan_*", own_name},       {"__sanitizer_*", own_name},   {"warplab_seen_*", own_name},
 };
 /// Words with a meaning only in an attribute; elsewhere they are ordinary names.
 constexpr Word attributes[] = {

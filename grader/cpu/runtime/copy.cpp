@@ -41,7 +41,7 @@ class Recorded {
     bool host_waits_;
 };
 
-/// Where a call's work goes.
+/// Return the stream of a call's work.
 struct Queue {
     cudaStream_t stream = nullptr;
     bool host_waits = true;

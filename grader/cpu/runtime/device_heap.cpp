@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t alignment = 16, inspected_bytes = size_t{64} << 20;
 
-/// What the sanitizer sees as one allocation. Only one OS thread runs kernels then.
+/// Memory that the sanitizer sees as one allocation. Only one OS thread runs kernels with it.
 class InspectedHeap {
   public:
     void* take(size_t bytes) {

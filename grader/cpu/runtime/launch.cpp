@@ -89,7 +89,7 @@ std::string describe(const dim3& extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
 }
 
-/// What a launch with more than 48 KB of shared memory needs; empty for others.
+/// Return what a launch with more than 48 KB of shared memory lacks; empty for others.
 std::string missing_opt_in(const Launch& launch, const Grid& grid, const char* kernel) {
     if (launch.shared_bytes <= static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return "";
     const std::string bytes = std::to_string(launch.shared_bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// Whom the runtime tells what it does with memory and grids: check mode, or nobody.
+// Receives the runtime's events about memory and grids: the sanitizer, if it is on.
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 // Which work that the host started is known to be complete, by streams, events and synchronisation. The backend does
-// all work at once; on a GPU it goes on while the host, and other streams, do. For the sanitizer alone.
+// all work at once; on a GPU it continues while the host and other streams do. Only the sanitizer uses it.
 
 #include <cstdint>
 #include <deque>
@@ -43,7 +43,7 @@ class Timeline {
         host_ = before;
     }
 
-    /// Whether the host may be ahead of any work, or the running work beside any other.
+    /// Return whether any work may still run beside the host or the running work.
     bool host_is_ahead() const { return !works_.empty(); }
     bool runs_beside() const { return beside_; }
     const Work& running() const { return works_.back(); }

@@ -1,5 +1,5 @@
 #pragma once
-// What CUB's collectives for blocks and warps share.
+// Common parts of CUB's collectives for blocks and warps.
 
 #include <type_traits>
 

@@ -40,7 +40,7 @@ inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative numbe
 /// Whether this OS thread is inside a kernel.
 bool in_kernel();
 
-/// What new and delete call: the device's heap in a kernel.
+/// Allocate and free for new and delete; in a kernel, on the device's heap.
 void* new_memory(size_t bytes);
 void delete_memory(void* place) noexcept;
 
