@@ -45,6 +45,8 @@ void capture_shared(const Stream& stream, const std::vector<SharedName>& names, 
 /// Whether an asm at `i` is one that rewrite_asm replaces.
 bool is_runnable_asm(const Stream& stream, int i);
 void rewrite_asm(const Stream& stream, Context& context);
+/// Lets other threads run between a check of memory and an atomic that depends on it.
+void guard_updates(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);

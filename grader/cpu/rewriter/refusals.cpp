@@ -20,7 +20,6 @@ const std::vector<Refusal>& refusals() {
         plain_math = "multiply with ordinary arithmetic",
         as_cpp     = "write it in C++ or with an intrinsic (__shfl_sync, __popc, __ldg …)",
         runtime    = "use the runtime's functions (cudaMalloc, cudaMemcpy, <<<…>>> …)",
-        atomics    = "use atomicAdd and its kin",
         one_array  = "use cudaMalloc and the index (z * height + y) * width + x",
         as_loop    = "write it with ordinary arithmetic or atomicAdd and its kin",
         remove     = "remove it";

@@ -197,6 +197,25 @@ const Case shared[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Shared, Rewrites, testing::ValuesIn(shared), [](const auto& info) { return info.param.name; });
 
+std::string checked(std::string call) { return "(::warplab_cpu::let_others_come_here(), " + call + ")"; }
+
+const Case guards[] = {
+    {"Element", "__device__ void f(int* a, int i) { if (a[i] < 9) atomicAdd(&a[i], 1); }",
+     "__device__ void f(int* a, int i) { if (a[i] < 9) " + checked("atomicAdd(&a[i], 1)") + "; }"},
+    {"Pointer", "__device__ void f(int* a) { while (*a == 0) x = atomicExch(a, 1); }",
+     "__device__ void f(int* a) { while (*a == 0) x = " + checked("atomicExch(a, 1)") + "; }"},
+    {"Variable", "__device__ void f(int* a) { int v = a[3]; if (v > 0) return; atomicSub(a + 3, 1); }",
+     "__device__ void f(int* a) { int v = a[3]; if (v > 0) return; " + checked("atomicSub(a + 3, 1)") + "; }"},
+    {"IndexFromCheckedArray", "__device__ void f(int* a, int* b) { if (a[0]) atomicAdd(&b[a[1]], 1); }",
+     "__device__ void f(int* a, int* b) { if (a[0]) " + checked("atomicAdd(&b[a[1]], 1)") + "; }"},
+    {"NoCheck", "__device__ void f(int* a, int i, int n) { if (i * n < 9) atomicAdd(&a[i], 1); }",
+     "__device__ void f(int* a, int i, int n) { if (i * n < 9) atomicAdd(&a[i], 1); }"},
+    {"CompareAndSwap", "__device__ void f(int* a) { if (a[0]) atomicCAS(a, 0, 1); }",
+     "__device__ void f(int* a) { if (a[0]) atomicCAS(a, 0, 1); }"},
+    {"HostCode", "void f(int* a) { if (a[0]) atomicAdd(a, 1); }", "void f(int* a) { if (a[0]) atomicAdd(a, 1); }"},
+};
+INSTANTIATE_TEST_SUITE_P(Guard, Rewrites, testing::ValuesIn(guards), [](const auto& info) { return info.param.name; });
+
 const Case symbols[] = {
     {"Constant", "__constant__ float c[4] = {1, 2}, d;",
      "__constant__ float c[4] = {1, 2}, d; WARPLAB_CPU_SYMBOL(c, constant); WARPLAB_CPU_SYMBOL(d, constant);"},

@@ -71,6 +71,8 @@ void note_built_ins(bool begin);
 #endif
 /// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
 void let_others_come_between();
+/// The same before an atomic of a kernel that checked the memory before.
+WARPLAB_CPU_INLINE void let_others_come_here();
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();
 void yield_thread();
@@ -125,6 +127,11 @@ WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
 
 WARPLAB_CPU_INLINE void restore_thread() {
     if (block_state.current) threadIdx = block_state.current->thread;
+}
+
+WARPLAB_CPU_INLINE void let_others_come_here() {
+    let_others_come_between();
+    restore_thread();
 }
 
 WARPLAB_CPU_INLINE unsigned linear_thread() {
