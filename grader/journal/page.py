@@ -273,7 +273,7 @@ def make_checks(checks: Sequence[Check]) -> Html | None:
                 tag("th", name, scope="row"),
                 tag("td", badge("skipped" if check.skipped else check.verdict)),
                 tag("td", show_points(check.points) if check.points else NONE, class_="number"),
-                tag("td", NONE if check.skipped else show_seconds(check.wall_s), class_="number"),
+                tag("td", NONE if check.skipped or not check.wall_s else show_seconds(check.wall_s), class_="number"),
                 tag("td", words, class_="words"),
             )
         )

@@ -71,6 +71,7 @@ struct Job {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
     fs::path cache() const { return cache_folder(build, level); }
+    Links links() const { return level == SandboxLevel::none ? Links::followed : Links::refused; }
 
     /// The same compilation of the stage's reference.
     Job of_reference() const {
@@ -620,7 +621,7 @@ Harness harness_of(const Job& job) { return harness_for(job.root, job.build, job
 std::string why_reference_fails(const Job& job) {
     try {
         const Job reference = job.of_reference();
-        const HandIn source = read_hand_in(reference.source);
+        const HandIn source = read_hand_in(reference.source, reference.lab, Links::followed);
         if (source.failure) return source.failure->message;
         const Harness harness = harness_of(reference);
         const Outcome outcome = Compiler(reference, harness, source.text).make_runner();
@@ -642,7 +643,7 @@ Outcome confirm(Outcome outcome, const Job& job) {
 }
 
 Compiled compile_job(const Job& job) {
-    const HandIn hand_in = read_hand_in(job.source);
+    const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
     if (hand_in.failure) return finish(failed(*hand_in.failure), {}, false);
     const Harness harness = harness_of(job);
     const std::string key = cache_key(job, harness, hand_in.text);
@@ -662,7 +663,7 @@ Compiled compile_job(const Job& job) {
 
 std::string ask_nvcc(const Job& job) {
     if (find_nvcc().empty()) return "not found";
-    const HandIn hand_in = read_hand_in(job.source);
+    const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
     if (hand_in.failure) return hand_in.failure->message;
     const Harness harness = harness_of(job);
     const std::string key = "nvcc-" + cache_key(job, harness, hand_in.text);
@@ -681,7 +682,7 @@ std::string ask_nvcc(const Job& job) {
 }
 
 std::string ask_resources(const Job& job, const std::string& architecture) {
-    const HandIn hand_in = read_hand_in(job.source);
+    const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
     if (find_nvcc().empty() || hand_in.failure) return "";
     const Harness harness = harness_of(job);
     const std::string key = "resources-" + architecture + "-" + cache_key(job, harness, hand_in.text);

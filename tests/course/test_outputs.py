@@ -180,6 +180,9 @@ def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
         samples.check("hidden_huge", hidden=True, skipped=True, skipped_why=f"needs {SECRET}"),
         samples.check("one", verdict="failed", failure=public),
     ]
+    for check in checks[:2]:
+        check["wall_s"] = 123.25
+        check["added_later"] = SECRET
     stage = samples.stage(
         "01_first", "First", checks=checks, output=f"printed {SECRET}", notes=["hidden_secret took long"]
     )
@@ -187,7 +190,7 @@ def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
     stage["compilation"]["log"] = "/srv/course/batch/submissions/al1/lab/01_first.cu:3: error"
     report = samples.report(stages=[stage], tree="/srv/course/batch/submissions/al1")
     shown = json.dumps(redact(report))
-    for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77"):
+    for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77", "123.25"):
         assert leak not in shown, leak
     assert "tail_lost" in shown and "Round up." in shown
     assert SECRET in json.dumps(report)  # the database's stays whole

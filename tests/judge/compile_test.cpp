@@ -496,6 +496,20 @@ TEST_P(Sandboxed, SameErrorsAsWithout) {
 }
 
 // The assembler reads files, too: `.incbin` in a section attribute needs no asm statement, which the rewriter refuses.
+TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
+    const fs::path target = hand_in(right_and(""), "target.cu"), folder = target.parent_path() / "vector_add";
+    const fs::path link = target.parent_path() / "link.cu";
+    fs::create_symlink(target, link);
+    fs::create_directory_symlink(target.parent_path(), folder);
+    for (const fs::path& file : {link, folder / "target.cu"}) {
+        EXPECT_FALSE(compilation::read_hand_in(file, "vector_add", compilation::Links::followed).failure) << file;
+        const auto failure = compilation::read_hand_in(file, "vector_add", compilation::Links::refused).failure;
+        ASSERT_TRUE(failure) << file;
+        EXPECT_NE(failure->message.find("symbolic link"), std::string::npos) << failure->message;
+    }
+    EXPECT_FALSE(compilation::read_hand_in(target, "vector_add", compilation::Links::refused).failure);
+}
+
 TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
     const fs::path secret = hand_in("the hidden seed", "secret");
     chmod(secret.c_str(), 0644);

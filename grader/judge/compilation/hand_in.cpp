@@ -94,9 +94,16 @@ std::string without_comments(const std::string& text) {
     return plain;
 }
 
-HandIn read_hand_in(const fs::path& file) {
+HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
     std::error_code error;
     const std::string name = file.string();
+    const fs::path folder = file.parent_path();
+    const bool in_lab = folder.filename() == lab;
+    if (links == Links::refused && (fs::is_symlink(file, error) || (in_lab && fs::is_symlink(folder, error))))
+        return refuse(cause::missing_file,
+                      fmt::format("{} is a symbolic link, which is not followed.",
+                                  fs::is_symlink(file, error) ? name : folder.string()),
+                      "A hand-in holds the files themselves.");
     if (fs::is_directory(file, error))
         return refuse(cause::missing_file, fmt::format("{} is a folder, not a file.", name),
                       "Give the .cu file itself.");

@@ -14,8 +14,12 @@ struct HandIn {
     std::optional<Failure> failure;
 };
 
-/// Reads it; missing, empty, no text, too large, or including files by a path are failures.
-HandIn read_hand_in(const std::filesystem::path& file);
+/// Symbolic links in a student's own folder are the student's choice; in a hand-in, they name somebody else's files.
+enum class Links { followed, refused };
+
+/// Read it; missing, empty, no text, too large, or including files by a path are failures. If links are refused,
+/// neither the file nor the folder of the lab around it may be one.
+HandIn read_hand_in(const std::filesystem::path& file, const std::string& lab, Links links);
 
 /// The text with comments blanked out; lines and columns stay.
 std::string without_comments(const std::string& text);
