@@ -17,10 +17,15 @@ INCLUDES = "\n".join(f"#include <{header}>" for header in HEADERS)
 
 
 def grade(host: str, folder: Path) -> dict:
-    """Grades a right answer that does `host` first; returns the report."""
+    """Grade a right answer that does `host` first; return its stage of the report."""
     tree = folder / "handed in"
     tree.mkdir()
     (tree / "02_grid_stride.cu").write_text(program(host=host, before=INCLUDES))
+    return grade_tree(tree, folder)
+
+
+def grade_tree(tree: Path, folder: Path) -> dict:
+    """Grade a stage; `folder` gets the report. Return the stage's part of it."""
     command = [BUILD / "warplab", "grade", "vector_add", "02", "--tree", tree, "--backend", "cpu"]
     command += ["--dataset", "readable", "--report-dir", folder]
     run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -30,6 +35,15 @@ def grade(host: str, folder: Path) -> dict:
     report = json.loads((folder / "vector_add.json").read_text())
     assert report["sandbox"] in ("namespace", "uid")
     return report["stages"][0]
+
+
+@pytest.mark.parametrize("linked", ["vector_add/02_grid_stride.cu", "vector_add"])
+def test_a_link_to_the_solutions_earns_nothing(linked: str, tmp_path: Path) -> None:
+    link = tmp_path / "tree" / linked
+    link.parent.mkdir(parents=True)
+    link.symlink_to(ROOT / "solutions" / linked)
+    stage = grade_tree(tmp_path / "tree", tmp_path)
+    assert stage["verdict"] == "failed" and "symbolic link" in json.dumps(stage)
 
 
 def test_files_of_the_course_cannot_be_read(tmp_path: Path) -> None:
