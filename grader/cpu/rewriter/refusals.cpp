@@ -67,9 +67,9 @@ const std::vector<Refusal>& refusals() {
         {"<curand",                        "cuRAND", own_random},
         {"curand*",                        "cuRAND", own_random},
 
-        {"<cuda_fp16",                     "half precision", "use float"},
-        {"<cuda_bf16",                     "bfloat16", "use float"},
-        {"<cuda_fp8",                      "8-bit floating point", "use float"},
+        {"<cuda_fp8",                      "8-bit floating point", "use float or half"},
+        {"<cuda_fp6",                      "6-bit floating point", "use float or half"},
+        {"<cuda_fp4",                      "4-bit floating point", "use float or half"},
 
         {"texture<",                       "textures", by_pointer},
         {"cudaTextureObject_t",            "textures", by_pointer},
