@@ -323,13 +323,14 @@ const std::vector<std::string_view>& supplied_headers() {
         "cub/block/block_histogram.cuh", "cub/block/block_load.cuh", "cub/block/block_reduce.cuh",
         "cub/block/block_scan.cuh", "cub/block/block_store.cuh", "cub/cub.cuh", "cub/warp/warp_reduce.cuh",
         "cub/warp/warp_scan.cuh",
-        "cuda/atomic", "cuda/barrier", "cuda/functional", "cuda/pipeline",
-        "cuda/std/array", "cuda/std/atomic", "cuda/std/barrier", "cuda/std/bitset",
+        "cuda/atomic", "cuda/barrier", "cuda/cmath", "cuda/functional", "cuda/latch", "cuda/pipeline",
+        "cuda/semaphore", "cuda/std/array", "cuda/std/atomic", "cuda/std/barrier", "cuda/std/bit", "cuda/std/bitset",
         "cuda/std/cassert", "cuda/std/cfloat", "cuda/std/chrono", "cuda/std/climits", "cuda/std/cmath",
         "cuda/std/complex", "cuda/std/cstddef", "cuda/std/cstdint", "cuda/std/cstdlib", "cuda/std/cstring",
-        "cuda/std/ctime", "cuda/std/functional", "cuda/std/initializer_list", "cuda/std/iterator", "cuda/std/limits",
-        "cuda/std/memory", "cuda/std/numeric", "cuda/std/optional", "cuda/std/ratio",
-        "cuda/std/tuple", "cuda/std/type_traits", "cuda/std/utility", "cuda/std/variant",
+        "cuda/std/ctime", "cuda/std/functional", "cuda/std/initializer_list", "cuda/std/iterator", "cuda/std/latch",
+        "cuda/std/limits", "cuda/std/mdspan", "cuda/std/memory", "cuda/std/numbers", "cuda/std/numeric",
+        "cuda/std/optional", "cuda/std/ratio", "cuda/std/semaphore", "cuda/std/span", "cuda/std/tuple",
+        "cuda/std/type_traits", "cuda/std/utility", "cuda/std/variant",
     };
     return names;
 }
