@@ -26,6 +26,7 @@
 #include "warplab_cpu/api.h"
 #include "warplab_cpu/arithmetic.h"
 #include "warplab_cpu/atomics.h"
+#include "warplab_cpu/graphs.h"
 #include "warplab_cpu/launch.h"
 #include "warplab_cpu/new.h"
 #include "warplab_cpu/scheduler.h"

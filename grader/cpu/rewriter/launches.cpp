@@ -157,8 +157,18 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
     if (whole) context.edits.insert_after(stream.tokens[stream.match[launch.arguments]], "))");
 }
 
-bool launches_by_call(std::string_view name) {
-    return name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel";
+/// Whether a kernel is expected at `i`: as the first argument of cudaLaunchKernel, say, or for cudaKernelNodeParams.
+bool takes_kernel(const Stream& stream, int i) {
+    const auto name = stream[i - 2];
+    if (stream[i - 1] == "(") return name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel";
+    if (stream[i - 1] == "=") return name == "func";
+    if (stream[i - 1] == ",") {
+        const int config = callee_begin(stream, i - 2);
+        const int open = stream[config - 1] == "&" ? config - 2 : config - 1;
+        return stream[open] == "(" && stream[open - 1] == "cudaLaunchKernelExC";
+    }
+    const int type = stream[i - 2] == "=" ? i - 4 : i - 3;  // cudaKernelNodeParams params = {
+    return stream[i - 1] == "{" && (stream[type] == "cudaKernelNodeParams" || name == "cudaKernelNodeParams");
 }
 
 /// The token after `(void*)`, `(const void*)` or `reinterpret_cast<const void*>` at `i`; -1 when there is none.
@@ -202,9 +212,9 @@ void rewrite_launches(const Stream& stream, Context& context) {
 
 void rewrite_launch_calls(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
-        if (!launches_by_call(stream[i]) || stream[i + 1] != "(") continue;
-        const int after = after_void_cast(stream, i + 2);
-        for (int k = i + 2; k < after; ++k) context.edits.remove(stream.tokens[k]);
+        const int after = after_void_cast(stream, i);
+        if (after < 0 || !takes_kernel(stream, i)) continue;
+        for (int k = i; k < after; ++k) context.edits.remove(stream.tokens[k]);
     }
 }
 

@@ -35,7 +35,7 @@ struct SharedName {
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
-/// Removes the cast to void* of a kernel that cudaLaunchKernel and its kin are given: they need its type.
+/// Removes the cast to void* of a kernel that cudaLaunchKernel, its kin or a graph are given: they need its type.
 void rewrite_launch_calls(const Stream& stream, Context& context);
 /// Gives __CUDA_ARCH__ its value in device code and none in host code; refuses it where one text is both.
 void choose_architecture(Context& context);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/capture.h"
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
@@ -39,12 +40,6 @@ class Recorded {
 
   private:
     bool host_waits_;
-};
-
-/// Return the stream of a call's work.
-struct Queue {
-    cudaStream_t stream = nullptr;
-    bool host_waits = true;
 };
 
 struct Ends {
@@ -163,8 +158,9 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     return cudaSuccess;
 }
 
-cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, int line,
-                 cudaStream_t stream = nullptr) {
+/// `element_bytes` of the value are written again and again.
+cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, size_t element_bytes, size_t width,
+                 size_t height, int line, cudaStream_t stream) {
     if (width == 0 || height == 0) return cudaSuccess;
     const Recorded recorded(function, line, stream, false);
     const size_t bytes = (height - 1) * pitch + width;
@@ -179,16 +175,43 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
     if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);
     stay_in_buffer(function, "the destination", to, bytes, "set", line);
     const Access access(to, bytes);
-    for (size_t row = 0; row < height; ++row) std::memset(static_cast<char*>(to) + row * pitch, value, width);
+    for (size_t row = 0; row < height; ++row) {
+        char* const begin = static_cast<char*>(to) + row * pitch;
+        if (element_bytes == 1) std::memset(begin, static_cast<int>(value), width);
+        for (size_t at = 0; element_bytes > 1 && at < width; at += element_bytes)
+            std::memcpy(begin + at, &value, element_bytes);
+    }
     return cudaSuccess;
+}
+
+cudaError_t copy_3d(const char* function, const cudaMemcpy3DParms& params, int line, Queue queue) {
+    const auto place = [](const cudaPitchedPtr& pointer, const cudaPos& at, size_t z) {
+        return static_cast<char*>(pointer.ptr) + ((at.z + z) * pointer.ysize + at.y) * pointer.pitch + at.x;
+    };
+    for (size_t z = 0; z < params.extent.depth; ++z) {
+        const cudaError_t error = copy(function, place(params.dstPtr, params.dstPos, z), params.dstPtr.pitch,
+                                       place(params.srcPtr, params.srcPos, z), params.srcPtr.pitch, params.extent.width,
+                                       params.extent.height, params.kind, line, queue);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
+/// For a call that the host waits for.
+template <class Work>
+cudaError_t do_at_once(const Work& work) {
+    if (!running_captures) return work();
+    if (const auto error = refuse_wait(cudaStream_t{nullptr}); error != cudaSuccess) return error;
+    if (const auto error = refuse_while_capturing(); error != cudaSuccess) return error;
+    return work();
 }
 
 }  // namespace
 
-cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
-                           cudaMemcpyKind kind, int line) {
+static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t symbol_bytes, const void* from,
+                                     size_t bytes, size_t offset, cudaMemcpyKind kind, int line) {
     char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
-    const Recorded recorded("cudaMemcpyToSymbol", line, nullptr, true);
+    const Recorded recorded("cudaMemcpyToSymbol", line, queue.stream, queue.host_waits);
     note_written("cudaMemcpyToSymbol", line, to, bytes, bytes, 1);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
@@ -212,9 +235,9 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
     return cudaSuccess;
 }
 
-cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
-                             cudaMemcpyKind kind, int line) {
-    const Recorded recorded("cudaMemcpyFromSymbol", line, nullptr, true);
+static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol, size_t symbol_bytes, size_t bytes,
+                                       size_t offset, cudaMemcpyKind kind, int line) {
+    const Recorded recorded("cudaMemcpyFromSymbol", line, queue.stream, queue.host_waits);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
                       FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
@@ -239,6 +262,37 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
     return cudaSuccess;
 }
 
+static cudaError_t copy_symbol(Queue queue, const Action& work) {
+    if (queue.host_waits) return do_at_once([&] { return work(nullptr); });
+    return do_in_stream(queue.stream, cudaGraphNodeTypeMemcpy, work);
+}
+
+cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
+                           cudaMemcpyKind kind, int line, Queue queue) {
+    return copy_symbol(queue, [=](cudaStream_t where) {
+        return copy_to_symbol_in({where, queue.host_waits}, symbol, symbol_bytes, from, bytes, offset, kind, line);
+    });
+}
+
+cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
+                             cudaMemcpyKind kind, int line, Queue queue) {
+    return copy_symbol(queue, [=](cudaStream_t where) {
+        return copy_from_symbol_in({where, queue.host_waits}, to, symbol, symbol_bytes, bytes, offset, kind, line);
+    });
+}
+
+cudaError_t copy_in_stream(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, int line,
+                           cudaStream_t stream) {
+    return copy("cudaGraphAddMemcpyNode1D", to, bytes, from, bytes, bytes, 1, kind, line, {stream, false});
+}
+cudaError_t copy_in_stream(const cudaMemcpy3DParms& params, int line, cudaStream_t stream) {
+    return copy_3d("cudaGraphAddMemcpyNode", params, line, {stream, false});
+}
+cudaError_t fill_in_stream(const cudaMemsetParams& params, int line, cudaStream_t stream) {
+    return fill("cudaGraphAddMemsetNode", params.dst, params.height > 1 ? params.pitch : 0, params.value,
+                params.elementSize, params.width * params.elementSize, params.height, line, stream);
+}
+
 cudaError_t symbol_address(void** address, const void* symbol) {
     if (!address) return set_error(cudaErrorInvalidValue);
     note_address_asked(symbol);
@@ -251,30 +305,66 @@ cudaError_t symbol_address(void** address, const void* symbol) {
 using namespace warplab_cpu;
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Line line) {
-    return copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, line);
+    return do_at_once([=] { return copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, line); });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
                             Line line) {
-    return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line, {stream, false});
+    return do_in_stream(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t where) {
+        return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line, {where, false});
+    });
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, Line line) {
-    return copy("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, line);
+    return do_at_once([=] { return copy("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, line); });
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream, Line line) {
-    return copy("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, line, {stream, false});
+    return do_in_stream(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t where) {
+        return copy("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, line, {where, false});
+    });
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* params, Line line) {
+    if (!params || params->srcArray || params->dstArray) return set_error(cudaErrorInvalidValue);
+    return do_at_once([&] { return copy_3d("cudaMemcpy3D", *params, line, {}); });
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* params, cudaStream_t stream, Line line) {
+    if (!params || params->srcArray || params->dstArray) return set_error(cudaErrorInvalidValue);
+    return do_in_stream(stream, cudaGraphNodeTypeMemcpy, [copy = *params, line](cudaStream_t where) {
+        return copy_3d("cudaMemcpy3DAsync", copy, line, {where, false});
+    });
+}
+
+static cudaError_t fill_in(cudaStream_t stream, const char* function, void* to, size_t pitch, int value, size_t width,
+                           size_t height, int line) {
+    return do_in_stream(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t where) {
+        return fill(function, to, pitch, value, 1, width, height, line, where);
+    });
 }
 cudaError_t cudaMemset(void* to, int value, size_t bytes, Line line) {
-    return fill("cudaMemset", to, bytes, value, bytes, 1, line);
+    return fill_in(nullptr, "cudaMemset", to, bytes, value, bytes, 1, line);
 }
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream, Line line) {
-    return fill("cudaMemsetAsync", to, bytes, value, bytes, 1, line, stream);
+    return fill_in(stream, "cudaMemsetAsync", to, bytes, value, bytes, 1, line);
 }
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, Line line) {
-    return fill("cudaMemset2D", to, pitch, value, width, height, line);
+    return fill_in(nullptr, "cudaMemset2D", to, pitch, value, width, height, line);
 }
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
                               Line line) {
-    return fill("cudaMemset2DAsync", to, pitch, value, width, height, line, stream);
+    return fill_in(stream, "cudaMemset2DAsync", to, pitch, value, width, height, line);
+}
+static cudaError_t fill_3d(cudaStream_t stream, const char* function, const cudaPitchedPtr& to, int value,
+                           const cudaExtent& extent, int line) {
+    for (size_t z = 0; z < extent.depth; ++z) {
+        char* const slice = static_cast<char*>(to.ptr) + z * to.pitch * to.ysize;
+        const cudaError_t error = fill_in(stream, function, slice, to.pitch, value, extent.width, extent.height, line);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent, Line line) {
+    return fill_3d(nullptr, "cudaMemset3D", to, value, extent, line);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream, Line line) {
+    return fill_3d(stream, "cudaMemset3DAsync", to, value, extent, line);
 }

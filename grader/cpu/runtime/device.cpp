@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/capture.h"
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
@@ -58,10 +59,36 @@ int attribute(cudaDeviceAttr wanted) {
 constexpr size_t default_limits[] = {1024, 1 << 20, 8 << 20};
 size_t limits[] = {1024, 1 << 20, 8 << 20};
 
+/// Runs a host function in a stream's order.
+template <class Function>
+void run_in(cudaStream_t stream, Function function) {
+    if (observer)
+        timeline.run_in(stream, function);
+    else
+        function();
+}
+
 }  // namespace
 
 namespace warplab_cpu {
 cudaError_t set_error(cudaError_t error) { return last_error = error; }
+
+cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {
+    if (observer) timeline.record(event, stream);
+    clock_gettime(CLOCK_MONOTONIC, &event->recorded);
+    event->is_recorded = true;
+    return cudaSuccess;
+}
+
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) {
+    if (observer) timeline.wait(stream, event);
+    return cudaSuccess;
+}
+
+cudaError_t call_host_function(cudaStream_t stream, const cudaHostNodeParams& params) {
+    run_in(stream, [&] { params.fn(params.userData); });
+    return cudaSuccess;
+}
 }  // namespace warplab_cpu
 
 using warplab_cpu::set_error;
@@ -98,6 +125,7 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : set_error(cudaErrorInvalidDevice); }
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() {
+    if (const auto error = warplab_cpu::refuse_device_wait(); error != cudaSuccess) return error;
     if (observer) timeline.synchronise();
     return cudaSuccess;
 }
@@ -204,6 +232,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
         return set_error(cudaErrorInvalidResourceHandle);
+    warplab_cpu::forget_stream(stream);
     delete stream;
     return cudaSuccess;
 }
@@ -223,33 +252,27 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
     return id ? cudaGetDevice(device) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    if (const auto error = warplab_cpu::refuse_wait(stream); error != cudaSuccess) return error;
     if (observer) timeline.synchronise(stream);
     return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     if (!event) return set_error(cudaErrorInvalidResourceHandle);
-    if (observer) timeline.wait(stream, event);
-    return cudaSuccess;
+    if (const auto result = warplab_cpu::capture_wait(stream, event, flags)) return *result;
+    return warplab_cpu::wait_for_event(stream, event);
 }
-/// A host function in a stream's order.
-template <class Function>
-static void run_in(cudaStream_t stream, Function function) {
-    if (observer)
-        timeline.run_in(stream, function);
-    else
-        function();
-}
-
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
     if (!callback || flags != 0) return set_error(cudaErrorInvalidValue);
+    if (const auto error = warplab_cpu::refuse_wait(stream); error != cudaSuccess) return error;
     run_in(stream, [&] { callback(stream, cudaSuccess, data); });
     return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
     if (!function) return set_error(cudaErrorInvalidValue);
-    run_in(stream, [&] { function(data); });
-    return cudaSuccess;
+    return warplab_cpu::do_in_stream(stream, cudaGraphNodeTypeHost, [function, data](cudaStream_t where) {
+        return warplab_cpu::call_host_function(where, {function, data});
+    });
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
@@ -260,20 +283,24 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
     if (!event) return set_error(cudaErrorInvalidResourceHandle);
-    if (observer) timeline.record(event, stream);
-    clock_gettime(CLOCK_MONOTONIC, &event->recorded);
-    event->is_recorded = true;
-    return cudaSuccess;
+    if (const auto result = warplab_cpu::capture_record(event, stream, flags)) return *result;
+    warplab_cpu::forget_event(event);
+    return warplab_cpu::record_event(event, stream);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    if (const auto error = warplab_cpu::refuse_wait(event); error != cudaSuccess) return error;
     if (observer) timeline.synchronise(static_cast<const void*>(event));
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     if (!event) return set_error(cudaErrorInvalidResourceHandle);
+    warplab_cpu::forget_event(event);
     delete event;
     return cudaSuccess;
 }

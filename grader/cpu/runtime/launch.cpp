@@ -8,8 +8,11 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/capture.h"
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
@@ -27,7 +30,8 @@ constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor =
 constexpr int assumed_registers = 32;
 
 thread_local Launch* pending = nullptr;
-thread_local RunBlock* asked = nullptr;  // run_pending only tells which kernel it is
+thread_local RunBlock* asked = nullptr;   // run_pending only tells which kernel it is
+thread_local Action* recorded = nullptr;  // run_pending makes this of the grid
 std::atomic<uint64_t> launches{0};
 
 std::mutex mutex;
@@ -122,6 +126,42 @@ void add_to_digest(const Grid& grid) {
     different_launches().insert(hash);
 }
 
+/// Runs a grid whose configuration has been checked.
+void run_in_stream(Grid& grid, cudaStream_t stream) {
+    grid.backward = runs_backward();
+    ++launches;
+    note_launch(grid.kernel, grid.line);
+    add_to_digest(grid);
+    restore_handlers();
+    show_to_kernels();
+    if (observer) {
+        timeline.begin_work(stream, grid.line, grid.kernel);
+        observer->grid_begins(grid);
+    }
+    run_grid(grid);
+    if (observer) {
+        observer->grid_ends();
+        timeline.end_work(false);
+    }
+    note_return();
+    hide_from_host();
+}
+
+/// The grid with a copy of its kernel's parameters, byte by byte as CUDA makes it.
+Action action_of(const Grid& grid) {
+    struct alignas(64) Piece {
+        unsigned char bytes[64];
+    };
+    std::vector<Piece> closure((grid.closure_bytes + sizeof(Piece) - 1) / sizeof(Piece));
+    std::memcpy(closure.data(), grid.closure, grid.closure_bytes);
+    return [grid, closure = std::move(closure)](cudaStream_t stream) {
+        Grid again = grid;
+        again.closure = closure.data();
+        run_in_stream(again, stream);
+        return cudaSuccess;
+    };
+}
+
 }  // namespace
 
 Launch::Launch(const char* kernel_, int line_, dim3 grid_, dim3 block_, size_t shared_bytes_, cudaStream_t stream_)
@@ -170,26 +210,36 @@ void run_pending(const char* kernel, Grid& grid) {
     grid.blocks = {launch.grid.x, launch.grid.y, launch.grid.z};
     grid.threads = {launch.block.x, launch.block.y, launch.block.z};
     grid.shared_bytes = launch.shared_bytes;
-    grid.backward = runs_backward();
-    ++launches;
-    note_launch(grid.kernel, grid.line);
+    if (recorded) return void(*recorded = action_of(grid));
+    if (running_captures) {
+        const auto id = reinterpret_cast<const void*>(grid.run_block);
+        const auto result = capture_work(launch.stream, cudaGraphNodeTypeKernel, action_of(grid), id);
+        if (result) return void(launch.error = *result);
+    }
     pending = launch.outer;  // a kernel's host-side helpers see no launch
-    add_to_digest(grid);
-    restore_handlers();
-    show_to_kernels();
-    if (observer) {
-        timeline.begin_work(launch.stream, grid.line, grid.kernel);
-        observer->grid_begins(grid);
-    }
-    run_grid(grid);
-    if (observer) {
-        observer->grid_ends();
-        timeline.end_work(false);
-    }
-    note_return();
-    hide_from_host();
+    run_in_stream(grid, launch.stream);
     pending = &launch;
 }
+
+cudaError_t launch(KernelPointer kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                   cudaStream_t stream, bool cooperative, int line) {
+    if (!kernel) return set_error(cudaErrorInvalidDeviceFunction);
+    Launch pending("", line, grid, block, shared_bytes, stream);
+    pending.cooperative = cooperative;
+    kernel(arguments);
+    return static_cast<cudaError_t>(pending.error);
+}
+
+Action kernel_action(const cudaKernelNodeParams& params, int line, cudaError_t& error) {
+    Action action;
+    recorded = &action;
+    error = launch(params.func, params.gridDim, params.blockDim, params.kernelParams, params.sharedMemBytes, nullptr,
+                   false, line);
+    recorded = nullptr;
+    return action;
+}
+
+const void* identity_of(const void* kernel) { return reinterpret_cast<const void*>(identify(kernel)); }
 
 cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
     const RunBlock id = identify(kernel);

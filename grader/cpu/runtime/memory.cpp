@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/capture.h"
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/observer.h"
@@ -85,6 +86,7 @@ size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * 
 cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
     *pointer = nullptr;
+    if (const auto error = refuse_while_capturing(); error != cudaSuccess) return error;
     if (bytes == 0) return cudaSuccess;
     if (bytes > device_bytes || allocated + static_cast<int64_t>(bytes) > static_cast<int64_t>(device_bytes))
         return set_error(cudaErrorMemoryAllocation);
@@ -131,6 +133,7 @@ void remember_freed(uintptr_t begin, size_t bytes) {
 
 cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
     if (!pointer) return cudaSuccess;
+    if (const auto error = refuse_while_capturing(); error != cudaSuccess) return error;
     Region region;
     {
         std::lock_guard lock(mutex);
@@ -354,6 +357,11 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
     if (!pitch) return set_error(cudaErrorInvalidValue);
     *pitch = round_up(width, 512);
     return cudaMalloc(pointer, *pitch * height, line);
+}
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, Line line) {
+    if (!pitched) return set_error(cudaErrorInvalidValue);
+    *pitched = make_cudaPitchedPtr(nullptr, 0, extent.width, extent.height);
+    return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width, extent.height * extent.depth, line);
 }
 cudaError_t cudaFree(void* pointer) {
     if (observer) timeline.synchronise();  // as GPUs do

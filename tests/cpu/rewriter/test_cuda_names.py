@@ -54,13 +54,16 @@ def names_of_cuda() -> set[str]:
                 without_comments(header),
             )
         )
+    for header in ("cuda_fp16.h", "cuda_bf16.h"):
+        names |= set(re.findall(r"_DECL__[^;{}()]*?\b(\w+)\s*\([^;{}()]*\)\s*;", without_comments(header)))
+        names |= set(re.findall(r"typedef\s+\w+\s+(\w+)\s*;", without_comments(header)))
     return {name for name in names if not INTERNAL.match(name)}
 
 
 def names_of_ours() -> set[str]:
     include = ROOT / "grader/cpu/include"
     flags = ["-std=c++17", "-I", include, "-include", "cuda_runtime.h", "-x", "c++"]
-    source = "#include <cooperative_groups/scan.h>\n"
+    source = "#include <cooperative_groups/scan.h>\n#include <cuda_bf16.h>\n"
     text = subprocess.run(
         ["g++", *flags, "-E", "-dD", "-P", "-"], input=source, capture_output=True, text=True, check=True
     )

@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 BUILD := build
 out := $(BUILD)/cpu/runtime-tests
 here := tests/cpu/runtime
-programs := kernels groups libcudacxx cub host arithmetic faults order
+programs := kernels groups libcudacxx cub host arithmetic half graphs faults order
 include_flags := -I$(here) -Igrader/cpu/include -I.
 student_flags := -std=c++17 -O2 -g1 -fwrapv -fno-strict-aliasing -ffp-contract=off \
     -ftrivial-auto-var-init=pattern -pthread -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -Wno-array-bounds -DWARPLAB_CPU_FAST $(include_flags)

@@ -79,6 +79,8 @@ TEST_F(CpuRuntime, HasLibcudacxx) { expect_right(native("libcudacxx")); }
 TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
 TEST_F(CpuRuntime, HasTheHostsSide) { expect_right(native("host")); }
 TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
+TEST_F(CpuRuntime, HasGraphs) { expect_right(native("graphs")); }
+TEST_F(CpuRuntime, HasHalves) { expect_right(native("half")); }
 
 TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
     const auto words = [](const std::string& text) {
@@ -255,7 +257,7 @@ class CpuRuntimeOnArm : public testing::Test {
 Ended CpuRuntimeOnArm::cross_;
 
 TEST_F(CpuRuntimeOnArm, RunsKernels) {
-    for (const char* program : {"kernels", "groups", "libcudacxx", "cub", "host", "arithmetic"})
+    for (const char* program : {"kernels", "groups", "libcudacxx", "cub", "host", "arithmetic", "half", "graphs"})
         for (const char* order : {"forward", "backward"}) {
             const Ended ended = run("WARPLAB_THREADS=2 " + std::string(qemu) + cross(program) + " " + order);
             EXPECT_EQ(ended.status, 0) << program << " " << order << "\n" << ended.output.substr(0, 2000);

@@ -109,6 +109,9 @@ struct cudaMemLocation {
 #define cudaEventBlockingSync 0x01
 #define cudaEventDisableTiming 0x02
 #define cudaEventWaitDefault 0x00
+#define cudaEventWaitExternal 0x01
+#define cudaEventRecordDefault 0x00
+#define cudaEventRecordExternal 0x01
 #define cudaDeviceScheduleAuto 0x00
 #define cudaDeviceScheduleSpin 0x01
 #define cudaDeviceScheduleYield 0x02
@@ -311,12 +314,51 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
     return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
 }
 
+// Memory of three dimensions
+struct cudaExtent {
+    size_t width, height, depth;  // in bytes, rows and slices
+};
+struct cudaPos {
+    size_t x, y, z;
+};
+struct cudaPitchedPtr {
+    void* ptr;
+    size_t pitch, xsize, ysize;
+};
+struct cudaMemcpy3DParms {
+    struct cudaArray* srcArray;  // null: arrays for textures do not exist here
+    cudaPos srcPos;
+    cudaPitchedPtr srcPtr;
+    cudaArray* dstArray;
+    cudaPos dstPos;
+    cudaPitchedPtr dstPtr;
+    cudaExtent extent;
+    cudaMemcpyKind kind;
+};
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t width, size_t height) {
+    return {pointer, pitch, width, height};
+}
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* params, warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* params, cudaStream_t stream = nullptr,
+                              warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent, warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream = nullptr,
+                              warplab_cpu::Line line = {__builtin_LINE()});
+
 // __device__ and __constant__ variables
 namespace warplab_cpu {
+/// Where a call's work goes.
+struct Queue {
+    cudaStream_t stream = nullptr;
+    bool host_waits = true;
+};
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
-                           cudaMemcpyKind kind, int line);
+                           cudaMemcpyKind kind, int line, Queue queue = {});
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
-                             cudaMemcpyKind kind, int line);
+                             cudaMemcpyKind kind, int line, Queue queue = {});
 cudaError_t symbol_address(void** address, const void* symbol);
 template <class T>
 const void* place_of_symbol(const T& symbol) {  // which may be volatile
@@ -332,9 +374,10 @@ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, 
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
                                     warplab_cpu::Line line = {__builtin_LINE()}) {
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind, line);
+    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind, line,
+                                       {stream, false});
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
@@ -345,9 +388,10 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
                                       warplab_cpu::Line line = {__builtin_LINE()}) {
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, line);
+    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind, line,
+                                         {stream, false});
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
@@ -381,9 +425,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
-inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) {
-    return cudaEventRecord(event, stream);
-}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned flags = 0);
 inline cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) { return *priority = 0, cudaSuccess; }
 inline cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) { return cudaGetDevice(device); }
 inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
@@ -479,38 +521,53 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, K
 
 // Launches by a function: `arguments` points at one pointer for each parameter
 namespace warplab_cpu {
-template <class... Parameters, size_t... Places>
-void call_with(void (*kernel)(Parameters...), void** arguments, std::index_sequence<Places...>) {
-    kernel(*static_cast<std::remove_reference_t<Parameters>*>(arguments[Places])...);
-}
-template <class... Parameters>
-cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                   cudaStream_t stream, bool cooperative, int line) {
-    Launch pending("", line, grid, block, shared_bytes, stream);
-    pending.cooperative = cooperative;
-    call_with(kernel, arguments, std::index_sequence_for<Parameters...>());
-    return cudaError_t(pending.error);
-}
 template <class>
 inline constexpr bool never = false;
-}  // namespace warplab_cpu
-#define WARPLAB_CPU_LAUNCH(function, cooperative)                                                                      \
-    template <class... Parameters>                                                                                     \
-    cudaError_t function(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,                       \
-                         size_t shared_bytes = 0, cudaStream_t stream = nullptr,                                       \
-                         warplab_cpu::Line line = {__builtin_LINE()}) {                                                \
-        return warplab_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, cooperative, line);           \
-    }                                                                                                                  \
-    template <class Pointer>                                                                                           \
-    std::enable_if_t<std::is_void_v<Pointer> || std::is_void_v<const Pointer>, cudaError_t> function(                  \
-        Pointer*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr) {                                            \
-        static_assert(warplab_cpu::never<Pointer>,                                                                     \
-                      "the CPU backend must know the kernel's parameters: give " #function " the kernel by its name"); \
-        return cudaErrorInvalidDeviceFunction;                                                                         \
+
+/// A kernel, with the types of its parameters.
+class KernelPointer {
+  public:
+    KernelPointer() = default;
+    KernelPointer(std::nullptr_t) {}
+    template <class... Parameters>
+    KernelPointer(void (*kernel)(Parameters...))
+        : address_(reinterpret_cast<void*>(kernel)), call_(&call_with_types<Parameters...>) {}
+    template <class Pointer, class = std::enable_if_t<std::is_void_v<Pointer>>>
+    KernelPointer(Pointer*) {
+        static_assert(never<Pointer>,
+                      "the CPU backend must know the kernel's parameters: give it by its name, without a cast");
     }
-WARPLAB_CPU_LAUNCH(cudaLaunchKernel, false)
-WARPLAB_CPU_LAUNCH(cudaLaunchCooperativeKernel, true)
-#undef WARPLAB_CPU_LAUNCH
+    explicit operator bool() const { return address_ != nullptr; }
+    const void* address() const { return address_; }
+    void operator()(void** arguments) const { call_(address_, arguments); }
+
+  private:
+    template <class... Parameters>
+    static void call_with_types(void* kernel, void** arguments) {
+        call(reinterpret_cast<void (*)(Parameters...)>(kernel), arguments, std::index_sequence_for<Parameters...>());
+    }
+    template <class... Parameters, size_t... Places>
+    static void call(void (*kernel)(Parameters...), [[maybe_unused]] void** arguments, std::index_sequence<Places...>) {
+        kernel(*static_cast<std::remove_reference_t<Parameters>*>(arguments[Places])...);
+    }
+
+    void* address_ = nullptr;
+    void (*call_)(void*, void**) = nullptr;
+};
+
+cudaError_t launch(KernelPointer kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                   cudaStream_t stream, bool cooperative, int line);
+}  // namespace warplab_cpu
+inline cudaError_t cudaLaunchKernel(warplab_cpu::KernelPointer kernel, dim3 grid, dim3 block, void** arguments,
+                                    size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                                    warplab_cpu::Line line = {__builtin_LINE()}) {
+    return warplab_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, false, line);
+}
+inline cudaError_t cudaLaunchCooperativeKernel(warplab_cpu::KernelPointer kernel, dim3 grid, dim3 block,
+                                               void** arguments, size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                                               warplab_cpu::Line line = {__builtin_LINE()}) {
+    return warplab_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, true, line);
+}
 
 enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
@@ -533,15 +590,26 @@ struct cudaLaunchConfig_t {
     cudaLaunchAttribute* attrs;
     unsigned int numAttrs;
 };
+namespace warplab_cpu {
+inline bool is_cooperative(const cudaLaunchConfig_t& config) {
+    bool cooperative = false;
+    for (unsigned i = 0; i < config.numAttrs; ++i)
+        if (config.attrs[i].id == cudaLaunchAttributeCooperative) cooperative = config.attrs[i].val.cooperative != 0;
+    return cooperative;
+}
+}  // namespace warplab_cpu
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
     warplab_cpu::Launch pending("", 0, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream);
-    for (unsigned i = 0; i < config->numAttrs; ++i)
-        if (config->attrs[i].id == cudaLaunchAttributeCooperative)
-            pending.cooperative = config->attrs[i].val.cooperative != 0;
+    pending.cooperative = warplab_cpu::is_cooperative(*config);
     kernel(std::forward<Arguments>(arguments)...);
     return cudaError_t(pending.error);
+}
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, warplab_cpu::KernelPointer kernel,
+                                       void** arguments, warplab_cpu::Line line = {__builtin_LINE()}) {
+    return warplab_cpu::launch(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                               config->stream, warplab_cpu::is_cooperative(*config), line);
 }
 
 #pragma GCC visibility pop

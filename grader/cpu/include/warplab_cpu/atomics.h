@@ -23,7 +23,7 @@ WARPLAB_CPU_INLINE Bits<T> bits_of(T value) {
 template <class T>
 WARPLAB_CPU_INLINE T value_of(Bits<T> bits) {
     T value;
-    memcpy(&value, &bits, sizeof(value));
+    memcpy(static_cast<void*>(&value), &bits, sizeof(value));
     return value;
 }
 

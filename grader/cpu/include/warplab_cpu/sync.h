@@ -56,6 +56,10 @@ WARPLAB_CPU_INLINE long long ticks() { return clock64(); }
 /// The types a warp function takes; others are an error at the caller's line.
 template <class T, class Result = T>
 using IfWord = std::enable_if_t<std::is_arithmetic_v<T> && sizeof(T) <= 8, Result>;
+template <class T>
+inline constexpr bool is_shuffled = std::is_arithmetic_v<T> && sizeof(T) <= 8;  // and types of 16 bits, and pairs
+template <class T>
+using IfShuffled = std::enable_if_t<is_shuffled<T>, T>;
 
 template <class T>
 WARPLAB_CPU_INLINE uint64_t to_word(T value) {
@@ -67,7 +71,7 @@ WARPLAB_CPU_INLINE uint64_t to_word(T value) {
 template <class T>
 WARPLAB_CPU_INLINE T from_word(uint64_t word) {
     T value;
-    memcpy(&value, &word, sizeof(value));
+    memcpy(static_cast<void*>(&value), &word, sizeof(value));
     return value;
 }
 
@@ -145,26 +149,26 @@ inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__
 }
 
 template <class T>
-inline warplab_cpu::IfWord<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
+inline warplab_cpu::IfShuffled<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
                                           warplab_cpu::Line line = {__builtin_LINE()}) {
     const unsigned here = warplab_cpu::lane(), first = here & ~(unsigned(width) - 1);
     return warplab_cpu::shuffle(mask, value, first + (unsigned(source) & (unsigned(width) - 1)), line);
 }
 template <class T>
-inline warplab_cpu::IfWord<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
+inline warplab_cpu::IfShuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
                                              warplab_cpu::Line line = {__builtin_LINE()}) {
     const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
     return warplab_cpu::shuffle(mask, value, inside >= delta ? here - delta : here, line);
 }
 template <class T>
-inline warplab_cpu::IfWord<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
+inline warplab_cpu::IfShuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
                                                warplab_cpu::Line line = {__builtin_LINE()}) {
     const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
     const bool stays = delta >= unsigned(width) - inside;
     return warplab_cpu::shuffle(mask, value, stays ? here : here + delta, line);
 }
 template <class T>
-inline warplab_cpu::IfWord<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
+inline warplab_cpu::IfShuffled<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
                                               warplab_cpu::Line line = {__builtin_LINE()}) {
     const unsigned here = warplab_cpu::lane(), source = (here ^ unsigned(bits)) % 32;
     const bool stays = source / unsigned(width) > here / unsigned(width);

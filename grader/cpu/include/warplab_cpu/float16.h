@@ -1,0 +1,116 @@
+#pragma once
+// Floating-point numbers of 16 bits: every operation computes in double, with no error or one that shows in the last
+// bit alone, and rounds once.
+
+#include <math.h>
+#include <stdint.h>
+
+#include "arithmetic.h"
+#include "atomics.h"
+#include "sync.h"
+#include "types.h"
+
+namespace warplab_cpu {
+
+enum class Rounding { nearest, zero, up, down };
+
+/// The layout of a format: a sign, an exponent, a fraction.
+template <int ExponentBits, int FractionBits>
+struct Float16Format {
+    static constexpr int fraction_bits = FractionBits, bias = (1 << (ExponentBits - 1)) - 1;
+    static constexpr int greatest_exponent = (1 << ExponentBits) - 1;  // of infinities and NaNs
+    static constexpr unsigned short infinity = greatest_exponent << FractionBits;
+    static constexpr unsigned short one = bias << FractionBits, not_a_number = 0x7fff, sign = 0x8000;
+};
+using HalfFormat = Float16Format<5, 10>;
+using Bfloat16Format = Float16Format<8, 7>;
+
+WARPLAB_CPU_INLINE bool rounds_away(Rounding rounding, bool negative) {
+    return rounding == (negative ? Rounding::down : Rounding::up);
+}
+
+/// Return the bits of the number in the format that a double rounds to.
+template <class Format>
+inline unsigned short encode(double value, Rounding rounding = Rounding::nearest) {
+    constexpr uint64_t double_infinity = uint64_t{0x7ff} << 52, fraction_mask = (uint64_t{1} << 52) - 1;
+    const auto bits = same_bits<uint64_t>(value), magnitude = bits & ~(uint64_t{1} << 63);
+    const bool negative = bits >> 63;
+    const unsigned sign = negative ? Format::sign : 0;
+    if (magnitude >= double_infinity)
+        return magnitude > double_infinity ? Format::not_a_number
+                                           : static_cast<unsigned short>(sign | Format::infinity);
+    if (magnitude == 0) return static_cast<unsigned short>(sign);
+    const int exponent = int(magnitude >> 52) - 1023 + Format::bias;
+    if (exponent >= Format::greatest_exponent) {
+        const bool to_infinity = rounding == Rounding::nearest || rounds_away(rounding, negative);
+        return static_cast<unsigned short>(sign | (Format::infinity - !to_infinity));
+    }
+    uint64_t wide = magnitude - (uint64_t{1023 - Format::bias} << 52);
+    int shift = 52 - Format::fraction_bits;
+    if (exponent < 1) {  // subnormal
+        wide = (magnitude & fraction_mask) | (fraction_mask + 1);
+        shift = shift + 1 - exponent < 63 ? shift + 1 - exponent : 63;
+    }
+    const uint64_t code = wide >> shift, rest = wide << (64 - shift), middle = uint64_t{1} << 63;
+    const bool up = rounding == Rounding::nearest ? rest > middle || (rest == middle && (code & 1))
+                                                  : rest != 0 && rounds_away(rounding, negative);
+    return static_cast<unsigned short>(sign | (code + up));
+}
+
+template <class Format>
+inline float decode(unsigned short bits) {
+    if constexpr (Format::fraction_bits == Bfloat16Format::fraction_bits) {
+        return same_bits<float>(uint32_t{bits} << 16);
+    } else {
+        const uint32_t magnitude = bits & 0x7fffu, sign = uint32_t{bits} << 16 & 0x80000000u;
+        if (magnitude > Format::infinity) return same_bits<float>(uint32_t{0x7fffffff});
+        if (magnitude == Format::infinity) return same_bits<float>(sign | 0x7f800000u);
+        constexpr float scale = 0x1p112f;  // between the exponents' biases
+        return same_bits<float>(sign | magnitude << 13) * scale;
+    }
+}
+
+/// Make a sum's last bit 1 if it has an error, so that rounding it to fewer bits gives what the exact sum gives.
+WARPLAB_CPU_INLINE double rounded_to_odd(double sum, double error) {
+    const auto bits = same_bits<uint64_t>(sum);
+    if (!(error > 0 || error < 0) || (bits & 1)) return sum;
+    return same_bits<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+WARPLAB_CPU_INLINE double odd_sum(double x, double y) {
+    const double sum = kept(x + y), part = kept(sum - x);
+    return rounded_to_odd(sum, kept(x - kept(sum - part)) + kept(y - part));
+}
+/// x * y must have no error, as the product of two such numbers has none.
+WARPLAB_CPU_INLINE double odd_fused(double x, double y, double z) { return odd_sum(kept(x * y), z); }
+template <class Integer>
+WARPLAB_CPU_INLINE double odd_double(Integer value) {
+    if constexpr (sizeof(Integer) < 8) {
+        return double(value);
+    } else {
+        const double nearest = double(value);
+        return rounded_to_odd(nearest, double((__int128)value - (__int128)nearest));
+    }
+}
+
+/// A NaN gives 0, or the highest bit alone in 64 bits.
+template <class Integer>
+WARPLAB_CPU_INLINE Integer integer_of(double rounded) {
+    if (rounded != rounded && sizeof(Integer) < 8) return 0;
+    return to_integer<Integer>(rounded);
+}
+
+inline double round_towards(double value, Rounding rounding) {
+    switch (rounding) {
+        case Rounding::nearest:
+            return rint(value);
+        case Rounding::zero:
+            return trunc(value);
+        case Rounding::up:
+            return ceil(value);
+        case Rounding::down:
+            break;
+    }
+    return floor(value);
+}
+
+}  // namespace warplab_cpu

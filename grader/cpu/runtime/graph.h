@@ -1,0 +1,60 @@
+#pragma once
+// Graphs as data: nodes, their order, and launches.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "grader/cpu/runtime/capture.h"
+
+struct CUgraphNode_st {
+    CUgraph_st* graph = nullptr;
+    cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+    warplab_cpu::Action action;
+    const void* kernel = nullptr;
+    std::vector<CUgraphNode_st*> dependencies;
+    bool enabled = true;
+};
+
+struct CUgraph_st {
+    std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+    std::map<const CUgraphNode_st*, CUgraphNode_st*> copies;  // of the nodes of the graph that it is a copy of
+
+    CUgraphNode_st* add(cudaGraphNodeType type, warplab_cpu::Action action,
+                        std::vector<CUgraphNode_st*> dependencies = {}, const void* kernel = nullptr);
+    std::unique_ptr<CUgraph_st> copy() const;
+    /// The nodes, each after those it depends on; empty if they depend on each other in a circle.
+    std::vector<CUgraphNode_st*> order() const;
+    bool has(const CUgraphNode_st* node) const;
+    std::vector<CUgraphNode_st*> dependents_of(const CUgraphNode_st* node) const;
+};
+
+namespace warplab_cpu {
+
+/// Does a graph's work. The sanitizer's timeline sees each node in a stream of its own, which waits for those of the
+/// nodes it depends on.
+class GraphRun {
+  public:
+    explicit GraphRun(std::unique_ptr<CUgraph_st> graph);
+    ~GraphRun();
+    GraphRun(const GraphRun&) = delete;
+    GraphRun& operator=(const GraphRun&) = delete;
+
+    CUgraph_st& graph() { return *graph_; }
+    bool is_valid() const { return order_.size() == graph_->nodes.size(); }
+    const std::vector<CUgraphNode_st*>& order() const { return order_; }
+    /// The first error of a node; the nodes after it do nothing.
+    cudaError_t launch(cudaStream_t stream);
+
+  private:
+    cudaError_t run(CUgraphNode_st& node, cudaStream_t stream);
+    cudaError_t run_seen(std::size_t place, cudaStream_t stream);
+
+    std::unique_ptr<CUgraph_st> graph_;
+    std::vector<CUgraphNode_st*> order_;
+    std::vector<cudaStream_t> streams_;  // by place in the order, once the sanitizer needs them
+    char before_ = 0, after_ = 0;        // their addresses name events
+};
+
+}  // namespace warplab_cpu
