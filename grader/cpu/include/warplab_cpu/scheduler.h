@@ -142,12 +142,12 @@ WARPLAB_CPU_INLINE Word load_unseen(const Word& word) {
 #endif
 }
 
-/// The index of the thread that the current fiber runs.
-uint3 index_of_fiber();
+/// What threadIdx is for the running thread.
+uint3 index_of_thread();
 
 WARPLAB_CPU_INLINE void restore_thread() {
 #ifdef WARPLAB_CPU_HOOKED
-    if (load_unseen(block_state.current)) threadIdx = index_of_fiber();  // hooks do not see a call's result
+    threadIdx = index_of_thread();  // Hooks do not see a call's result. A branch here could hide accesses after it.
 #else
     if (block_state.current) threadIdx = block_state.current->thread;
 #endif

@@ -82,7 +82,7 @@ WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) 
 
 namespace warplab_cpu {
 
-/// The block's barrier. False if no other thread has run.
+/// The block's barrier. Returns whether another thread has run.
 WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     Block& block = block_state;
     if (__builtin_expect(!block.current, 0) && !promote(true)) return false;
@@ -98,8 +98,8 @@ WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     while (__builtin_expect(block_state.generation == generation, 0)) wait_in_vain();
     return true;
 }
-/// The same, but compiled without hooks.
-bool wait_for_block_unseen(int line);
+/// The same, compiled without hooks.
+void wait_for_block_unseen(int line);
 
 }  // namespace warplab_cpu
 
@@ -107,7 +107,8 @@ WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {__builtin_LINE()
     using namespace warplab_cpu;
     note_barrier(line);
 #ifdef WARPLAB_CPU_HOOKED
-    if (wait_for_block_unseen(line)) threadIdx = index_of_fiber();
+    wait_for_block_unseen(line);
+    restore_thread();
 #else
     if (wait_for_block(line)) threadIdx = block_state.current->thread;
 #endif
