@@ -437,6 +437,16 @@ void finish_fibers() {
 
 void wait_in_vain() { take_turn(*worker); }
 
+void wait_for_block_unseen(int line) { wait_for_block(line); }
+
+uint3 index_of_thread() {
+    const Block& block = block_state;
+    if (block.current) return block.current->thread;
+    if (block.row == 0 || !in_kernel()) return {block.column, 0, 0};
+    const dim3& shape = worker->grid->threads;
+    return {block.column, block.row / shape.x % shape.y, block.row / shape.x / shape.y};
+}
+
 void note_early_exit() {
     Worker& w = *worker;
     if (w.early_exit_noted) return;
