@@ -16,14 +16,11 @@ class Body {
   public:
     Body(const Stream& stream, int begin, int end) : stream_(stream), begin_(begin), end_(end) {}
 
-    void let_others_come_between(Edits& edits) {
+    void add_guarded_updates(std::vector<int>& found) {
         find_checked_arrays();
         if (checked_.empty()) return;
-        for (int i = begin_; i < end_; ++i) {
-            if (!is_update(i) || !mentions_checked(i + 2, first_argument_end(i + 1))) continue;
-            edits.insert_before(stream_.tokens[i], "(::warplab_cpu::let_others_come_here(), ");
-            edits.insert_after(stream_.tokens[stream_.match[i + 1]], ")");
-        }
+        for (int i = begin_; i < end_; ++i)
+            if (is_update(i) && mentions_checked(i + 2, first_argument_end(i + 1))) found.push_back(i);
     }
 
   private:
@@ -86,14 +83,23 @@ class Body {
 
 }  // namespace
 
-void guard_updates(const Stream& stream, Context& context) {
-    if (stream.is_macro) return;
-    const std::vector<int> depth = device_depth(stream, context.qualifiers);
+std::vector<int> guarded_updates(const Stream& stream, const Qualifiers& qualifiers) {
+    std::vector<int> found;
+    const std::vector<int> depth = device_depth(stream, qualifiers);
     for (int i = 0; i < stream.size(); ++i) {
         if (!depth[i]) continue;
         const int begin = i;
         while (i < stream.size() && depth[i]) ++i;
-        Body(stream, begin, i).let_others_come_between(context.edits);
+        Body(stream, begin, i).add_guarded_updates(found);
+    }
+    return found;
+}
+
+void rewrite_guarded_updates(const Stream& stream, Context& context) {
+    if (stream.is_macro) return;
+    for (const int i : guarded_updates(stream, context.qualifiers)) {
+        context.edits.insert_before(stream.tokens[i], "(::warplab_cpu::let_others_come_here(), ");
+        context.edits.insert_after(stream.tokens[stream.match[i + 1]], ")");
     }
 }
 

@@ -45,8 +45,10 @@ void capture_shared(const Stream& stream, const std::vector<SharedName>& names, 
 /// Whether an asm at `i` is one that rewrite_asm replaces.
 bool is_runnable_asm(const Stream& stream, int i);
 void rewrite_asm(const Stream& stream, Context& context);
-/// Lets other threads run between a check of memory and an atomic that depends on it.
-void guard_updates(const Stream& stream, Context& context);
+/// Positions of atomics in device code on arrays that the same function reads in a condition, in order.
+std::vector<int> guarded_updates(const Stream& stream, const Qualifiers& qualifiers);
+/// Lets other threads run before each of them.
+void rewrite_guarded_updates(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);

@@ -46,7 +46,7 @@ void rewrite_stream(const Stream& stream, Context& context) {
     rewrite_launch_calls(stream, context);
     capture_shared(stream, rewrite_shared(stream, context), context);
     rewrite_asm(stream, context);
-    guard_updates(stream, context);
+    rewrite_guarded_updates(stream, context);
     register_symbols(stream, context);
     rewrite_noinline(stream, context);
 }
