@@ -1,21 +1,26 @@
 #include "grader/judge/resources.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
-#include <memory>
 #include <sstream>
 
 namespace warplab {
 namespace {
 
-std::string demangled(const std::string& name) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> words(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    return status == 0 ? words.get() : name;
+/// Return the function's own name in a mangled name: k of _ZN2ns1kILi256EEvPf. Demangling the whole name could take all
+/// memory: a short name can stand for types of any length.
+std::string own_name(const std::string& mangled) {
+    if (!mangled.starts_with("_Z")) return mangled;
+    std::size_t at = mangled.find_first_not_of("NKVrL", 2), begin = at, length = 0;
+    while (at < mangled.size() && std::isdigit(static_cast<unsigned char>(mangled[at]))) {
+        const auto [end, error] = std::from_chars(&mangled[at], mangled.data() + mangled.size(), length);
+        begin = static_cast<std::size_t>(end - mangled.data());
+        if (error != std::errc() || length > mangled.size() - begin) return mangled;
+        at = begin + length;
+    }
+    return length == 0 ? mangled : mangled.substr(begin, length);
 }
 
 /// Cuts a bracket that ends the text, and all after what opens it.
@@ -62,7 +67,7 @@ std::map<std::string, KernelResources> read_resource_report(const std::string& r
     std::istringstream lines(report);
     for (std::string line; std::getline(lines, line);) {
         if (const std::string name = between(line, "Compiling entry function '", '\''); !name.empty())
-            kernel = &kernels[plain_kernel_name(demangled(name))];
+            kernel = &kernels[own_name(name)];
         if (!kernel) continue;
         kernel->registers = std::max(kernel->registers, number_before(line, " registers"));
         kernel->spilled_bytes = std::max(kernel->spilled_bytes, number_before(line, " bytes spill stores"));

@@ -39,6 +39,22 @@ TEST(ResourceReport, SaysNothingOfOtherWords) {
     EXPECT_TRUE(read_resource_report("Used 7 registers\nnvcc fatal : Unsupported gpu architecture").empty());
 }
 
+TEST(ResourceReport, ReadsNamesThatStandForLongTypesOrAreNotWhole) {
+    std::string types = "St4pairIiiE", last = "_";  // each pair of pairs is twice as long
+    for (const char digit : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+        types += "S_IS" + last + "S" + last + "E";
+        last = std::string(1, digit) + "_";
+    }
+    const auto named = [](const std::string& name) {
+        return read_resource_report("Compiling entry function '" + name + "'\nUsed 7 registers\n").begin()->first;
+    };
+    EXPECT_EQ(named("_Z1f" + types), "f");
+    EXPECT_EQ(named("_ZN2ns1kEv"), "k");
+    EXPECT_EQ(named("plain"), "plain");
+    for (const char* odd : {"_Z", "_ZN", "_Z99999999999999999999f", "_Z9f", "_Z1", "_ZSt4pair"})
+        EXPECT_EQ(named(odd), odd);
+}
+
 TEST(PlainKernelName, LeavesTheNameAlone) {
     EXPECT_EQ(plain_kernel_name("sum_kernel"), "sum_kernel");
     EXPECT_EQ(plain_kernel_name("ours::sum_kernel<256, pair<int, int>>"), "sum_kernel");
