@@ -203,7 +203,10 @@ std::string race_with_itself(const Finding& f) {
 Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
-        with_atomic && !same_block(f)
+        f.before.atomic && f.now.atomic
+            ? "Both are atomic, but one holds within its block only: use the atomic for the whole GPU (without _block, "
+              "or cuda::thread_scope_device)."
+        : with_atomic && !same_block(f)
             ? "An atomic protects a word only from other atomics, and no barrier or fence makes blocks wait: write it "
               "before the launch (cudaMemset), or in a kernel before."
         : with_atomic

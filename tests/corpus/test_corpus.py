@@ -60,7 +60,6 @@ DO_NOT_HOLD = {
     "a barrier that some threads end without is a note where the outputs are right": [
         "dot_product/02_barrier_in_branch.cu"
     ],
-    "atomics have one scope": ["image_histogram/02_block_scope_on_global_bins.cu"],
     "plain writes of one value are a note, which costs nothing": ["vector_add/02_stride_of_one_block.cu"],
 }
 KNOWN = {file: why for why, files in DO_NOT_HOLD.items() for file in files}

@@ -219,6 +219,14 @@ def test_table_and_files_agree() -> None:
         assert file.read_text().startswith(("// Cheat: ", "// Bomb: ", "// Open: ", "// Honest: ")), file.name
 
 
+def test_honest_submission_includes_every_header() -> None:
+    include = ROOT / "grader/cpu/include"
+    headers = {str(file.relative_to(include)) for folder in ("cuda", "cub") for file in (include / folder).rglob("*")}
+    supplied = {name for name in headers if (include / name).is_file() and not name.endswith(".h")}
+    included = re.findall(r"#include <(.*)>", (FOLDER / "honest_includes_every_header.cu").read_text())
+    assert supplied - set(included) == set()
+
+
 def test_sandbox_md_lists_exactly_the_open_attacks() -> None:
     text = (ROOT / "grader/judge/SANDBOX.md").read_text()
     section = text.split("## Deceiving the sanitizer\n")[1].split("\n## ")[0]

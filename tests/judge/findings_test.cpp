@@ -145,6 +145,15 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
     EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads()"));
 }
 
+TEST(Race, OfTwoAtomicsSaysThatOneHoldsWithinItsBlock) {
+    Finding finding = finding_of(FindingKind::atomic_race);
+    finding.before.block[0] = 1;
+    finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "one holds within its block only"));
+    finding.before.atomic = 0;
+    EXPECT_TRUE(has(describe_one(finding).hint, "An atomic protects a word only from other atomics"));
+}
+
 TEST(FailedLaunch, NamesEveryLimit) {
     const std::string hint = describe_one(finding_of(FindingKind::failed_launch)).hint;
     EXPECT_TRUE(has(hint, "65,535 in y"));

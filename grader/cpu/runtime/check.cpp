@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "grader/cpu/control.h"
+#include "grader/cpu/include/warplab_cpu/atomics.h"
 #include "grader/cpu/include/warplab_cpu/sync.h"
 #include "grader/cpu/runtime/counters.h"
 #include "grader/cpu/runtime/fault.h"
@@ -187,6 +188,7 @@ class Checker final : public Observer {
     void fence(bool of_device) {
         if (grid_) histories_.order.fence(of_device);
     }
+    void block_scope(const Touch& touch);
     void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
 
   private:
@@ -264,6 +266,8 @@ class Checker final : public Observer {
     // those whose threads go on to update the word, as in if (bin < 255) atomicAdd(&bin, 1).
     std::map<std::uint32_t, std::pair<Finding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
+    // The last write of each word by an atomic that holds within its block only, in this grid.
+    std::map<std::uintptr_t, Mark> writes_for_one_block_;
     std::uint64_t barrier_ = ~0ull;  // block and generation that threads arrive at now
     Touch barrier_arrival_{};
     FindingSide barrier_side_{};
@@ -544,6 +548,7 @@ void Checker::grid_begins(const Grid& grid) {
     quick.thread = quick.kernels_thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     histories_.begin_grid();
+    writes_for_one_block_.clear();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
     Object& object = shared_[dynamic];
     if (object.bytes != grid.shared_bytes || !object.has_words()) {
@@ -916,6 +921,27 @@ void Checker::early_exit() {
     record_finding(finding);
 }
 
+/// An atomic that holds within its block only is about to access the word: other blocks must not use it meanwhile.
+void Checker::block_scope(const Touch& touch) {
+    const Object* const object = is_shared(reinterpret_cast<void*>(touch.address)) ? nullptr : nearest(touch.address);
+    if (!object || touch.address - object->begin >= object->bytes || !object->histories) return;
+    settle();
+    const std::uintptr_t word = touch.address / word_bytes;
+    const Mark mark = histories_.order.mark(touch.place, 0xf, true, false);
+    const auto is_race = [&](const Mark& earlier) {
+        return earlier.block >= histories_.order.first_block() && earlier.block != mark.block &&
+               !histories_.order.ordered(earlier);
+    };
+    const auto known = writes_for_one_block_.find(word);
+    const Mark& any_scope =
+        object->histories[word - object->begin / word_bytes].latest[static_cast<unsigned>(AccessKind::atomic)];
+    if (known != writes_for_one_block_.end() && is_race(known->second))
+        report_race(*object, known->second, true, mark, touch);
+    else if (touch.writes && is_race(any_scope))
+        report_race(*object, any_scope, true, mark, touch);
+    if (touch.writes) writes_for_one_block_[word] = mark;
+}
+
 /// A finding of the host's, or of what the runtime itself sees: it knows the line.
 Finding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
     Finding finding{};
@@ -1018,6 +1044,13 @@ void note_fence() {
 }
 void note_block_fence() {
     if (the_checker) checker().fence(false);
+}
+void note_block_scope(const volatile void* place, std::size_t bytes, bool writes) {
+    if (!the_checker || quick.thread != &block_state || !quick.in_grid) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(place);
+    const auto caller = caller_place(__builtin_return_address(0));
+    if (address - quick.stack >= quick.stack_bytes)
+        checker().block_scope({address, static_cast<unsigned>(bytes), writes, true, caller});
 }
 void note_built_ins(bool begin) {
     if (!the_checker) return;

@@ -72,8 +72,14 @@ struct Inputs {
     }
 };
 
-/// 64 bits at random of any magnitude, a float among them.
-__host__ __device__ Bits any_word(unsigned i) { return mixed(i) >> (mixed(i + (3ull << 32)) & 63); }
+/// 64 bits at random of any magnitude; every second one is near the middle between two numbers of a format.
+__host__ __device__ Bits any_word(unsigned i) {
+    const Bits random = mixed(i), length = mixed(i + (3ull << 32));
+    if (i & 1) return random >> (length & 63);
+    const unsigned kept = i & 2 ? 9 : 12;
+    const Bits middle = (1ull << (kept - 1)) | (random & ((1ull << (kept - 1)) - 1)) | 1;
+    return (middle << length % (65 - kept)) + (random >> 20) % 3 - 1;
+}
 __host__ __device__ float any_float(unsigned i) {
     const unsigned word = unsigned(mixed(i));
     // Half of them within the range of both formats, the others of all exponents.

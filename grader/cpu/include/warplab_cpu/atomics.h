@@ -10,6 +10,13 @@
 
 namespace warplab_cpu {
 
+/// Tells the sanitizer that the next atomic on these bytes holds within the block only.
+#ifdef WARPLAB_CPU_FAST
+inline void note_block_scope(const volatile void*, size_t, bool) {}
+#else
+__attribute__((visibility("default"))) void note_block_scope(const volatile void* place, size_t bytes, bool writes);
+#endif
+
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long,
                                 std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
@@ -113,9 +120,12 @@ WARPLAB_CPU_INLINE T compare_and_swap(T* place, T compare, T value) {
 
 }  // namespace warplab_cpu
 
-#define WARPLAB_CPU_ATOMIC(type, function, expression)                                           \
-    inline type function(type* address, type value) { return expression; }                       \
-    inline type function##_block(type* address, type value) { return function(address, value); } \
+#define WARPLAB_CPU_ATOMIC(type, function, expression)                     \
+    inline type function(type* address, type value) { return expression; } \
+    WARPLAB_CPU_INLINE type function##_block(type* address, type value) {  \
+        warplab_cpu::note_block_scope(address, sizeof(type), true);        \
+        return expression;                                                 \
+    }                                                                      \
     inline type function##_system(type* address, type value) { return function(address, value); }
 
 #define WARPLAB_CPU_ADD(type) WARPLAB_CPU_ATOMIC(type, atomicAdd, warplab_cpu::add(address, value))
@@ -150,13 +160,14 @@ WARPLAB_CPU_ATOMIC(unsigned int, atomicDec, warplab_cpu::update(address, [value]
                        return old == 0 || old > value ? value : old - 1;
                    }))
 
-#define WARPLAB_CPU_CAS(type)                                              \
-    inline type atomicCAS(type* address, type compare, type value) {       \
-        return warplab_cpu::compare_and_swap(address, compare, value);     \
-    }                                                                      \
-    inline type atomicCAS_block(type* address, type compare, type value) { \
-        return atomicCAS(address, compare, value);                         \
-    }                                                                      \
+#define WARPLAB_CPU_CAS(type)                                                          \
+    inline type atomicCAS(type* address, type compare, type value) {                   \
+        return warplab_cpu::compare_and_swap(address, compare, value);                 \
+    }                                                                                  \
+    WARPLAB_CPU_INLINE type atomicCAS_block(type* address, type compare, type value) { \
+        warplab_cpu::note_block_scope(address, sizeof(type), true);                    \
+        return warplab_cpu::compare_and_swap(address, compare, value);                 \
+    }                                                                                  \
     inline type atomicCAS_system(type* address, type compare, type value) { return atomicCAS(address, compare, value); }
 WARPLAB_CPU_CAS(int)
 WARPLAB_CPU_CAS(unsigned int)
