@@ -243,8 +243,9 @@ class Run:
         self.values = {**self.values, **own} if function.lambda_ else own
         self.gone, self.result = np.zeros(self.size, bool), np.zeros(self.size, DTYPES[function.type])
         self.run(function.body)
-        last = convert(self.value(function.result), function.type)
-        result = np.where(self.gone, self.result, last)
+        result = self.result
+        if np.any(self.mask & ~self.gone):
+            result = np.where(self.gone, result, convert(self.value(function.result), function.type))
         self.values, self.gone, self.result, self.mask = before
         return result
 
