@@ -515,8 +515,8 @@ void warp_barrier(unsigned mask, int line) {
 unsigned warp_ballot(unsigned mask, bool predicate, int line) {
     return static_cast<unsigned>(run_warp_function(mask, predicate, 0, line, [](Warp& warp, unsigned lanes) {
         unsigned votes = 0;
-        for (unsigned i = 0; i < lanes_per_warp; ++i) votes |= static_cast<unsigned>(warp.given[i]) << i;
-        votes &= lanes;
+        for (unsigned i = 0; i < lanes_per_warp; ++i) votes |= unsigned{warp.given[i] != 0} << i;
+        votes &= lanes;  // other lanes may have brought any word to a shuffle
         for (unsigned i = 0; i < lanes_per_warp; ++i)
             if (lanes >> i & 1) warp.result[i] = votes;
     }));

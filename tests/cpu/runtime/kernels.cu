@@ -284,6 +284,8 @@ __global__ void votes_in_warp_kernel(unsigned* out) {
     wrong += __all_sync(~0u, lane < 32) != 1;
     wrong += __all_sync(~0u, lane < 31) != 0;
     wrong += __match_any_sync(~0u, lane / 8) != 0xffu << lane / 8 * 8;
+    wrong += __shfl_sync(~0u, -1, 0) != -1;  // what other lanes brought here is no vote of theirs
+    if (lane >= 16) wrong += __ballot_sync(0xffff0000u, 0) != 0;
     int all = -1;
     wrong += __match_all_sync(~0u, 5, &all) != ~0u || all != 1;
     wrong += __match_all_sync(~0u, lane, &all) != 0 || all != 0;

@@ -1,0 +1,87 @@
+"""Run generated programs on the CPU backend in each of its modes and compare with the oracle and with recorded GPUs.
+
+    python3 -m tests.differential.compare --programs 200
+    python3 -m tests.differential.compare --first 42 --programs 1 --keep build/differential
+    python3 -m tests.differential.compare --modes fast --rewriter-option=--some-option
+
+Each line names a case, a mode, and what differs: the digest, a finding on a program without a race, or how it ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.differential import recorded
+from tests.differential.cpu import MODES, Outcome, run_everywhere
+from tests.differential.generator import make_case
+from tests.differential.oracle import digest_of
+
+BATCH = 20
+
+
+def expected(number: int) -> int:
+    return digest_of(make_case(number))
+
+
+def differences(number: int, mode: str, outcome: Outcome, digest: int, of_gpu: str | None) -> list[str]:
+    """Return a line for each way in which an outcome is not what it must be."""
+    where, found = f"case {number}, {mode}", []
+    if outcome.digest is None:
+        found.append(f"{where}: {' '.join(outcome.output[-3:]) or 'no digest'}")
+    elif outcome.digest != digest:
+        found.append(f"{where}: digest {outcome.digest:016x}, the oracle's is {digest:016x}")
+    found += [f"{where}: {line}" for line in outcome.accusations()]
+    if of_gpu is not None and f"{digest:016x}" != of_gpu:
+        found.append(f"case {number}: the oracle's digest is {digest:016x}, the GPU's {of_gpu}")
+    return found
+
+
+def compare(numbers: range, modes: Iterable[str] = MODES, options: Iterable[str] = (), keep: Path | None = None) -> dict:
+    """Return how many cases were compared, how many of these with a GPU, and all differences."""
+    modes = list(modes)
+    batches = [
+        (first, [make_case(n) for n in range(first, min(first + BATCH, numbers.stop))])
+        for first in range(numbers.start, numbers.stop, BATCH)
+    ]
+    with ProcessPoolExecutor() as pool:
+        digests = dict(zip(numbers, pool.map(expected, numbers, chunksize=10), strict=True))
+    of_gpu, stale = recorded.digests(numbers)
+    with tempfile.TemporaryDirectory() as scratch:
+        outcomes = run_everywhere(batches, keep or Path(scratch), modes, options)
+    found = [f"recorded.json is stale from case {group * recorded.GROUP} on: record again" for group in stale]
+    for number in numbers:
+        for i, mode in enumerate(modes):
+            outcome = outcomes[mode].get(number, Outcome())
+            found += differences(number, mode, outcome, digests[number], of_gpu.get(number) if i == 0 else None)
+    kernels = sum(len(case.kernels) for _, cases in batches for case in cases)
+    return {"cases": len(numbers), "kernels": kernels, "with_gpu": len(of_gpu), "modes": modes, "found": found}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=int, default=200, help="how many")
+    parser.add_argument("--first", type=int, default=0, help="the first one's number")
+    parser.add_argument("--modes", default=",".join(MODES).replace(", ", "+"), help="separated by commas; + for ', '")
+    parser.add_argument("--rewriter-option", action="append", default=[], help="passed on to build/cpu/rewrite")
+    parser.add_argument("--keep", type=Path, help="keep sources and programs in this folder")
+    given = parser.parse_args()
+    modes = [mode.replace("+", ", ") for mode in given.modes.split(",")]
+    if unknown := [mode for mode in modes if mode not in MODES]:
+        parser.error(f"There is no mode {unknown[0]!r}. Modes: {', '.join(MODES)}")
+    numbers = range(given.first, given.first + given.programs)
+    done = compare(numbers, modes, given.rewriter_option, given.keep)
+    print(*done["found"], sep="\n")
+    print(
+        f"{done['cases']} programs with {done['kernels']} kernels in {len(modes)} modes, "
+        f"{done['with_gpu']} of them recorded on a GPU: {len(done['found'])} differences"
+    )
+    return 1 if done["found"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""Builds generated programs for the CPU backend, as the judge builds hand-ins, and runs them in each of its modes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.cpu.check.test_check_mode import (
+    CHECK_FLAGS,
+    INCLUDE_FLAGS,
+    LINKER,
+    ROOT,
+    RUNTIME_FLAGS,
+    STUDENT_FLAGS,
+    compile_runtime,
+)
+from tests.differential.emit import program
+from tests.differential.syntax import Case
+
+BUILD = ROOT / (os.environ.get("BUILD") or "build")
+FOLDER = Path(__file__).parent
+LIMIT_S = 120
+
+# Each mode's program, and the variables it runs with.
+MODES = {
+    "fast": ("fast", {}),
+    "fast, one thread": ("fast", {"WARPLAB_THREADS": "1"}),
+    "fast, backward": ("fast", {"BACKWARD": "1"}),
+    "hooks": ("hooked", {"SANITIZER_OFF": "1"}),
+    "sanitizer": ("hooked", {}),
+    "sanitizer, backward": ("hooked", {"BACKWARD": "1"}),
+}
+FLAGS = {"fast": ["-DWARPLAB_CPU_FAST"], "hooked": CHECK_FLAGS}
+
+# A shuffle whose source is not there, and whose value is not used, is correct; the judge names it only when outputs are
+# wrong. A note costs nothing: it names a plain read beside atomics, as before an atomicCAS.
+HARMLESS = {"absent_lane", "note"}
+FINDING = re.compile(r"^warplab-finding: (\w+) ")
+
+
+class BuildError(Exception):
+    """A generated program does not compile; the message holds the command and the compiler's first lines."""
+
+
+@dataclass
+class Outcome:
+    """One case in one mode: its digest (None: it did not end well), its findings, and what else it printed."""
+
+    digest: int | None = None
+    findings: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
+
+    def accusations(self) -> list[str]:
+        return [line for line in self.findings if FINDING.match(line)[1] not in HARMLESS]
+
+
+def run(*command: object) -> None:
+    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"{' '.join(map(str, command))}\n{(done.stdout + done.stderr)[:3000]}")
+
+
+def build_runtime(folder: Path) -> list[Path]:
+    """Return the objects that every program is linked with."""
+    folder.mkdir(parents=True, exist_ok=True)
+    switch = folder / "sanitizer_off.o"
+    run("g++", *RUNTIME_FLAGS, "-c", FOLDER / "sanitizer_off.cpp", "-o", switch)
+    return [*compile_runtime(folder, "g++"), switch]
+
+
+def rewrite(source: Path, options: Iterable[str]) -> Path:
+    rewritten = source.with_suffix(".cpp")
+    run(BUILD / "cpu/rewrite", *options, source, rewritten, "--name", source.name)
+    return rewritten
+
+
+def compile_program(rewritten: Path, kind: str, runtime: list[Path]) -> Path:
+    """Compile and link one kind of program; only its `main` is visible to the runtime, as in the judge's runner."""
+    stem = rewritten.with_name(f"{rewritten.stem}-{kind}")
+    compiled, grouped = Path(f"{stem}.o"), Path(f"{stem}-grouped.o")
+    flags = [*STUDENT_FLAGS, "-w", *FLAGS[kind], f"-I{FOLDER}", *INCLUDE_FLAGS]
+    run("g++", *flags, "-c", rewritten, "-o", compiled)
+    run("g++", "-r", "-nostdlib", "-Wl,--force-group-allocation", compiled, "-o", grouped)
+    run("objcopy", "--keep-global-symbol=main", grouped)
+    run("g++", *runtime, grouped, *LINKER, "-pthread", "-o", stem)
+    return stem
+
+
+def build(cases: list[Case], first: int, folder: Path, runtime: list[Path], kinds: Iterable[str], options: Iterable[str]):
+    """Return the programs of each kind for cases that are numbered from `first`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / f"cases_{first}.cu"
+    source.write_text(program(cases, first))
+    rewritten = rewrite(source, options)
+    return {kind: compile_program(rewritten, kind, runtime) for kind in kinds}
+
+
+def start(built: Path, variables: dict[str, str], numbers: Iterable[int], limit_s: float) -> tuple[str, str]:
+    """Return what the program printed, both streams in their order, and how it ended (empty: well)."""
+    with subprocess.Popen(
+        [built, *map(str, numbers)],
+        env=os.environ | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said, _ = process.communicate()
+            return said, f"stopped after {limit_s:g} s"
+    return said, f"ended with status {process.returncode}" if process.returncode else ""
+
+
+def read(said: str) -> dict[int, Outcome]:
+    """Return the outcome of each case that began."""
+    outcomes: dict[int, Outcome] = {}
+    current = Outcome()
+    for line in said.splitlines():
+        if began := re.fullmatch(r"case (\d+)", line):
+            current = outcomes[int(began[1])] = Outcome()
+        elif ended := re.fullmatch(r"digest (\d+) ([0-9a-f]{16})", line):
+            outcomes[int(ended[1])].digest = int(ended[2], 16)
+        elif FINDING.match(line):
+            current.findings.append(line)
+        else:
+            current.output.append(line)
+    return outcomes
+
+
+def run_mode(built: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S) -> dict[int, Outcome]:
+    """Run cases in one process; one that ends it is left out of the next."""
+    outcomes: dict[int, Outcome] = {}
+    left = list(numbers)
+    while left:
+        said, ending = start(built, variables, left, limit_s)
+        found = read(said)
+        last = max(found, default=left[0])
+        if ending:
+            found.setdefault(last, Outcome()).output.append(ending)
+            found[last].digest = None
+        outcomes |= found
+        left = [number for number in left if number > last] if ending else []
+    return outcomes
+
+
+def run_everywhere(
+    batches: list[tuple[int, list[Case]]], folder: Path, modes: Iterable[str], options: Iterable[str] = (), jobs: int = 0
+) -> dict[str, dict[int, Outcome]]:
+    """Build each batch (its first number and its cases) and run it in these modes; return the outcomes by mode."""
+    runtime, modes = build_runtime(folder / "runtime"), list(modes)
+    kinds = sorted({MODES[mode][0] for mode in modes})
+
+    def one(batch: tuple[int, list[Case]]) -> dict[str, dict[int, Outcome]]:
+        first, cases = batch
+        programs = build(cases, first, folder, runtime, kinds, options)
+        numbers = list(range(first, first + len(cases)))
+        return {mode: run_mode(programs[MODES[mode][0]], MODES[mode][1], numbers) for mode in modes}
+
+    outcomes: dict[str, dict[int, Outcome]] = {mode: {} for mode in modes}
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        for made in pool.map(one, batches):
+            for mode, found in made.items():
+                outcomes[mode] |= found
+    return outcomes

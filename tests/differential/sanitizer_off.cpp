@@ -1,0 +1,9 @@
+// Linked with the programs of tests/differential: with SANITIZER_OFF=1 the hooks are there and the sanitizer is off, as
+// in graded runs that only check outputs.
+#include <cstdlib>
+
+#include "grader/cpu/control.h"
+
+__attribute__((constructor(101))) static void switch_off() {  // before the constructors of instrumented files
+    if (std::getenv("SANITIZER_OFF")) warplab::cpu::use_sanitizer(false);
+}
