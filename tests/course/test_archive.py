@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import stat
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -83,6 +84,23 @@ def pax_headers(count: int, records: int) -> bytes:
     return (header.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512)) * count
 
 
+def overlapping(count: int) -> bytes:
+    """Return a zip whose members all point to one deflate stream, without output, of half the archive: local headers
+    lie in each other's extra field, so that every name is right."""
+    stream = b"\0\0\0\xff\xff" * 20_000 + b"\3\0"  # empty blocks
+    names = [f"{number:03}_1_1_a.cu".encode() for number in range(count)]
+    body = directory = b""
+    extra = sum(30 + len(name) for name in names)
+    for name in names:
+        offset = len(body)
+        extra -= 30 + len(name)
+        sizes = (20, 0, 8, 0, 0x5821, 0, len(stream), 0, len(name))
+        body += b"PK\3\4" + struct.pack("<HHHHHIIIHH", *sizes, extra) + name
+        directory += b"PK\1\2" + struct.pack("<HHHHHHIIIHHHHHII", 20, *sizes, 0, 0, 0, 0, 0o100644 << 16, offset) + name
+    end = struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(body + stream), 0)
+    return body + stream + directory + b"PK\5\6" + end
+
+
 def encrypted() -> bytes:
     unlocked = make_zip(("a", b"1"), method=0)
     return unlocked.replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1")
@@ -107,6 +125,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "gzip_bomb": ("bomb", lambda: gzip.compress(bytes(MOST_BYTES + 1), 1)),
     "bzip2_bomb": ("bomb", lambda: bz2.compress(bytes(MOST_BYTES + 1), 1)),
     "xz_bomb": ("bomb", lambda: lzma.compress(bytes(MOST_BYTES + 1), preset=0)),
+    "shared_stream": ("overlap", lambda: overlapping(3)),
     "claimed_size": ("bomb", sparse),
     "loop": ("damaged", negative_size),
     "pax_records": ("damaged", lambda: gzip.compress(pax_headers(1, 101) + GOOD_TAR)),
@@ -151,6 +170,7 @@ def test_the_attributes_of_a_file_are_skipped() -> None:
 
 
 def test_zips_are_read() -> None:
+    assert list(read_archive(overlapping(1))) == ["000_1_1_a.cu"]
     assert read_archive(GOOD_ZIP) == GOOD
     assert read_archive(make_zip(("lab\\01.cu", b"1"))) == {"lab/01.cu": b"1"}
 

@@ -20,7 +20,7 @@ from grader.course.batch.submissions import find_submissions
 from grader.course.batch.unpack import unpack
 from grader.journal.console import UserError
 from tests.course.batches import LAB, STAGES, Course
-from tests.course.test_archive import HOSTILE, make_tar, make_zip, many_members, negative_size, special
+from tests.course.test_archive import HOSTILE, make_tar, make_zip, many_members, negative_size, overlapping, special
 
 FIRST, SECOND = (f"{stage}.cu" for stage in STAGES)
 ADA = ("lovelaceada_12_900_lab.zip", make_zip((f"work/{FIRST}", b"fine"), (f"work/{SECOND}", b"fine")))
@@ -281,6 +281,7 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
     "cut_tar": ("its end is missing", lambda: gzip.compress(make_tar(("a.zip", os.urandom(5000))))[:3000]),
     "changed": ("it is damaged", lambda: make_zip(("a.zip", b"abc"), method=0).replace(b"abc", b"abd")),
     "encrypted": ("it is encrypted. Unpack it with its password", HOSTILE["encrypted"][1]),
+    "shared_stream": ("members of it share their bytes", lambda: overlapping(3)),
     "empty": ("there is nothing in the file", lambda: b""),
     "empty_zip": ("there is no file in it", make_zip),
     "no_archive": ("SUBMISSIONS is a folder of hand-ins, or a zip or tar archive", lambda: b"id,name\n1,Ada\n"),

@@ -42,6 +42,7 @@ from grader.course.batch.archive import (
     plain_name,
     refusing_damage,
     require_end,
+    require_no_overlap,
     show,
     walk,
 )
@@ -202,6 +203,7 @@ def read_zip(stream: IO[bytes]) -> Iterator[Member]:
     stream.seek(max(0, size - ZIP_END_BYTES))
     require_end(stream.read())
     with zipfile.ZipFile(stream) as archive:
+        require_no_overlap(archive.infolist(), size)
         for entry in archive.infolist():
             check = partial(check_zip_entry, entry)
             yield Member(entry.filename, entry.is_dir(), zip_time_s(entry), check, partial(archive.open, entry))
