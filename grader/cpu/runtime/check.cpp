@@ -35,6 +35,7 @@ Observer* observer = nullptr;
 
 namespace {
 
+using warplab::AccessCounts;
 using warplab::Finding;
 using warplab::FindingKind;
 using warplab::FindingSide;
@@ -73,6 +74,9 @@ struct Object {
     std::size_t word_count = 0;
 
     bool is_shared() const { return space == FindingSpace::shared || space == FindingSpace::dynamic_shared; }
+    MemoryKind memory_kind() const {
+        return is_shared() ? MemoryKind::shared : constant ? MemoryKind::constant : MemoryKind::device;
+    }
     void provide_words() {
         const std::size_t first = begin / word_bytes, last = (begin + bytes + word_bytes - 1) / word_bytes;
         word_count = std::max<std::size_t>(last - first, 1);
@@ -103,6 +107,25 @@ struct Touch {
     bool copies = false;  // part of a whole struct
     bool is_volatile = false;
     bool stores = false;  // an atomic that does not read
+
+    bool reads() const { return !stores && (atomic || !writes); }
+    AccessKind kind() const {
+        return atomic ? AccessKind::atomic : writes ? AccessKind::plain_write : AccessKind::plain_read;
+    }
+};
+
+/// What a place in the code accessed last, in this grid: most places access one object. Of the object, all is known
+/// that lets most accesses be inspected without it; what needs more is not kept here.
+struct Recent {
+    std::uint64_t key = 0;  // of the place
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+    std::uintptr_t log_from = 0;
+    std::size_t first_word = 0;
+    Object* object = nullptr;
+    AccessCounts* counts = nullptr;
+    bool shared = false, holds_data = false;
+    MemoryKind kind = MemoryKind::device;
 };
 
 /// Plain writes to one word by two threads: harmless if both write the same, which is known at the next access.
@@ -153,6 +176,9 @@ class Checker final : public Observer {
         host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
     }
     void end_host_buffer(void* memory) { host_buffers_.erase(number(memory)); }
+    /// Inspects an access by a kernel if nothing about it can be wrong that `Recent` does not show; else returns false.
+    template <unsigned width>
+    bool access_quickly(const Touch& touch);
     void access(const Touch& touch);
     void host_access(const Touch& touch);
     void struct_copied(const Touch& whole);
@@ -167,17 +193,25 @@ class Checker final : public Observer {
     using Objects = std::map<std::uintptr_t, Object>;  // by the zone's begin; zones do not overlap
 
     /// The objects that were found last: most kernels use few.
-    struct Recent {
+    struct LastFound {
         std::array<Object*, 4> objects{};
         unsigned next = 0;
     };
 
-    Object* find(Objects& objects, Recent& recent, std::uintptr_t address) {
-        for (Object* object : recent.objects)
+    Object* find(Objects& objects, LastFound& last, std::uintptr_t address) {
+        for (Object* object : last.objects)
             if (object && address - object->zone_begin < object->zone_end - object->zone_begin) return object;
-        return find_anew(objects, recent, address);
+        return find_anew(objects, last, address);
     }
-    Object* find_anew(Objects& objects, Recent& recent, std::uintptr_t address);
+    Object* find_anew(Objects& objects, LastFound& last, std::uintptr_t address);
+    Recent& recent_at(std::uint32_t place) { return recent_[place % recent_.size()]; }
+    std::uint64_t key_of(std::uint32_t place) const { return std::uint64_t{objects_version_} << 32 | place; }
+    AccessCounts& remember(Object& object, const LoggedAccess& access);
+    /// Objects have come or gone.
+    void objects_changed() {
+        last_device_ = last_shared_ = {};
+        ++objects_version_;
+    }
     void forget(std::uintptr_t begin, std::size_t bytes);
     void add_variables();
     enum class Ground { read_only, host, nowhere };
@@ -186,6 +220,8 @@ class Checker final : public Observer {
     const Object* nearest_shared(std::uintptr_t address) const;
     unsigned written_of(const Object& object, std::size_t word) const;
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
+    static bool is_written(const Recent& recent, const History& history, unsigned bytes, const Touch& touch);
+    void check_word_quickly(const Recent& recent, History& history, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
     void look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch);
     /// The work, if any, that may still be at the same bytes, with the access by which it is known.
@@ -214,7 +250,9 @@ class Checker final : public Observer {
 
     Objects device_, shared_;
     std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by where their memory begins
-    Recent recent_device_, recent_shared_;
+    LastFound last_device_, last_shared_;
+    std::uint32_t objects_version_ = 1;
+    std::array<Recent, 256> recent_;
     std::map<std::uintptr_t, Ground> pages_;  // what is not the device's
     const Grid* grid_ = nullptr;
     Histories histories_;
@@ -236,19 +274,24 @@ class Checker final : public Observer {
 class BuiltIns {
   public:
     bool has(std::uintptr_t address) const {
-        for (const Range& range : ranges_)
-            if (address - range.begin < range.bytes) return true;
+        if (address - begin_ >= bytes_) return false;
+        for (std::size_t i = 0; i < count_; ++i)
+            if (address - ranges_[i].begin < ranges_[i].bytes) return true;
         return false;
     }
     void clear() { *this = {}; }
     void add(std::uintptr_t begin, std::uintptr_t bytes) {
         if (has(begin + bytes - 1)) return;
-        for (Range& range : ranges_) {
-            if (range.bytes && begin != range.begin + range.bytes) continue;
-            if (!range.bytes) range.begin = begin;
-            range.bytes += bytes;
-            return;
-        }
+        Range* last = count_ ? &ranges_[count_ - 1] : nullptr;
+        const bool continues = last && begin == last->begin + last->bytes;
+        if (!continues && count_ == ranges_.size()) return;
+        if (continues)
+            last->bytes += bytes;
+        else
+            ranges_[count_++] = {begin, bytes};
+        const std::uintptr_t end = std::max(begin_ + bytes_, begin + bytes);
+        begin_ = bytes_ ? std::min(begin_, begin) : begin;
+        bytes_ = end - begin_;
     }
 
   private:
@@ -256,12 +299,15 @@ class BuiltIns {
         std::uintptr_t begin = 0, bytes = 0;
     };
     std::array<Range, 8> ranges_;  // a variable may be written in two parts
+    std::size_t count_ = 0;
+    std::uintptr_t begin_ = 0, bytes_ = 0;  // of all ranges, with what is between them
 };
 
 /// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
 struct Quick {
     bool in_grid = false;
-    const void* thread = nullptr;  // the inspected OS thread, by its block_state: the others belong to the host
+    const void* thread = nullptr;          // the inspected OS thread, by its block_state: the others belong to the host
+    const void* kernels_thread = nullptr;  // the same in a grid, null elsewhere
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // that kernels use
     std::uintptr_t stack_end = 0;
@@ -318,12 +364,12 @@ void find_kernels_stack(std::uintptr_t launch_frame) {
     quick.stack_bytes = launch_frame - quick.stack;
 }
 
-Object* Checker::find_anew(Objects& objects, Recent& recent, std::uintptr_t address) {
+Object* Checker::find_anew(Objects& objects, LastFound& last, std::uintptr_t address) {
     auto after = objects.upper_bound(address);
     if (after == objects.begin()) return nullptr;
     --after;
     if (address >= after->second.zone_end) return nullptr;
-    return recent.objects[recent.next++ % recent.objects.size()] = &after->second;
+    return last.objects[last.next++ % last.objects.size()] = &after->second;
 }
 
 /// What began there is no longer, or becomes something else.
@@ -332,7 +378,7 @@ void Checker::forget(std::uintptr_t begin, std::size_t bytes) {
         at->second.drop_words();
         at = device_.erase(at);
     }
-    recent_device_ = {};
+    objects_changed();
 }
 
 void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
@@ -347,7 +393,8 @@ void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::
 }
 
 void Checker::memory_ends(void* begin) {
-    if (Object* object = find(device_, recent_device_, number(begin))) object->freed = true;
+    if (Object* object = find(device_, last_device_, number(begin))) object->freed = true;
+    objects_changed();
 }
 
 void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
@@ -376,7 +423,7 @@ void mark_copied(Object& object, std::uintptr_t begin, std::size_t bytes, Access
 
 bool Checker::memory_written(void* begin, std::size_t bytes) {
     add_variables();
-    Object* object = find(device_, recent_device_, number(begin));
+    Object* object = find(device_, last_device_, number(begin));
     if (!object || !object->has_words()) return true;
     if (number(begin) == object->begin && bytes == object->bytes) object->holds_data = true;
     look_for_unfinished_copies(*object, number(begin), bytes, true);
@@ -386,7 +433,7 @@ bool Checker::memory_written(void* begin, std::size_t bytes) {
 }
 
 void Checker::memory_read(const void* begin, std::size_t bytes) {
-    Object* object = find(device_, recent_device_, number(begin));
+    Object* object = find(device_, last_device_, number(begin));
     if (!object || !object->has_words()) return;
     look_for_unfinished_copies(*object, number(begin), bytes, false);
     mark_bytes(*object, number(begin), bytes, &Bytes::read);
@@ -418,7 +465,7 @@ void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, 
 /// From there on a buffer is another thing, as far as to the next of those.
 void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
     const std::uintptr_t begin = number(memory);
-    Object* const whole = find(device_, recent_device_, begin);
+    Object* const whole = find(device_, last_device_, begin);
     if (!whole || whole->space != FindingSpace::buffer) return;
     Object part = *whole;
     part.name = name;
@@ -434,7 +481,7 @@ void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
     part.bytes = bytes;
     part.provide_words();
     device_[part.zone_begin] = part;
-    recent_device_ = {};
+    objects_changed();
 }
 
 std::size_t Checker::bytes_left(const void* address) {
@@ -442,7 +489,7 @@ std::size_t Checker::bytes_left(const void* address) {
     const auto left_of = [at](std::uintptr_t begin, std::size_t bytes) {
         return at < begin ? SIZE_MAX : begin + bytes - std::min(at, begin + bytes);
     };
-    const Object* const object = find(device_, recent_device_, at);
+    const Object* const object = find(device_, last_device_, at);
     if (object && object->space == FindingSpace::buffer) return left_of(object->begin, object->bytes);
     const auto after = host_buffers_.upper_bound(at);
     if (after == host_buffers_.begin()) return SIZE_MAX;
@@ -457,7 +504,7 @@ void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {
         object.drop_words();
         object = {number(begin), zone, number(begin) + bytes + shared_zone, bytes, FindingSpace::shared, name};
         object.provide_words();
-        recent_shared_ = {};
+        objects_changed();
     }
     object.block = block_state.epoch;
     quick.shared_begin = std::min(quick.shared_begin, object.zone_begin);
@@ -485,15 +532,16 @@ void Checker::add_variables() {
         device_[begin].drop_words();
         device_[begin] = object;
     }
-    recent_device_ = {};
+    objects_changed();
 }
 
 void Checker::grid_begins(const Grid& grid) {
     add_variables();
     grid_ = &grid;
+    ++objects_version_;  // for the counts of this grid
     begin_counting(grid);
     quick.in_grid = true;
-    quick.thread = &block_state;
+    quick.thread = quick.kernels_thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     histories_.begin_grid();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
@@ -502,7 +550,7 @@ void Checker::grid_begins(const Grid& grid) {
         object.drop_words();
         object = {dynamic, dynamic, dynamic + sizeof(DynamicShared), grid.shared_bytes, FindingSpace::dynamic_shared};
         object.provide_words();
-        recent_shared_ = {};
+        objects_changed();
     }
     quick.shared_begin = std::min(quick.shared_begin, object.zone_begin);
     quick.shared_end = std::max(quick.shared_end, object.zone_end);
@@ -519,6 +567,7 @@ void Checker::grid_ends() {
     grid_ = nullptr;
     quick.in_grid = false;
     quick.thread = main_thread;
+    quick.kernels_thread = nullptr;
 }
 
 /// Whether a kernel may use what is at an address that is neither shared nor the device's nor on a stack: the code's
@@ -683,6 +732,7 @@ void Checker::look_for_unfinished_host(const Object& object, const Touch& touch)
 
 void Checker::look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch) {
     const bool shared = object.is_shared();
+    histories_.end_row(history, shared);
     if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind) {
         if (const Mark* earlier = histories_.unordered(history, mark, {kind, shared, touch.writes}))
@@ -693,10 +743,7 @@ void Checker::look_for_race(Object& object, History& history, const Mark& mark, 
     if (touch.writes) look(AccessKind::plain_read);
     if (touch.atomic && shared)
         if (const Mark* read = histories_.own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
-    const AccessKind kind = touch.atomic   ? AccessKind::atomic
-                            : touch.writes ? AccessKind::plain_write
-                                           : AccessKind::plain_read;
-    histories_.add(history, kind, mark, shared);
+    histories_.add(history, touch.kind(), mark, shared);
 }
 
 const Object* Checker::nearest_shared(std::uintptr_t address) const {
@@ -723,7 +770,7 @@ void Checker::look_for_unwritten(const Object& object, std::size_t first, unsign
 void Checker::struct_copied(const Touch& whole) {
     const bool shared = is_shared(reinterpret_cast<void*>(whole.address));
     const Object* const object =
-        shared ? find(shared_, recent_shared_, whole.address) : find(device_, recent_device_, whole.address);
+        shared ? find(shared_, last_shared_, whole.address) : find(device_, last_device_, whole.address);
     if (!object || object->freed || object->holds_data || whole.address < object->begin ||
         whole.address + whole.width > object->begin + object->bytes)
         return;
@@ -739,25 +786,85 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
         known.written = 0;
     }
     if (touch.writes) known.written |= bytes;
-    if (!touch.stores && (touch.atomic || !touch.writes)) known.read |= bytes;
+    if (touch.reads()) known.read |= bytes;
     if (!object.histories) return;
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, object.histories[index], mark, touch);
-    const bool reads = !touch.stores && (touch.atomic || !touch.writes);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(touch.address / word_bytes, reads, touch.writes);
+        histories_.order.strong_access(touch.address / word_bytes, touch.reads(), touch.writes);
+}
+
+AccessCounts& Checker::remember(Object& object, const LoggedAccess& access) {
+    Recent& recent = recent_at(access.place);
+    if (recent.key == key_of(access.place) && recent.begin == object.begin && recent.kind == access.kind)
+        return *recent.counts;
+    recent = {key_of(access.place),
+              object.begin,
+              object.bytes,
+              object.is_shared() ? block_state.tls_begin : 0,
+              object.begin / word_bytes,
+              &object,
+              &counts_of_accesses(access),
+              object.is_shared(),
+              object.holds_data,
+              access.kind};
+    return *recent.counts;
+}
+
+template <unsigned width>
+WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
+    const Recent& recent = recent_at(touch.place);
+    const std::uintptr_t offset = touch.address - recent.begin;
+    if (recent.key != key_of(touch.place) || pending_.active || touch.address % width) return false;
+    if (recent.bytes < width || offset > recent.bytes - width) return false;
+    const std::size_t first = touch.address / word_bytes - recent.first_word;
+    const unsigned bytes = width < word_bytes ? ((1u << width) - 1) << touch.address % word_bytes : 0xf;
+    constexpr std::size_t words = (width + word_bytes - 1) / word_bytes;
+    if (recent.object->histories) {
+        History* const histories = recent.object->histories + first;
+        for (std::size_t i = 0; i < words; ++i)
+            if (!is_written(recent, histories[i], bytes, touch)) return false;
+        for (std::size_t i = 0; i < words; ++i) check_word_quickly(recent, histories[i], bytes, touch);
+    } else {
+        if (touch.writes || !recent.holds_data) return false;
+        for (std::size_t i = 0; i < words; ++i) recent.object->bytes_of_inputs[first + i].read |= bytes;
+    }
+    ++recent.counts->accesses;
+    if (makes_out_requests())
+        log_access({touch.address - recent.log_from, touch.place, width, touch.writes, touch.atomic, recent.kind});
+    return true;
+}
+
+/// Whether the word was written, as far as the access needs it, and by the running block if it is shared.
+WARPLAB_CPU_INLINE bool Checker::is_written(const Recent& recent, const History& history, unsigned bytes,
+                                            const Touch& touch) {
+    if (recent.shared && history.block != block_state.epoch) return false;
+    return !touch.reads() || recent.holds_data || !(bytes & ~history.bytes.written);
+}
+
+WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, History& history, unsigned bytes,
+                                                    const Touch& touch) {
+    if (touch.writes) history.bytes.written |= bytes;
+    if (touch.reads()) history.bytes.read |= bytes;
+    const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
+    const bool guard = touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
+    const bool beside = !recent.shared && timeline.runs_beside();
+    if (guard || beside || !histories_.add_if_alone(history, touch.kind(), mark, recent.shared))
+        look_for_race(*recent.object, history, mark, touch);
+    if (touch.atomic || touch.is_volatile)
+        histories_.order.strong_access(touch.address / word_bytes, touch.reads(), touch.writes);
 }
 
 void Checker::access(const Touch& touch) {
     settle();
     Object* object;
     if (is_shared(reinterpret_cast<void*>(touch.address))) {
-        object = find(shared_, recent_shared_, touch.address);
+        object = find(shared_, last_shared_, touch.address);
         // The reference that a file-scope `extern __shared__` became, and its guard, are thread-local as well.
         const bool may_be_reference = touch.width == sizeof(void*) || touch.width == 1;
         if (!object && may_be_reference) return;
         if (!object) return record(FindingKind::out_of_bounds, nearest_shared(touch.address), touch);
-    } else if (object = find(device_, recent_device_, touch.address); !object) {
+    } else if (object = find(device_, last_device_, touch.address); !object) {
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
         const Ground ground = hosts_stack ? Ground::host : ground_at(touch.address);
@@ -772,15 +879,13 @@ void Checker::access(const Touch& touch) {
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
-    const MemoryKind kind = object->is_shared() ? MemoryKind::shared
-                            : object->constant  ? MemoryKind::constant
-                                                : MemoryKind::device;
-    count_access(
-        {touch.address - from, touch.place, static_cast<std::uint8_t>(touch.width), touch.writes, touch.atomic, kind});
+    const LoggedAccess access{touch.address - from, touch.place,  static_cast<std::uint8_t>(touch.width),
+                              touch.writes,         touch.atomic, object->memory_kind()};
+    ++remember(*object, access).accesses;
+    if (makes_out_requests()) log_access(access);
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
-    if (!touch.copies && !touch.stores && (!touch.writes || touch.atomic))
-        look_for_unwritten(*object, first, bytes, touch);
+    if (!touch.copies && touch.reads()) look_for_unwritten(*object, first, bytes, touch);
     for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
         check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
@@ -835,7 +940,7 @@ std::uint32_t caller_place(void* return_address) {
 }
 
 void Checker::freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) {
-    const Object* const object = find(device_, recent_device_, number(pointer));
+    const Object* const object = find(device_, last_device_, number(pointer));
     const char* const unknown =
         object && object->freed ? "that memory was freed before" : "no allocation of CUDA's gave it";
     Finding finding = at_line(FindingKind::invalid_free, 0, function, why.empty() ? unknown : why);
@@ -895,7 +1000,7 @@ void Checker::device_reset() {
 /// The student's own host code, which may use what both sides may.
 void Checker::host_access(const Touch& touch) {
     add_variables();
-    Object* const object = find(device_, recent_device_, touch.address);
+    Object* const object = find(device_, last_device_, touch.address);
     if (!object || object->freed) return;
     if (touch.address < object->begin || touch.address >= object->begin + object->bytes) return;
     if (object->hosts_too) return look_for_unfinished_host(*object, touch);
@@ -981,24 +1086,37 @@ namespace {
 
 using warplab_cpu::checker;
 
-__attribute__((always_inline)) inline void see(const volatile void* pointer, unsigned width, bool writes, bool atomic,
-                                               void* caller, bool copies = false, bool is_volatile = false,
-                                               bool stores = false) {
+/// An access that is none of a kernel's to memory that it was seen to use.
+__attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* caller) {
     using namespace warplab_cpu;
-    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    void* const address = reinterpret_cast<void*>(touch.address);
     if (!the_checker) {
         // A misaligned vector store, which fails on the CPU and on a GPU.
-        if (writes && width == 16 && address % width && in_kernel() && !is_never_set(reinterpret_cast<void*>(address)))
-            end_with_misaligned(reinterpret_cast<void*>(address), caller);
+        if (touch.writes && touch.width == 16 && touch.address % touch.width && in_kernel() && !is_never_set(address))
+            end_with_misaligned(address, caller);
         return;
     }
     if (quick.thread != &block_state) return;
-    if (!quick.in_grid) return checker().host_access({address, width, writes, atomic, caller_place(caller), copies});
-    if (address - quick.stack < quick.stack_bytes) return;
-    if (quick.built_ins.has(address) || address - number(&block_state) < sizeof(Block)) return;
-    if (quick.learns_built_ins) return quick.built_ins.add(address, width);
-    if (!is_shared(reinterpret_cast<void*>(address)) && scheduler_memory.has(address)) return;
-    checker().access({address, width, writes, atomic, caller_place(caller), copies, is_volatile, stores});
+    if (!quick.in_grid) return checker().host_access(touch);
+    if (touch.address - number(&block_state) < sizeof(Block)) return;
+    if (quick.learns_built_ins) return quick.built_ins.add(touch.address, touch.width);
+    if (!is_shared(address) && scheduler_memory.has(touch.address)) return;
+    checker().access(touch);
+}
+
+template <unsigned width>
+WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atomic, void* caller, bool copies = false,
+                            bool is_volatile = false, bool stores = false) {
+    using namespace warplab_cpu;
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    const auto touch = [&] {  // one that stays in registers, and one for the call
+        return Touch{address, width, writes, atomic, caller_place(caller), copies, is_volatile, stores};
+    };
+    if (quick.kernels_thread == &block_state) {
+        if (address - quick.stack < quick.stack_bytes || quick.built_ins.has(address)) return;
+        if (checker().access_quickly<width>(touch())) return;
+    }
+    see_other(touch(), caller);
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
@@ -1008,10 +1126,14 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
     if (warplab_cpu::quick.in_grid && !writes)
         checker().struct_copied({begin, static_cast<unsigned>(bytes), false, false, warplab_cpu::caller_place(caller)});
-    if ((bytes == 8 || bytes == 16) && begin % bytes == 0) return see(address, bytes, writes, false, caller, true);
+    if (bytes == 8 && begin % 8 == 0) return see<8>(address, writes, false, caller, true);
+    if (bytes == 16 && begin % 16 == 0) return see<16>(address, writes, false, caller, true);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
-        see(reinterpret_cast<void*>(at), whole ? 4 : 1, writes, false, caller, true);
+        if (whole)
+            see<4>(reinterpret_cast<void*>(at), writes, false, caller, true);
+        else
+            see<1>(reinterpret_cast<void*>(at), writes, false, caller, true);
         at += whole ? 4 : 1;
     }
 }
@@ -1024,16 +1146,18 @@ struct Loaded {
 };
 Loaded loaded;
 
-void see_load(const volatile void* place, unsigned width, void* caller) {
+template <unsigned width>
+void see_load(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_checker) return;
-    see(place, width, true, true, caller);
+    see<width>(place, true, true, caller);
     loaded = {place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
 }
 
-void see_exchange(const volatile void* place, unsigned width, void* caller) {
+template <unsigned width>
+void see_exchange(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_checker) return;
     const Loaded here{place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
-    if (!(here == loaded)) see(place, width, true, true, caller);
+    if (!(here == loaded)) see<width>(place, true, true, caller);
     loaded = {};
 }
 
@@ -1041,17 +1165,17 @@ void see_exchange(const volatile void* place, unsigned width, void* caller) {
 
 #define WARPLAB_HERE __builtin_return_address(0)
 #define WARPLAB_HOOKS(bytes)                                                                              \
-    void __tsan_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }                       \
-    void __tsan_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }                       \
-    void __tsan_unaligned_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE); }             \
-    void __tsan_unaligned_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE); }             \
-    void __tsan_volatile_read##bytes(void* p) { see(p, bytes, false, false, WARPLAB_HERE, false, true); } \
-    void __tsan_volatile_write##bytes(void* p) { see(p, bytes, true, false, WARPLAB_HERE, false, true); }
+    void __tsan_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); }                       \
+    void __tsan_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); }                       \
+    void __tsan_unaligned_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); }             \
+    void __tsan_unaligned_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); }             \
+    void __tsan_volatile_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE, false, true); } \
+    void __tsan_volatile_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE, false, true); }
 
 // Kernels run on one OS thread: there, nobody comes between.
 #define WARPLAB_UPDATE(bits, type, name, operation)                                          \
     type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {                   \
-        see(p, bits / 8, true, true, WARPLAB_HERE);                                          \
+        see<bits / 8>(p, true, true, WARPLAB_HERE);                                          \
         if (!warplab_cpu::quick.in_grid) return __atomic_##name(p, value, __ATOMIC_SEQ_CST); \
         const type before = *p;                                                              \
         *p = static_cast<type>(before operation value);                                      \
@@ -1059,20 +1183,20 @@ void see_exchange(const volatile void* place, unsigned width, void* caller) {
     }
 #define WARPLAB_EXCHANGE(bits, type, strength, weak)                                                                \
     int __tsan_atomic##bits##_compare_exchange_##strength(volatile type* p, type* expected, type value, int, int) { \
-        see_exchange(p, bits / 8, WARPLAB_HERE);                                                                    \
+        see_exchange<bits / 8>(p, WARPLAB_HERE);                                                                    \
         return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
 #define WARPLAB_ATOMICS(bits, type)                                          \
     type __tsan_atomic##bits##_load(const volatile type* p, int) {           \
-        see_load(p, bits / 8, WARPLAB_HERE);                                 \
+        see_load<bits / 8>(p, WARPLAB_HERE);                                 \
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
     }                                                                        \
     void __tsan_atomic##bits##_store(volatile type* p, type value, int) {    \
-        see(p, bits / 8, true, true, WARPLAB_HERE, false, false, true);      \
+        see<bits / 8>(p, true, true, WARPLAB_HERE, false, false, true);      \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                        \
     }                                                                        \
     type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) { \
-        see(p, bits / 8, true, true, WARPLAB_HERE);                          \
+        see<bits / 8>(p, true, true, WARPLAB_HERE);                          \
         return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);              \
     }                                                                        \
     WARPLAB_UPDATE(bits, type, fetch_add, +)                                 \
@@ -1090,8 +1214,8 @@ void __tsan_init() {
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void** p, void*) { see(p, sizeof *p, true, false, WARPLAB_HERE); }
-void __tsan_vptr_read(void** p) { see(p, sizeof *p, false, false, WARPLAB_HERE); }
+void __tsan_vptr_update(void** p, void*) { see<sizeof(void*)>(p, true, false, WARPLAB_HERE); }
+void __tsan_vptr_read(void** p) { see<sizeof(void*)>(p, false, false, WARPLAB_HERE); }
 WARPLAB_HOOKS(1)
 WARPLAB_HOOKS(2)
 WARPLAB_HOOKS(4)

@@ -18,6 +18,7 @@ using warplab::LaunchCounts;
 using warplab::MemoryKind;
 
 constexpr unsigned lanes_per_warp = 32, most_threads = 1024, counted_blocks = 32, banks = 32;
+constexpr std::size_t most_kept_places = 64;     // of earlier grids, with their memory
 constexpr std::size_t most_of_one_thread = 256;  // accesses that are kept before they are counted
 // Accesses of a process: a solver's later iterations are like the first.
 constexpr std::uint64_t most_counted = 1 << 20;
@@ -42,7 +43,7 @@ class Few {
     std::uint64_t count() const { return count_; }
 
     Few& keep_different() {
-        std::sort(begin(), end());
+        if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
         count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
         return *this;
     }
@@ -111,53 +112,76 @@ class Counter {
   public:
     void begin(const char* kernel) {
         kernel_ = kernel;
-        first_block_ = block_state.epoch + 1;
+        if (places_.size() > most_kept_places) places_.clear();
+        first_logged_block = block_state.epoch + 1;
+        logged_blocks = left_ ? counted_blocks : 0;
     }
 
-    void add(const LoggedAccess& access) {
-        if (AccessCounts* counts = recent_counts_of(access)) ++counts->accesses;
-        if (block_state.epoch - first_block_ >= counted_blocks || left_ == 0) return;
-        --left_;
+    AccessCounts& counts_to_add_to(const LoggedAccess& access) {
+        AccessCounts* const counts = counts_of(access.place, access);
+        return counts ? *counts : not_kept_;
+    }
+
+    void log(const LoggedAccess& access) {
         if (block_state.epoch != block_ || block_state.generation != generation_) flush();
         block_ = block_state.epoch;
         generation_ = block_state.generation;
-        std::vector<LoggedAccess>& log = logs_[linear_thread()];
+        const unsigned linear = linear_thread();
+        std::vector<LoggedAccess>& log = logs_[linear];
+        end_of_logs_ = std::max(end_of_logs_, linear + 1);
         log.push_back(access);
         anything_ = true;
+        if (--left_ == 0) logged_blocks = 0;
         if (block_state.threads == 1 && log.size() >= most_of_one_thread) flush_warp(0);  // nobody to wait for
     }
 
     void flush() {
         if (!anything_) return;
-        for (unsigned first = 0; first < most_threads; first += lanes_per_warp) flush_warp(first);
+        for (unsigned first = 0; first < end_of_logs_; first += lanes_per_warp) flush_warp(first);
+        end_of_logs_ = 0;
         anything_ = false;
     }
 
   private:
-    /// Most accesses are at few places: those need no search.
-    AccessCounts* recent_counts_of(const LoggedAccess& access) {
-        Recent& recent = recent_[access.place % recent_.size()];
-        if (recent.place != access.place || recent.kind != access.kind || !recent.known)
-            recent = {true, access.place, access.kind, counts_of(access.place, access)};
-        return recent.counts;
+    void flush_warp(unsigned first) {
+        for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
+            std::vector<LoggedAccess>& log = logs_[first + lane];
+            if (log.empty()) continue;
+            for (Requests& requests : places_) requests.next = 0;
+            std::size_t likely = 0;  // lanes come to the places in the same order, most often
+            for (const LoggedAccess& access : log) {
+                Request& request = requests_at(access.place, likely).provide_next();
+                request.address[lane] = access.address;
+                request.lanes |= 1u << lane;
+                request.like = access;
+            }
+            log.clear();
+        }
+        for (Requests& requests : places_) {
+            for (std::size_t i = 0; i < requests.count; ++i) tally(requests.place, requests.all[i]);
+            requests.count = 0;
+        }
     }
 
-    void flush_warp(unsigned first) {
-        std::map<std::uint32_t, std::vector<Request>> places;
-        for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
-            std::map<std::uint32_t, std::size_t> times;
-            for (const LoggedAccess& access : logs_[first + lane]) {
-                auto& requests = places[access.place];
-                const std::size_t k = times[access.place]++;
-                if (k == requests.size()) requests.emplace_back();
-                requests[k].address[lane] = access.address;
-                requests[k].lanes |= 1u << lane;
-                requests[k].like = access;
-            }
-            logs_[first + lane].clear();
+    /// What the lanes of a warp access at one place. The memory is kept for the next warp.
+    struct Requests {
+        std::uint32_t place;
+        std::vector<Request> all = {};
+        std::size_t count = 0, next = 0;
+
+        Request& provide_next() {
+            if (next == all.size()) all.emplace_back();
+            if (next == count) all[count++].lanes = 0;
+            return all[next++];
         }
-        for (const auto& [place, requests] : places)
-            for (const Request& request : requests) tally(place, request);
+    };
+    Requests& requests_at(std::uint32_t place, std::size_t& likely) {
+        const auto is_there = [place](const Requests& requests) { return requests.place == place; };
+        auto found = places_.begin() + static_cast<std::ptrdiff_t>(likely);
+        if (found == places_.end() || !is_there(*found)) found = std::find_if(places_.begin(), places_.end(), is_there);
+        if (found == places_.end()) found = places_.insert(found, Requests{place});
+        likely = static_cast<std::size_t>(found - places_.begin()) + 1;
+        return *found;
     }
 
     void tally(std::uint32_t place, const Request& request) {
@@ -197,17 +221,12 @@ class Counter {
         return &counts;
     }
 
-    struct Recent {
-        bool known = false;
-        std::uint32_t place = 0;
-        MemoryKind kind = MemoryKind::device;
-        AccessCounts* counts = nullptr;
-    };
-    std::array<Recent, 256> recent_;
+    AccessCounts not_kept_{};  // where there are too many places
     std::array<std::vector<LoggedAccess>, most_threads> logs_;
     std::map<std::pair<std::uint32_t, MemoryKind>, std::uint32_t> index_;
+    std::vector<Requests> places_;
     const char* kernel_ = "";
-    std::uint32_t first_block_ = 0, block_ = 0, generation_ = 0;
+    std::uint32_t block_ = 0, generation_ = 0, end_of_logs_ = 0;
     std::uint64_t left_ = most_counted;
     bool anything_ = false;
 };
@@ -256,7 +275,10 @@ void forget_counts() {
     writable_page().place_count = writable_page().shape_count = 0;
 }
 
-void count_access(const LoggedAccess& access) { the_counter->add(access); }
+std::uint32_t first_logged_block = 0, logged_blocks = 0;
+
+AccessCounts& counts_of_accesses(const LoggedAccess& access) { return the_counter->counts_to_add_to(access); }
+void log_access(const LoggedAccess& access) { the_counter->log(access); }
 void begin_counting(const Grid& grid) {
     if (!the_counter) the_counter = new Counter;
     the_counter->begin(grid.kernel);

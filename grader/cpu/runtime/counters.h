@@ -6,9 +6,12 @@
 #include <cstdint>
 
 #include "grader/cpu/include/warplab_cpu/launch.h"
+#include "grader/cpu/include/warplab_cpu/scheduler.h"
 #include "grader/io/status_page.h"
 
 namespace warplab_cpu {
+
+extern std::uint32_t first_logged_block, logged_blocks;  // of the running grid
 
 struct LoggedAccess {
     std::uintptr_t address;  // for shared memory: within the block's
@@ -18,8 +21,13 @@ struct LoggedAccess {
     warplab::MemoryKind kind;
 };
 
-/// Of the running thread. Only in the first blocks of a grid are requests made out: the others do the same.
-void count_access(const LoggedAccess& access);
+/// The counts of a place's accesses to a kind of memory, until the grid ends.
+warplab::AccessCounts& counts_of_accesses(const LoggedAccess& access);
+
+/// Whether the running block is one of the grid's first, of which requests are made out: the others do the same.
+inline bool makes_out_requests() { return block_state.epoch - first_logged_block < logged_blocks; }
+/// Logs an access of the running thread, to be made out as part of a request.
+void log_access(const LoggedAccess& access);
 
 /// Around a grid. What was logged is added to the status page at the end, and the launch to those of its shape.
 /// Reset the counts, in the status page too.

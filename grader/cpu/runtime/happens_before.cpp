@@ -101,7 +101,7 @@ void HappensBefore::forget_words() {
         if (word.published) word.published->before.clear();
     words_.clear();
     published_.clear();
-    any_fence_ = false;
+    any_fence_ = any_step_ = false;
 }
 
 void HappensBefore::begin_block() {
@@ -158,6 +158,7 @@ bool HappensBefore::block_ordered(const Mark& earlier) {
 }
 
 bool HappensBefore::observed_fence_of(const Mark& earlier) {
+    if (!any_fence_) return false;
     if (earlier.block != block_state.epoch) return any_observed(earlier.block, [](const Known&) { return true; });
     const Thread& here = running();
     return here.observed.reaches(earlier) || here.acquired.reaches(earlier);
@@ -184,7 +185,7 @@ Known HappensBefore::known_to(unsigned linear) {
 void HappensBefore::fence(bool of_device) {
     const unsigned linear = linear_thread();
     Thread& here = thread(linear);
-    any_fence_ = true;
+    any_fence_ = any_step_ = true;
     here.acquired.merge(here.observed);
     here.observed.clear();
     here.lanes[linear % lanes_per_warp] = end_step(here.step);
@@ -198,6 +199,7 @@ void HappensBefore::fence(bool of_device) {
 
 void HappensBefore::sync_lanes(unsigned lanes) {
     const unsigned first = linear_thread() - linear_thread() % lanes_per_warp;
+    any_step_ = true;
     running();  // in which block
     if (lanes == ~0u) {
         auto& steps = warp(first).steps;

@@ -4,6 +4,7 @@
 // observes.
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,6 +28,11 @@ struct Mark {
     std::uint32_t thread : 10 = 0;
     std::uint32_t atomic : 1 = 0;
     std::uint32_t is_volatile : 1 = 0;
+
+    bool operator==(const Mark& other) const {
+        using Words = std::array<std::uint64_t, 2>;
+        return std::bit_cast<Words>(*this) == std::bit_cast<Words>(other);
+    }
 };
 static_assert(sizeof(Mark) == 16);
 
@@ -74,12 +80,13 @@ class HappensBefore {
         mark.generation = block_state.generation;
         mark.place = place;
         mark.bytes = bytes;
-        const Thread& here = thread(linear);
-        mark.step = here.step;
-        mark.fenced = here.has_fence;
         mark.thread = linear;
         mark.atomic = atomic;
         mark.is_volatile = is_volatile;
+        if (!any_step_) return mark;
+        const Thread& here = thread(linear);
+        mark.step = here.step;
+        mark.fenced = here.has_fence;
         return mark;
     }
     /// Whether an earlier access of this grid happens before what the running thread does next.
@@ -159,6 +166,7 @@ class HappensBefore {
     /// Whether a thread of the running block knows an earlier access of that block.
     bool knows(unsigned linear, const Mark& earlier) {
         if (earlier.thread == linear || earlier.generation != block_state.generation) return true;
+        if (!any_step_) return false;
         const Thread& one = thread(linear);
         if (earlier.thread / 32 == linear / 32) {
             const unsigned lane = earlier.thread % 32;
@@ -177,7 +185,7 @@ class HappensBefore {
     void publish_observed(Published& published);
 
     std::uint32_t first_block_ = 0, block_ = 0, generation_ = 0;
-    bool any_fence_ = false;  // in this grid
+    bool any_fence_ = false, any_step_ = false;  // in this grid; a fence and a __syncwarp() end a step
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
     std::vector<unsigned> fencing_;  // threads that had a fence in this generation

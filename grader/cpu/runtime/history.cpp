@@ -7,34 +7,44 @@ namespace {
 
 bool has_bytes_of(const Mark& mark, const Mark& other) { return (other.bytes & ~mark.bytes) == 0; }
 
-/// Drops accesses of a thread that accessed the same bytes later.
+/// Drops accesses of a thread that accessed the same bytes in the same way later.
 void drop_repeated(std::vector<Mark>& peers) {
-    std::array<std::uint8_t, 1024> bytes_of_thread{};
-    std::vector<Mark> kept;
-    for (auto peer = peers.rbegin(); peer != peers.rend(); ++peer) {
-        std::uint8_t& later = bytes_of_thread[peer->thread];
-        if (peer->bytes & ~later) kept.push_back(*peer);
-        later |= peer->bytes;
+    static std::array<std::array<std::uint8_t, 4>, 1024> later_bytes;  // by thread and way; all 0 between calls
+    const auto bytes_of = [](const Mark& peer) -> std::uint8_t& {
+        return later_bytes[peer.thread][peer.is_volatile * 2u + peer.fenced];
+    };
+    std::size_t kept = peers.size();
+    for (std::size_t i = peers.size(); i-- > 0;) {
+        const Mark peer = peers[i];
+        std::uint8_t& later = bytes_of(peer);
+        if (peer.bytes & ~later) peers[--kept] = peer;
+        later |= peer.bytes;
     }
-    peers.assign(kept.rbegin(), kept.rend());
-}
-
-void add_peer(std::vector<Mark>& peers, const Mark& mark) {
-    constexpr std::size_t most = 4096;  // 1024 threads, a byte each
-    peers.push_back(mark);
-    if (peers.size() > 2 * most) drop_repeated(peers);
+    peers.erase(peers.begin(), peers.begin() + static_cast<std::ptrdiff_t>(kept));
+    for (const Mark& peer : peers) bytes_of(peer) = 0;
 }
 
 }  // namespace
 
+void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
+    constexpr std::size_t few = 8;
+    if (!earlier.peers.empty()) {
+        const Mark& last = earlier.peers.back();
+        if (last.block != mark.block || (shared && last.generation != mark.generation)) earlier.peers.clear();
+    }
+    earlier.peers.push_back(mark);
+    if (earlier.peers.size() <= std::max(earlier.most_peers, few)) return;
+    drop_repeated(earlier.peers);
+    earlier.most_peers = 2 * earlier.peers.size();
+}
+
 /// Null if `latest` represents all accesses; entries of an earlier grid are ignored.
 Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kind) {
-    if (history.more == 0 || history.more > used_) return nullptr;
-    More& more = more_[history.more - 1];
-    return more.owner == &history ? &more.kinds[static_cast<unsigned>(kind)] : nullptr;
+    return has_more(history) ? &more_[history.more - 1].kinds[static_cast<unsigned>(kind)] : nullptr;
 }
 
 Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind) {
+    history.crowded = true;
     if (Earlier* known = earlier_of(history, kind)) return *known;
     if (used_ == more_.size()) more_.emplace_back();
     More& more = more_[used_++];
@@ -43,8 +53,23 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     for (Earlier& one : more.kinds) {
         one.other_blocks = {};
         one.peers.clear();
+        one.most_peers = 0;
     }
     return more.kinds[static_cast<unsigned>(kind)];
+}
+
+void Histories::end_long_row(History& history, bool shared) {
+    const Row row = history.row;
+    history.row = {};
+    const Mark& latest = history.latest[row.kind];
+    const bool current = latest.block == block_state.epoch && latest.generation == block_state.generation;
+    if (latest.block < order.first_block() || (shared && !current)) return;
+    Earlier& earlier = provide_earlier(history, static_cast<AccessKind>(row.kind));
+    for (int before = static_cast<int>(row.count); before > 0; --before) {
+        Mark mark = latest;
+        mark.thread = static_cast<unsigned>(static_cast<int>(latest.thread) - before * row.stride);
+        add_peer(earlier, mark, shared);
+    }
 }
 
 /// Called when a later block accesses the word: keeps one access for each byte, preferably an unpublished one.
@@ -67,7 +92,7 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
     if (latest.block < order.first_block()) return;
     Earlier* earlier = earlier_of(history, kind);
     if (latest.block != mark.block) {
-        if (!shared) return leave_block(earlier ? *earlier : provide_earlier(history, kind), latest);
+        if (!shared) return leave_block(provide_earlier(history, kind), latest);
         if (earlier) earlier->peers.clear();
         return;
     }
@@ -75,7 +100,7 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
     if (barrier_between && earlier)
         std::erase_if(earlier->peers, [&](const Mark& peer) { return shared || has_bytes_of(mark, peer); });
     if (has_bytes_of(mark, latest) ? order.ordered(latest) : barrier_between && shared) return;
-    add_peer((earlier ? *earlier : provide_earlier(history, kind)).peers, latest);
+    add_peer(provide_earlier(history, kind), latest, shared);
 }
 
 bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query& query) {

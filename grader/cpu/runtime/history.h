@@ -16,12 +16,22 @@ struct Bytes {
     std::uint8_t written = 0, read = 0;
 };
 
-struct History {
+/// Accesses before the latest of its kind, like that but for the thread: one, two, three … strides before.
+struct Row {
+    std::uint32_t count : 11 = 0;
+    std::int32_t stride : 12 = 0;
+    std::uint32_t kind : 2 = 0;
+};
+
+struct alignas(16) History {
     std::array<Mark, 3> latest;  // by AccessKind
-    std::uint32_t more = 0;      // in Histories: this grid's accesses that `latest` does not represent
+    std::uint32_t more = 0;      // in Histories: this grid's accesses that `latest` and `row` do not represent
     std::uint32_t block = 0;     // shared memory: the block to which bytes.written applies
     Bytes bytes;
+    bool crowded = false;  // some of `more` may be unordered before the next access
+    Row row;
 };
+static_assert(sizeof(History) == 64);
 
 class Histories {
   public:
@@ -30,6 +40,46 @@ class Histories {
     void begin_grid() {
         order.begin_grid();
         used_ = 0;
+    }
+
+    /// Record an access that cannot race, as is obvious of most: the earlier ones are the same thread's, or before a
+    /// barrier, or, in shared memory, another block's, or they continue a row of the same reads or atomics. Return
+    /// false, without recording it, where it is not obvious.
+    WARPLAB_CPU_INLINE bool add_if_alone(History& history, AccessKind kind, const Mark& mark, bool shared) {
+        const bool crowded = history.crowded && (shared || has_more(history));
+        if (crowded && !shared) return false;
+        bool continues = false;
+        for (unsigned i = 0; i < history.latest.size(); ++i) {
+            const Mark& earlier = history.latest[i];
+            const bool same_kind = i == static_cast<unsigned>(kind);
+            if (earlier.block < order.first_block()) continue;
+            if (earlier.block != mark.block) {
+                if (!shared) return false;
+                continue;
+            }
+            const bool barrier_between = earlier.generation != mark.generation;
+            if (same_kind && (earlier.bytes & ~mark.bytes) && !(shared && barrier_between)) return false;
+            if (barrier_between) continue;
+            if (crowded) return false;
+            if (same_kind && kind != AccessKind::plain_write && continues_row(history, mark, kind))
+                continues = true;
+            else if (earlier.thread != mark.thread || (history.row.count && history.row.kind == i))
+                return false;
+        }
+        history.crowded = false;
+        Mark& latest = history.latest[static_cast<unsigned>(kind)];
+        if (continues)
+            history.row = {history.row.count + 1u, static_cast<int>(mark.thread) - static_cast<int>(latest.thread),
+                           static_cast<unsigned>(kind)};
+        else if (history.row.kind == static_cast<unsigned>(kind))
+            history.row.count = 0;
+        latest = mark;
+        return true;
+    }
+
+    /// Keeps a row's accesses one by one, for the functions below.
+    void end_row(History& history, bool shared) {
+        if (history.row.count) end_long_row(history, shared);
     }
 
     /// Record an access.
@@ -57,6 +107,10 @@ class Histories {
         return find_unordered(history, mark, query);
     }
 
+    static bool latest_is_own(const History& history, AccessKind kind, const Mark& mark) {
+        const Mark& latest = history.latest[static_cast<unsigned>(kind)];
+        return latest.block == mark.block && latest.thread == mark.thread && latest.generation == mark.generation;
+    }
     /// The running thread's last access of a kind since the last barrier.
     const Mark* own(const History& history, AccessKind kind, const Mark& mark);
 
@@ -64,6 +118,7 @@ class Histories {
     struct Earlier {
         std::array<Mark, 4> other_blocks;  // for each byte, one of a block before that of the latest access
         std::vector<Mark> peers;           // of the latest one's block: not ordered before it, or of other bytes
+        std::size_t most_peers = 0;        // with more, the repeated ones are dropped
     };
     struct More {
         const History* owner = nullptr;
@@ -74,7 +129,24 @@ class Histories {
     const Mark* find_unordered(const History& history, const Mark& mark, const Query& query);
     bool is_unordered(const Mark& earlier, const Mark& mark, const Query& query);
     bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
+    static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
     void leave_block(Earlier& earlier, const Mark& latest);
+    /// Whether an access is like the latest of its kind but for the thread, which is another one, as far away as those
+    /// of a row are from each other.
+    static bool continues_row(const History& history, const Mark& mark, AccessKind kind) {
+        const Row& row = history.row;
+        const Mark& latest = history.latest[static_cast<unsigned>(kind)];
+        Mark like = latest;
+        like.thread = mark.thread;
+        if (!(like == mark) || latest.thread == mark.thread) return false;
+        if (row.count == 0) return true;
+        return row.kind == static_cast<unsigned>(kind) && row.count < 1024 &&
+               static_cast<int>(mark.thread) - static_cast<int>(latest.thread) == row.stride;
+    }
+    void end_long_row(History& history, bool shared);
+    bool has_more(const History& history) const {
+        return history.more != 0 && history.more <= used_ && more_[history.more - 1].owner == &history;
+    }
     Earlier* earlier_of(const History& history, AccessKind kind);
     Earlier& provide_earlier(History& history, AccessKind kind);
 

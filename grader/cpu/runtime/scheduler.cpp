@@ -437,6 +437,10 @@ void finish_fibers() {
 
 void wait_in_vain() { take_turn(*worker); }
 
+bool wait_for_block_unseen(int line) { return wait_for_block(line); }
+
+uint3 index_of_fiber() { return block_state.current->thread; }
+
 void note_early_exit() {
     Worker& w = *worker;
     if (w.early_exit_noted) return;

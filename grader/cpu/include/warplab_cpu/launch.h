@@ -60,8 +60,11 @@ WARPLAB_CPU_BODY void run_body(Body body) {
     body();
 }
 
+// The hooks are for the kernel's body and for enter_block(), which shows them the built-in variables.
+#define WARPLAB_CPU_UNSEEN __attribute__((no_sanitize("thread")))
+
 template <class Body>
-void run_thread(const Grid& grid, const Fiber& fiber) {
+WARPLAB_CPU_UNSEEN void run_thread(const Grid& grid, const Fiber& fiber) {
     threadIdx = fiber.thread;
     run_body(*static_cast<const Body*>(grid.closure));
 }
@@ -77,14 +80,14 @@ void enter_block(const Grid& grid, uint3 block) {
 }
 
 template <class Body>
-void run_block(const Grid& grid, uint3 block) {
+WARPLAB_CPU_UNSEEN void run_block(const Grid& grid, uint3 block) {
     const Body body = *static_cast<const Body*>(grid.closure);
     Block& state = block_state;
     enter_block<Body>(grid, block);
     const dim3 threads = grid.threads;
     const unsigned step = grid.backward ? -1u : 1u;
-    const dim3 first = grid.backward ? dim3{threads.x - 1, threads.y - 1, threads.z - 1} : dim3{0, 0, 0};
-    const dim3 end = grid.backward ? dim3{-1u, -1u, -1u} : threads;
+    const uint3 first = grid.backward ? uint3{threads.x - 1, threads.y - 1, threads.z - 1} : uint3{0, 0, 0};
+    const uint3 end = grid.backward ? uint3{-1u, -1u, -1u} : uint3{threads.x, threads.y, threads.z};
     for (unsigned z = first.z; z != end.z; z += step) {
         for (unsigned y = first.y; y != end.y; y += step) {
             state.row = (z * threads.y + y) * threads.x;
@@ -134,11 +137,11 @@ struct Shared {
     unsigned epoch;
 
     WARPLAB_CPU_INLINE T& use(const char* name, int) {
-        if (__builtin_expect(load_unseen(epoch) != block_state.epoch, 0)) poison(name);
+        if (__builtin_expect(load_unseen(epoch) != load_unseen(block_state.epoch), 0)) poison(name);
         return reinterpret_cast<T&>(storage);
     }
 
-    WARPLAB_CPU_COLD __attribute__((no_sanitize("thread"))) void poison(const char* name) {
+    WARPLAB_CPU_COLD WARPLAB_CPU_UNSEEN void poison(const char* name) {
         epoch = block_state.epoch;
         begin_shared(storage, sizeof(T), name);
     }

@@ -125,8 +125,34 @@ WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
     switch_fiber(from, to);
 }
 
+/// Loads a word of the scheduler, not of the kernel, without a hook.
+template <class Word>
+WARPLAB_CPU_INLINE Word load_unseen(const Word& word) {
+#if defined(WARPLAB_CPU_HOOKED) && defined(__x86_64__)
+    Word value;
+    __asm__("mov %1, %0" : "=r"(value) : "m"(word));
+    return value;
+#elif defined(WARPLAB_CPU_HOOKED) && defined(__aarch64__)
+    Word value;
+    if constexpr (sizeof(Word) == 4)
+        __asm__("ldr %w0, %1" : "=r"(value) : "m"(word));
+    else
+        __asm__("ldr %0, %1" : "=r"(value) : "m"(word));
+    return value;
+#else
+    return word;
+#endif
+}
+
+/// The index of the thread that the current fiber runs.
+uint3 index_of_fiber();
+
 WARPLAB_CPU_INLINE void restore_thread() {
+#ifdef WARPLAB_CPU_HOOKED
+    if (load_unseen(block_state.current)) threadIdx = index_of_fiber();  // hooks do not see a call's result
+#else
     if (block_state.current) threadIdx = block_state.current->thread;
+#endif
 }
 
 WARPLAB_CPU_INLINE void let_others_come_here() {
@@ -135,22 +161,8 @@ WARPLAB_CPU_INLINE void let_others_come_here() {
 }
 
 WARPLAB_CPU_INLINE unsigned linear_thread() {
-    return block_state.current ? block_state.current->linear : block_state.row + block_state.column;
-}
-
-/// Loads a word of the scheduler, not of the kernel, without a hook.
-WARPLAB_CPU_INLINE unsigned load_unseen(const unsigned& word) {
-#if defined(WARPLAB_CPU_FAST) || !(defined(__x86_64__) || defined(__aarch64__))
-    return word;
-#else
-    unsigned value;
-#if defined(__x86_64__)
-    __asm__("movl %1, %0" : "=r"(value) : "m"(word));
-#else
-    __asm__("ldr %w0, %1" : "=r"(value) : "m"(word));
-#endif
-    return value;
-#endif
+    const Fiber* const fiber = load_unseen(block_state.current);
+    return fiber ? load_unseen(fiber->linear) : load_unseen(block_state.row) + load_unseen(block_state.column);
 }
 
 WARPLAB_CPU_INLINE bool is_shared(const void* address) {

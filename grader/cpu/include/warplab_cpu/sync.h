@@ -60,14 +60,14 @@ using IfWord = std::enable_if_t<std::is_arithmetic_v<T> && sizeof(T) <= 8, Resul
 template <class T>
 WARPLAB_CPU_INLINE uint64_t to_word(T value) {
     uint64_t word = 0;
-    memcpy(&word, &value, sizeof(value));
+    __builtin_memcpy(&word, &value, sizeof(value));  // memcpy has hooks
     return word;
 }
 
 template <class T>
 WARPLAB_CPU_INLINE T from_word(uint64_t word) {
     T value;
-    memcpy(&value, &word, sizeof(value));
+    __builtin_memcpy(&value, &word, sizeof(value));
     return value;
 }
 
@@ -80,22 +80,37 @@ WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) 
 
 }  // namespace warplab_cpu
 
-WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {__builtin_LINE()}) {
-    using namespace warplab_cpu;
+namespace warplab_cpu {
+
+/// The block's barrier. False if no other thread has run.
+WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     Block& block = block_state;
-    note_barrier(line);
-    if (__builtin_expect(!block.current, 0) && !promote(true)) return;
+    if (__builtin_expect(!block.current, 0) && !promote(true)) return false;
     if (++block.arrived == block.alive) {
         block.arrived = 0;
         ++block.generation;
         if (__builtin_expect(block.alive != block.threads, 0)) note_early_exit();
-        return;
+        return false;
     }
     const unsigned generation = block.generation;
     block.current->line = line;
     switch_to(block.current->next);
     while (__builtin_expect(block_state.generation == generation, 0)) wait_in_vain();
-    threadIdx = block_state.current->thread;
+    return true;
+}
+/// The same, but compiled without hooks.
+bool wait_for_block_unseen(int line);
+
+}  // namespace warplab_cpu
+
+WARPLAB_CPU_INLINE void __syncthreads(warplab_cpu::Line line = {__builtin_LINE()}) {
+    using namespace warplab_cpu;
+    note_barrier(line);
+#ifdef WARPLAB_CPU_HOOKED
+    if (wait_for_block_unseen(line)) threadIdx = index_of_fiber();
+#else
+    if (wait_for_block(line)) threadIdx = block_state.current->thread;
+#endif
 }
 
 inline int __syncthreads_count(int predicate, warplab_cpu::Line line = {__builtin_LINE()}) {
