@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,3 +39,41 @@ def test_header_compiles_alone(header):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0 or done.stderr:
         pytest.fail(done.stderr[:2000], pytrace=False)
+
+
+DECLARATION = re.compile(
+    r"^(?:\[\[noreturn\]\] |__attribute__\(\(.*?\)\) )*(?:const )?\w+[ *&]+(\w+)\([^;{}]*?\)"
+    r'(?: noexcept)?(?: __asm__\("(\w+)"\))?;',
+    re.MULTILINE,
+)
+
+
+def declared_functions() -> set[str]:
+    """Those that the runtime defines for students' files."""
+    texts = [file.read_text() for file in (ROOT / "grader/cpu/include/warplab_cpu").glob("*.h")]
+    plain = [text.replace("{__builtin_LINE()}", "0").replace("= {}", "") for text in texts]
+    return {named or name for text in plain for name, named in DECLARATION.findall(text)}
+
+
+def exported_functions(folder) -> set[str]:
+    """What remains visible after objcopy --localize-hidden."""
+    compile_one = ["g++", "-std=c++20", "-fvisibility=hidden", "-pthread", "-I.", "-c"]
+    sources = sorted((ROOT / "grader/cpu/runtime").glob("*.cpp"))
+    objects = [str(folder / f"{source.stem}.o") for source in sources]
+    with ThreadPoolExecutor(2) as pool:
+        list(
+            pool.map(
+                lambda one, to: subprocess.run([*compile_one, one, "-o", to], cwd=ROOT, check=True), sources, objects
+            )
+        )
+    for one in objects:
+        subprocess.run(["objcopy", "--localize-hidden", one], check=True)
+    listed = subprocess.run(["nm", "-C", "--defined-only", "-g", *objects], capture_output=True, text=True, check=True)
+    return set(re.findall(r" [TWi] (?:warplab_cpu::)?(\w+)(?:\(|$)", listed.stdout, re.MULTILINE))
+
+
+@pytest.mark.skipif(not shutil.which("g++") or not shutil.which("nm"), reason="no g++ or binutils")
+def test_runtime_exports_what_its_headers_declare(tmp_path):
+    declared = declared_functions()
+    assert {"cudaMalloc", "__trap", "warp_shuffle", "run_pending"} <= declared
+    assert sorted(declared - exported_functions(tmp_path)) == []

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "grader/cpu/include/warplab_cpu/arithmetic.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/scheduler.h"
 

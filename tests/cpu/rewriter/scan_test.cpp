@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/paths.h"
+
 namespace warplab::rewriter {
 namespace {
 
@@ -59,6 +65,22 @@ TEST(Scan, TakesOrdinaryCode) {
                     .empty());
     EXPECT_TRUE(find_hidden("", "k.cu").empty());
     EXPECT_TRUE(find_hidden("# 1 \"k.cu", "k.cu").empty());
+}
+
+/// A submission includes these; the headers in warplab_cpu come before it, where nothing is scanned.
+TEST(Scan, TakesTheBackendsHeaders) {
+    namespace fs = std::filesystem;
+    const fs::path include = test::root_folder() / "grader/cpu/include";
+    int headers = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(include)) {
+        if (!entry.is_regular_file() || entry.path().parent_path().filename() == "warplab_cpu") continue;
+        std::ifstream file(entry.path());
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        for (const Hidden& hidden : scan("# 1 \"header\" 1\n" + text))
+            ADD_FAILURE() << entry.path() << ":" << hidden.line << ": " << hidden.message;
+        ++headers;
+    }
+    EXPECT_GT(headers, 40);
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ WARPLAB_CPU_INLINE void switch_fiber(Fiber* from, Fiber* to) {
           "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 #else
-void switch_fiber(Fiber* from, Fiber* to);  // with ucontext
+#error "the CPU backend has no fibers for this architecture; use x86-64 or aarch64"
 #endif
 
 WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
