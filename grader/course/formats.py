@@ -44,7 +44,8 @@ from grader.journal.report import Report, StageReport
 from grader.journal.units import show_points
 
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
-CELL_START = re.compile(r"(?:^|[;\t\n])[;\s]*+(?=(\S?))")  # always matches, so its time is linear in the text
+# What a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
+CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
@@ -247,14 +248,17 @@ def grade_of(report: Report) -> str:
     return "" if report.total.without_score or not report.total.max else show_points(points(report.total.points))
 
 
-def defuse(cell: str) -> str:
-    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters.
+def defuse(cell: str, is_first: bool = False) -> str:
+    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters. `is_first`: it begins
+    a line.
 
-    A formula may begin at the start of a cell, at the start of a line in it, and after a separator, because a German
-    Excel splits a comma-separated file at semicolons. Full-width signs count as their ASCII equivalents.
+    A German Excel splits a comma-separated file at semicolons, and then quotes do not protect a cell. So a formula may
+    begin after any separator or line break, with any number of quotes and blanks before its sign; and the first cell
+    of a line continues with the next ones, so that it is not a number. Full-width signs count as their ASCII
+    equivalents.
     """
     text = show_text(cell)
-    if text == "-" or NUMBER.fullmatch(text):
+    if not is_first and (text == "-" or NUMBER.fullmatch(text)):
         return text
     return CELL_START.sub(defuse_start, text)
 
@@ -273,7 +277,7 @@ def begins_formula(character: str) -> bool:
 def write_csv(rows: Sequence[Sequence[str]]) -> str:
     """Rows as CSV with commas, which Canvas and Moodle take."""
     text = io.StringIO()
-    csv.writer(text).writerows([[defuse(cell) for cell in row] for row in rows])
+    csv.writer(text).writerows([[defuse(cell, at == 0) for at, cell in enumerate(row)] for row in rows])
     return text.getvalue()
 
 

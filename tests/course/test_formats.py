@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import json
+import random
 import re
 import unicodedata
 import uuid
@@ -17,6 +18,7 @@ import pytest
 from grader.course import formats
 from grader.course.feedback import hide_names, tell_report
 from grader.course.formats import (
+    NUMBER,
     ONE_REPORT,
     Entry,
     autolab,
@@ -29,6 +31,7 @@ from grader.course.formats import (
     moodle,
     prairielearn,
     tell_new,
+    write_csv,
 )
 from grader.journal import documents
 from grader.journal.console import UserError
@@ -586,6 +589,26 @@ def test_cells_that_are_formulas_are_defused():
 def test_no_part_of_a_cell_is_a_formula_in_any_spreadsheet(cell):
     for part in re.split(r"[;\t\n]", unicodedata.normalize("NFKC", defuse(cell))):
         assert not part.strip().startswith(("=", "+", "-", "@", "\u2212")), defuse(cell)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("skips_blanks", [False, True])
+def test_no_reader_of_any_separator_finds_a_formula(separator: str, skips_blanks: bool) -> None:
+    """A formula's sign at the start of a field, in random tables of everything that ends, begins or quotes one."""
+    chance = random.Random(4711)
+    parts = [*';\t\n",= -+@x1', "\r\n", '"=', ';"', "\uff1d", "al1"]
+    for _ in range(3000):
+        rows = [["".join(chance.choices(parts, k=chance.randrange(7))) for _ in range(3)] for _ in range(2)]
+        text = write_csv(rows)
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=skips_blanks):
+            for cell in row:
+                start = unicodedata.normalize("NFKC", cell).strip()
+                assert not start.startswith(("=", "+", "-", "@")) or cell == "-" or NUMBER.fullmatch(cell), (rows, row)
+
+
+def test_cells_without_a_formula_stay_as_they_are() -> None:
+    rows = [["al1", 'She said "no"; really', "a, b\nc", "-", "-1.5", "x=1"]]
+    assert list(csv.reader(io.StringIO(write_csv(rows), newline=""))) == rows
 
 
 def test_defusing_takes_time_linear_in_a_cell():
