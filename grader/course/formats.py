@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import html
 import io
 import json
 import math
@@ -47,6 +48,7 @@ NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
 # What a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
 CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
+BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
 
@@ -381,7 +383,9 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     """
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
-    feedback = {entry.student: clip("\n".join([*entry.remarks, tell_report(entry.report)])) for entry in entries}
+    feedback = {
+        entry.student: to_html(clip("\n".join([*entry.remarks, tell_report(entry.report)]))) for entry in entries
+    }
     if not gradebook:
         rows = [[student, grades[student], feedback[student]] for student in grades]
         return write_csv([["username", "Grade", "Feedback comments"], *rows]), []
@@ -393,6 +397,15 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     require_not_canvas(rows[0])
     filled, unknown = fill(rows, entries, columns)
     return mark_of(gradebook) + filled, unknown
+
+
+def to_html(text: str) -> str:
+    """Return text as HTML, as Moodle stores imported comments: with its line breaks, and its markup escaped.
+
+    Signs behind a semicolon, with which each reference ends, become references: defuse() would change `&lt;=`.
+    """
+    escaped = html.escape(text.rstrip("\n")).replace("\n", "<br>")
+    return BEHIND_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
 
 
 def check_same_lab(entries: Sequence[Entry]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import html
 import io
 import json
 import random
@@ -503,6 +504,20 @@ def test_moodle_grades_and_feedback():
     assert alan[3] == "-" and alan[6] == "" and unknown == ["nobody@example.com"]
     text, unknown = moodle(entries("8"), worksheet)  # as Moodle's archives call Participant 8
     assert check_csv(text)[2][3] == "33.32" and unknown == []
+
+
+def test_moodles_comments_are_html_with_the_students_markup_as_text():
+    """Moodle stores imported comments as HTML, so line breaks need a tag, and a compiler quotes students' lines."""
+    markup = '#error <img src=//evil.example/x.png><<<grid, block>>> & <br>; <= =1; "-2 x<=\uff1d'
+    made = make_report(samples.cpu_report())
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message = markup
+    for worksheet in ("", "username,Grade\nal1,\n"):
+        (_, (*_, comment)) = check_csv(moodle([Entry("al1", made, ["Two <b>days</b> late."])], worksheet)[0])
+        shown = re.split("<br>", comment)
+        assert not re.search("[<>\n]", "".join(shown))
+        lines = tell_report(made).rstrip("\n").split("\n")
+        assert [html.unescape(line) for line in shown] == ["Two <b>days</b> late.", *lines] and markup in lines
 
 
 def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
