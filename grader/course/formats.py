@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.course.batch.submissions import as_claimed, spellings
+from grader.course.batch.submissions import MOST_CELL, as_claimed, spellings
 from grader.course.columns import (
     IDENTITIES,
     IDS,
@@ -33,10 +33,10 @@ from grader.course.columns import (
     maximum_column,
     maximum_of,
     name_columns,
+    read_rows,
     require_assignment,
     require_canvas,
     require_not_canvas,
-    separator_of,
 )
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
 from grader.journal.console import UserError
@@ -285,16 +285,13 @@ def write_csv(rows: Sequence[Sequence[str]]) -> str:
 
 def read_csv(text: str) -> Rows:
     """A gradebook that was exported before. Raises UserError."""
-    rows: Rows = []
     try:
-        lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=separator_of(text))
-        for row in filter(None, lines):
-            rows.append(trim(row, len(rows[0] if rows else row), lines.line_num))
-    except csv.Error as error:
-        raise UserError(f"The gradebook cannot be read as CSV: {error}.") from None
+        rows = read_rows(text)
+    except UserError as error:
+        raise UserError(f"The gradebook: {error}") from None
     if not rows:
         raise UserError("The gradebook is empty.")
-    return rows
+    return [trim(row, len(rows[0][1]), line) for line, row in rows]
 
 
 def trim(row: list[str], width: int, line: int) -> list[str]:
@@ -457,7 +454,7 @@ def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> di
     ):
         claims = []
         for row in rows:
-            cells = {row[at].strip() for at in columns} - {""}
+            cells = {row[at].strip()[:MOST_CELL] for at in columns} - {""}
             cells |= {cell.removeprefix("Participant ") for cell in cells}  # Moodle's archives have the number alone
             named = {known[name] for cell in cells for name in look_up(cell) if name in known} - tried
             claims.append((row, named - strangers or named))

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from grader.course import formats
+from grader.course.batch import submissions
 from grader.course.feedback import hide_names, tell_report
 from grader.course.formats import (
     NUMBER,
@@ -560,6 +561,32 @@ def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str
     header, *rows = check_csv(text)
     at = header.index("Dot (7)" if wanted == "canvas" else "Grade")
     return [row[at] for row in rows], unknown
+
+
+@pytest.mark.parametrize("wanted", BOOKS)
+def test_a_cell_that_a_student_typed_may_be_as_long_as_the_file(wanted, monkeypatch):
+    """Moodle's worksheet has a column for the text that students type into its page."""
+    lengths = []
+    monkeypatch.setattr(submissions, "compose", lambda text: lengths.append(len(text)) or text)
+    csv.field_size_limit(131_072)
+    typed = "\u0315\u0300" * 200_000
+    title, ada, ed = BOOKS[wanted].splitlines()
+    book = f"{title},Online text,Name,Full name\n{ada},{typed},{typed},{typed}\n{ed},,,\n"
+    assert export_points(wanted, entries("al1"), book) == (["33.32", ""], [])
+    assert max(lengths) <= 300
+
+
+def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
+    csv_limit = csv.field_size_limit
+    monkeypatch.setattr(csv, "field_size_limit", lambda *_: csv_limit(10))
+    (file := tmp_path / "roster.csv").write_text(f"id,name\nal1,{'x' * 11}\n")
+    try:
+        with pytest.raises(UserError, match=r"roster\.csv: Line 2 cannot be read as CSV: field larger"):
+            submissions.read_roster(file)
+        with pytest.raises(UserError, match="The gradebook: Line 2 cannot be read as CSV"):
+            moodle(entries("al1"), file.read_text())
+    finally:
+        csv_limit(131_072)
 
 
 @pytest.mark.parametrize("wanted", BOOKS)

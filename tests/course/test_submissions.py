@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import csv
 import io
 import os
 import tarfile
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.batch import archive
+from grader.course.batch import archive, submissions
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import (
     DOUBTED_DATE,
@@ -275,6 +276,21 @@ def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "roster.csv").write_text(text)
     with pytest.raises(UserError, match=says):
         read_roster(tmp_path / "roster.csv")
+
+
+def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Composing takes time quadratic in the length of a run of accents; only short texts are composed."""
+    lengths: list[int] = []
+    compose = submissions.compose
+    monkeypatch.setattr(submissions, "compose", lambda text: lengths.append(len(text)) or compose(text))
+    csv.field_size_limit(131_072)
+    typed = "\u0315\u0300" * 200_000
+    (file := tmp_path / "roster.csv").write_text(
+        f'Identifier,Full name,Online text\nParticipant 7,Zoe\u0308,"{typed}"\nParticipant 8,{typed},\n'
+    )
+    zoe, other = read_roster(file)
+    assert (zoe.id, zoe.name, other.id) == ("7", "Zo\xeb", "8")
+    assert max(lengths) <= 300
 
 
 def test_the_file_in_the_labs_folder_is_picked() -> None:
