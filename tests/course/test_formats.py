@@ -723,6 +723,17 @@ def test_invisible_characters_do_not_split_hidden_names():
     assert hide_names("sec\x1b[0mret_1, secret_10", {"secret_1": "a hidden dataset"}) == "a hidden dataset, secret_10"
 
 
+@pytest.mark.parametrize("start", ["\x1b]", "\x1b]0;x", "\x1b[", "\x1bP", "\x1b"])
+def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
+    made = make_report(samples.cpu_report())
+    whole = tell_report(made)
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message += f"\n#error {start}"
+    made.stages[1].compilation.log += f"\n#error {start}"
+    told = tell_report(made)
+    assert set(whole.splitlines()) <= set(told.splitlines()) and "\x1b" not in told
+
+
 def test_hidden_names_are_collected_once(monkeypatch):
     """Collect the names once per export, for any number of checks."""
     report = make_report(samples.report())
