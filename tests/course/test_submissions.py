@@ -339,3 +339,25 @@ def test_the_times_of_large_archives_are_not_read(tmp_path: Path, monkeypatch: p
             made.writestr("a.bin", bytes(10_000))
     find_submissions(tmp_path, "lab", [])
     assert len(read) == 2
+
+
+def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:
+    """Contents that hold a name, the same files under other names, and files moved to another folder."""
+    trees: tuple[dict[str, bytes], ...] = (
+        {"a": b"1", "b": b"2"},
+        {"a": b"1b\0" + b"2"},
+        {"a": b"1", "c": b"2"},
+        {"x/a": b"1", "b": b"2"},
+        {"x/a": b"1", "x/b": b"2"},
+        {"a": b"", "b": b"12"},
+        {"a": b"1", "b/2": b""},
+    )
+    made = set()
+    for number, tree in enumerate(trees):
+        for name, content in tree.items():
+            (file := tmp_path / str(number) / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        made.add(submissions.fingerprint([tmp_path / str(number) / "al1"]))
+    assert len(made) == len(trees)
+    (tmp_path / "0").rename(tmp_path / "moved")
+    assert submissions.fingerprint([tmp_path / "moved/al1"]) in made

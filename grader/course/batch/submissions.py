@@ -9,6 +9,7 @@ al123/…, al123.zip                                                 anything el
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -358,11 +359,17 @@ def fingerprint(entries: Sequence[Path]) -> str:
     for entry in entries:
         files = sorted(Path(found.path) for found in walk(entry)) if is_folder(entry) else [entry]
         for file in files:
-            digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0")
-            if file.is_file() and not file.is_symlink():
-                with file.open("rb") as stream:
-                    digest.update(stream.read(25_000_000))
+            path = file.relative_to(entry.parent if file == entry else entry)
+            digest.update(os.fsencode(path) + b"\0" + hash_content(file))
     return digest.hexdigest()
+
+
+def hash_content(file: Path) -> bytes:
+    """Return 32 bytes, so that no content can be mistaken for the next file's name; zeros if it is not a file."""
+    if not file.is_file() or file.is_symlink():
+        return bytes(32)
+    with file.open("rb") as stream:
+        return hashlib.sha256(stream.read(25_000_000)).digest()
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
