@@ -8,6 +8,8 @@ mod/assign/feedback/offline/locallib.php).
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 
@@ -25,6 +27,20 @@ PEOPLE = ("student", "full name")
 IDENTITIES = IDS + PEOPLE
 CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
+
+
+def read_rows(text: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a CSV file with cells in them, each with the number of its last line. Raises UserError.
+
+    Students type some cells of a course system's table, so a cell may be as long as the file.
+    """
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    text = text.removeprefix("\ufeff")
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text))
+    try:
+        return [(lines.line_num, row) for row in lines if row]
+    except csv.Error as error:
+        raise UserError(f"Line {lines.line_num} cannot be read as CSV: {error}.") from None
 
 
 def separator_of(text: str) -> str:

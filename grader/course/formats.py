@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import html
 import io
 import json
 import math
@@ -19,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.course.batch.submissions import as_claimed, spellings
+from grader.course.batch.submissions import MOST_CELL, as_claimed, spellings
 from grader.course.columns import (
     IDENTITIES,
     IDS,
@@ -32,10 +33,10 @@ from grader.course.columns import (
     maximum_column,
     maximum_of,
     name_columns,
+    read_rows,
     require_assignment,
     require_canvas,
     require_not_canvas,
-    separator_of,
 )
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
 from grader.journal.console import UserError
@@ -44,8 +45,10 @@ from grader.journal.report import Report, StageReport
 from grader.journal.units import show_points
 
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
-CELL_START = re.compile(r"(?:^|[;\t\n])[;\s]*+(?=(\S?))")  # always matches, so its time is linear in the text
+# What a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
+CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
+BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
 
@@ -247,14 +250,17 @@ def grade_of(report: Report) -> str:
     return "" if report.total.without_score or not report.total.max else show_points(points(report.total.points))
 
 
-def defuse(cell: str) -> str:
-    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters.
+def defuse(cell: str, is_first: bool = False) -> str:
+    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters. `is_first`: it begins
+    a line.
 
-    A formula may begin at the start of a cell, at the start of a line in it, and after a separator, because a German
-    Excel splits a comma-separated file at semicolons. Full-width signs count as their ASCII equivalents.
+    A German Excel splits a comma-separated file at semicolons, and then quotes do not protect a cell. So a formula may
+    begin after any separator or line break, with any number of quotes and blanks before its sign; and the first cell
+    of a line continues with the next ones, so that it is not a number. Full-width signs count as their ASCII
+    equivalents.
     """
     text = show_text(cell)
-    if text == "-" or NUMBER.fullmatch(text):
+    if not is_first and (text == "-" or NUMBER.fullmatch(text)):
         return text
     return CELL_START.sub(defuse_start, text)
 
@@ -273,22 +279,19 @@ def begins_formula(character: str) -> bool:
 def write_csv(rows: Sequence[Sequence[str]]) -> str:
     """Rows as CSV with commas, which Canvas and Moodle take."""
     text = io.StringIO()
-    csv.writer(text).writerows([[defuse(cell) for cell in row] for row in rows])
+    csv.writer(text).writerows([[defuse(cell, at == 0) for at, cell in enumerate(row)] for row in rows])
     return text.getvalue()
 
 
 def read_csv(text: str) -> Rows:
     """A gradebook that was exported before. Raises UserError."""
-    rows: Rows = []
     try:
-        lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=separator_of(text))
-        for row in filter(None, lines):
-            rows.append(trim(row, len(rows[0] if rows else row), lines.line_num))
-    except csv.Error as error:
-        raise UserError(f"The gradebook cannot be read as CSV: {error}.") from None
+        rows = read_rows(text)
+    except UserError as error:
+        raise UserError(f"The gradebook: {error}") from None
     if not rows:
         raise UserError("The gradebook is empty.")
-    return rows
+    return [trim(row, len(rows[0][1]), line) for line, row in rows]
 
 
 def trim(row: list[str], width: int, line: int) -> list[str]:
@@ -377,7 +380,9 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     """
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
-    feedback = {entry.student: clip("\n".join([*entry.remarks, tell_report(entry.report)])) for entry in entries}
+    feedback = {
+        entry.student: to_html(clip("\n".join([*entry.remarks, tell_report(entry.report)]))) for entry in entries
+    }
     if not gradebook:
         rows = [[student, grades[student], feedback[student]] for student in grades]
         return write_csv([["username", "Grade", "Feedback comments"], *rows]), []
@@ -389,6 +394,15 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     require_not_canvas(rows[0])
     filled, unknown = fill(rows, entries, columns)
     return mark_of(gradebook) + filled, unknown
+
+
+def to_html(text: str) -> str:
+    """Return text as HTML, as Moodle stores imported comments: with its line breaks, and its markup escaped.
+
+    Signs behind a semicolon, with which each reference ends, become references: defuse() would change `&lt;=`.
+    """
+    escaped = html.escape(text.rstrip("\n")).replace("\n", "<br>")
+    return BEHIND_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
 
 
 def check_same_lab(entries: Sequence[Entry]) -> str:
@@ -440,7 +454,7 @@ def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> di
     ):
         claims = []
         for row in rows:
-            cells = {row[at].strip() for at in columns} - {""}
+            cells = {row[at].strip()[:MOST_CELL] for at in columns} - {""}
             cells |= {cell.removeprefix("Participant ") for cell in cells}  # Moodle's archives have the number alone
             named = {known[name] for cell in cells for name in look_up(cell) if name in known} - tried
             claims.append((row, named - strangers or named))

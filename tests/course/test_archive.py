@@ -16,7 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch.archive import MOST_BYTES, MOST_FILES, RefusedError, open_inner, read_archive, read_files
+from grader.course.batch.archive import (
+    MOST_BYTES,
+    MOST_FILES,
+    RefusedError,
+    open_inner,
+    read_archive,
+    read_entries,
+    read_files,
+)
 
 GOOD = {"lab/01_first.cu": b"int main;\n", "lab/notes.txt": b"hello\n"}
 
@@ -219,3 +227,20 @@ def test_a_pipe_in_a_folder_does_not_block(tmp_path: Path) -> None:
     with pytest.raises(RefusedError) as refused:
         read_files(tmp_path)
     assert refused.value.reason == "device"
+
+
+def test_loose_files_together_have_the_bounds_of_an_archive(tmp_path: Path) -> None:
+    large = [tmp_path / f"{number}.cu" for number in range(8)]
+    for file in large:
+        file.write_bytes(bytes(9_000_000))
+    assert len(read_entries(large[:7])) == 7
+    with pytest.raises(RefusedError) as refused:
+        read_entries(large)
+    assert refused.value.reason == "bomb"
+    many = [tmp_path / f"empty{number}.cu" for number in range(MOST_FILES + 1)]
+    for file in many:
+        file.touch()
+    assert len(read_entries(many[1:])) == MOST_FILES
+    with pytest.raises(RefusedError) as refused:
+        read_entries(many)
+    assert refused.value.reason == "too_many_files"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import csv
+import html
 import io
 import json
+import random
 import re
 import unicodedata
 import uuid
@@ -15,8 +17,10 @@ from typing import Any
 import pytest
 
 from grader.course import formats
+from grader.course.batch import submissions
 from grader.course.feedback import hide_names, tell_report
 from grader.course.formats import (
+    NUMBER,
     ONE_REPORT,
     Entry,
     autolab,
@@ -29,6 +33,7 @@ from grader.course.formats import (
     moodle,
     prairielearn,
     tell_new,
+    write_csv,
 )
 from grader.journal import documents
 from grader.journal.console import UserError
@@ -502,6 +507,20 @@ def test_moodle_grades_and_feedback():
     assert check_csv(text)[2][3] == "33.32" and unknown == []
 
 
+def test_moodles_comments_are_html_with_the_students_markup_as_text():
+    """Moodle stores imported comments as HTML, so line breaks need a tag, and a compiler quotes students' lines."""
+    markup = '#error <img src=//evil.example/x.png><<<grid, block>>> & <br>; <= =1; "-2 x<=\uff1d'
+    made = make_report(samples.cpu_report())
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message = markup
+    for worksheet in ("", "username,Grade\nal1,\n"):
+        (_, (*_, comment)) = check_csv(moodle([Entry("al1", made, ["Two <b>days</b> late."])], worksheet)[0])
+        shown = re.split("<br>", comment)
+        assert not re.search("[<>\n]", "".join(shown))
+        lines = tell_report(made).rstrip("\n").split("\n")
+        assert [html.unescape(line) for line in shown] == ["Two <b>days</b> late.", *lines] and markup in lines
+
+
 def test_the_other_systems_gradebook_is_refused_by_its_name(tmp_path):
     (report := tmp_path / "al1.json").write_text(json.dumps(samples.report()))
     worksheet = "Identifier,Full name,Email address,Grade,Maximum grade\nParticipant 7,Ada,al1,-,50.00\n"
@@ -542,6 +561,32 @@ def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str
     header, *rows = check_csv(text)
     at = header.index("Dot (7)" if wanted == "canvas" else "Grade")
     return [row[at] for row in rows], unknown
+
+
+@pytest.mark.parametrize("wanted", BOOKS)
+def test_a_cell_that_a_student_typed_may_be_as_long_as_the_file(wanted, monkeypatch):
+    """Moodle's worksheet has a column for the text that students type into its page."""
+    lengths = []
+    monkeypatch.setattr(submissions, "compose", lambda text: lengths.append(len(text)) or text)
+    csv.field_size_limit(131_072)
+    typed = "\u0315\u0300" * 200_000
+    title, ada, ed = BOOKS[wanted].splitlines()
+    book = f"{title},Online text,Name,Full name\n{ada},{typed},{typed},{typed}\n{ed},,,\n"
+    assert export_points(wanted, entries("al1"), book) == (["33.32", ""], [])
+    assert max(lengths) <= 300
+
+
+def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
+    csv_limit = csv.field_size_limit
+    monkeypatch.setattr(csv, "field_size_limit", lambda *_: csv_limit(10))
+    (file := tmp_path / "roster.csv").write_text(f"id,name\nal1,{'x' * 11}\n")
+    try:
+        with pytest.raises(UserError, match=r"roster\.csv: Line 2 cannot be read as CSV: field larger"):
+            submissions.read_roster(file)
+        with pytest.raises(UserError, match="The gradebook: Line 2 cannot be read as CSV"):
+            moodle(entries("al1"), file.read_text())
+    finally:
+        csv_limit(131_072)
 
 
 @pytest.mark.parametrize("wanted", BOOKS)
@@ -586,6 +631,26 @@ def test_cells_that_are_formulas_are_defused():
 def test_no_part_of_a_cell_is_a_formula_in_any_spreadsheet(cell):
     for part in re.split(r"[;\t\n]", unicodedata.normalize("NFKC", defuse(cell))):
         assert not part.strip().startswith(("=", "+", "-", "@", "\u2212")), defuse(cell)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("skips_blanks", [False, True])
+def test_no_reader_of_any_separator_finds_a_formula(separator: str, skips_blanks: bool) -> None:
+    """A formula's sign at the start of a field, in random tables of everything that ends, begins or quotes one."""
+    chance = random.Random(4711)
+    parts = [*';\t\n",= -+@x1', "\r\n", '"=', ';"', "\uff1d", "al1"]
+    for _ in range(3000):
+        rows = [["".join(chance.choices(parts, k=chance.randrange(7))) for _ in range(3)] for _ in range(2)]
+        text = write_csv(rows)
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=skips_blanks):
+            for cell in row:
+                start = unicodedata.normalize("NFKC", cell).strip()
+                assert not start.startswith(("=", "+", "-", "@")) or cell == "-" or NUMBER.fullmatch(cell), (rows, row)
+
+
+def test_cells_without_a_formula_stay_as_they_are() -> None:
+    rows = [["al1", 'She said "no"; really', "a, b\nc", "-", "-1.5", "x=1"]]
+    assert list(csv.reader(io.StringIO(write_csv(rows), newline=""))) == rows
 
 
 def test_defusing_takes_time_linear_in_a_cell():
@@ -656,6 +721,17 @@ def test_large_documents_are_refused(tmp_path, monkeypatch):
 
 def test_invisible_characters_do_not_split_hidden_names():
     assert hide_names("sec\x1b[0mret_1, secret_10", {"secret_1": "a hidden dataset"}) == "a hidden dataset, secret_10"
+
+
+@pytest.mark.parametrize("start", ["\x1b]", "\x1b]0;x", "\x1b[", "\x1bP", "\x1b"])
+def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
+    made = make_report(samples.cpu_report())
+    whole = tell_report(made)
+    assert made.stages[1].compilation.failure
+    made.stages[1].compilation.failure.message += f"\n#error {start}"
+    made.stages[1].compilation.log += f"\n#error {start}"
+    told = tell_report(made)
+    assert set(whole.splitlines()) <= set(told.splitlines()) and "\x1b" not in told
 
 
 def test_hidden_names_are_collected_once(monkeypatch):

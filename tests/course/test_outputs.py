@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.batch import outputs
-from grader.course.batch.alike import MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
+from grader.course.batch.alike import MOST_CHARACTERS, MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
 from grader.course.batch.dashboard import count_all, make_dashboard, pseudonym
 from grader.course.batch.database import Database, Row, Stage
 from grader.course.batch.feedback import describe_submission, redact
@@ -372,6 +372,20 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
         find_alike("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MOST_STOPPED)
 
 
+def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "copydetect.py").write_text(LEXER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    words = " ".join(map(str, range(20)))
+    comment = f"/* {'z' * MOST_CHARACTERS} */"
+    texts = {"a": words, "hidden": f"{comment}\n{words}", "long": f"{'z ' * MOST_CHARACTERS}{words}"}
+    for key, text in texts.items():
+        (tmp_path / key).write_text(text)
+    pairs, left_out = find_alike("12", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
+    assert pairs == [Alike("12", "a", "hidden", 1.0)] and left_out == ["long"]
+
+
 def test_outputs_are_written_where_too_many_files_take_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,7 +422,9 @@ def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypa
     for _ in range(2):
         pairs, notes = outputs.compare(database, rows, settings)
         assert pairs == [Alike("a", "ann", "bob", 0.95)]
-        assert notes == ["a: not compared with the others', as it takes too much time or memory: bob."]
+        assert notes == [
+            "a: not compared entirely with the others', as it is too long or takes too much time or memory: bob."
+        ]
     assert looked == [["ann", "bob"]]
     files[0].write_text("another")
     outputs.compare(database, rows, settings)

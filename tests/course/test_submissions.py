@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import csv
 import io
 import os
 import tarfile
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.batch import archive
+from grader.course.batch import archive, submissions
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import (
     DOUBTED_DATE,
@@ -277,6 +278,21 @@ def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
         read_roster(tmp_path / "roster.csv")
 
 
+def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Composing takes time quadratic in the length of a run of accents; only short texts are composed."""
+    lengths: list[int] = []
+    compose = submissions.compose
+    monkeypatch.setattr(submissions, "compose", lambda text: lengths.append(len(text)) or compose(text))
+    csv.field_size_limit(131_072)
+    typed = "\u0315\u0300" * 200_000
+    (file := tmp_path / "roster.csv").write_text(
+        f'Identifier,Full name,Online text\nParticipant 7,Zoe\u0308,"{typed}"\nParticipant 8,{typed},\n'
+    )
+    zoe, other = read_roster(file)
+    assert (zoe.id, zoe.name, other.id) == ("7", "Zo\xeb", "8")
+    assert max(lengths) <= 300
+
+
 def test_the_file_in_the_labs_folder_is_picked() -> None:
     files = {"old/01_first.cu": b"old", "x/lab/01_first.cu": b"new", "02_SECOND-3.cu": b"2", "03_third.cu": b"3"}
     picked, notes = pick_stages(files, "lab", STAGES)
@@ -323,3 +339,25 @@ def test_the_times_of_large_archives_are_not_read(tmp_path: Path, monkeypatch: p
             made.writestr("a.bin", bytes(10_000))
     find_submissions(tmp_path, "lab", [])
     assert len(read) == 2
+
+
+def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:
+    """Contents that hold a name, the same files under other names, and files moved to another folder."""
+    trees: tuple[dict[str, bytes], ...] = (
+        {"a": b"1", "b": b"2"},
+        {"a": b"1b\0" + b"2"},
+        {"a": b"1", "c": b"2"},
+        {"x/a": b"1", "b": b"2"},
+        {"x/a": b"1", "x/b": b"2"},
+        {"a": b"", "b": b"12"},
+        {"a": b"1", "b/2": b""},
+    )
+    made = set()
+    for number, tree in enumerate(trees):
+        for name, content in tree.items():
+            (file := tmp_path / str(number) / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        made.add(submissions.fingerprint([tmp_path / str(number) / "al1"]))
+    assert len(made) == len(trees)
+    (tmp_path / "0").rename(tmp_path / "moved")
+    assert submissions.fingerprint([tmp_path / "moved/al1"]) in made

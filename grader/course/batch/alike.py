@@ -31,7 +31,7 @@ NOISE, WINDOW = 25, 4  # characters of a fingerprint, and how many are thinned o
 LEAST_FINGERPRINTS = 8  # what a student wrote must be more than a line or two
 ALIKE = 0.9
 COMMON = 20  # a fingerprint that more files than this share says nothing about a pair
-MOST_CHARACTERS = 30_000
+MOST_CHARACTERS = 30_000  # of code, without comments
 MOST_PAIRS = 200
 FILE_S = 3  # of processor time; an honest file takes a tenth of a second
 MOST_MEMORY_BYTES = 2_000_000_000
@@ -54,46 +54,56 @@ class Alike:
     share: float
 
 
+@dataclass(frozen=True)
+class Fingerprints:
+    """The hashes of a file's code. `is_cut`: only of its first MOST_CHARACTERS."""
+
+    hashes: frozenset[int] = frozenset()
+    is_cut: bool = False
+
+
 class TooMuchError(Exception):
     """Many files take too much time or memory."""
 
 
 def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
-    """Pairs of (key, file) that are much alike, most alike first, and the keys of files that take too much time or
-    memory to compare. Raises ImportError where copydetect does not run, and TooMuchError."""
+    """Pairs of (key, file) that are much alike, most alike first, and the keys of files of which a part or everything
+    is not compared, because the file is too long or takes too much time or memory. Raises ImportError where copydetect
+    does not run, and TooMuchError."""
     made, stopped = fingerprint_all(starter, [file for _, file in files])
+    left_out = [key for at, (key, _) in enumerate(files) if at in stopped or made[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
-    for (key, _), found in zip(files, made, strict=True):
-        if len(found) >= LEAST_FINGERPRINTS:
-            same[found].append(key)
+    for (key, _), one in zip(files, made, strict=True):
+        if len(one.hashes) >= LEAST_FINGERPRINTS:
+            same[one.hashes].append(key)
     pairs = [Alike(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
-    prints = {keys[0]: found for found, keys in same.items()}
+    prints = {keys[0]: hashes for hashes, keys in same.items()}
     for one, other in candidates(prints):
         share = len(prints[one] & prints[other]) / min(len(prints[one]), len(prints[other]))
         if share >= ALIKE:
             pairs.append(Alike(stage, one, other, share))
     pairs.sort(key=lambda pair: (-pair.share, pair.one, pair.other))
-    return pairs[:MOST_PAIRS], [files[at][0] for at in stopped]
+    return pairs[:MOST_PAIRS], left_out
 
 
-def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[frozenset[int]], list[int]]:
+def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerprints], list[int]]:
     """Each file's fingerprints, without the starter's, and the places of those files that took too much and have none.
     A process that ends before its last file was stopped by the file that it was at: another one goes on behind it.
     Raises as find_alike() does."""
     seed = str(secrets.randbelow(2**32))  # the same in all of them, as fingerprints are Python's hashes
-    made: list[frozenset[int]] = []
+    made: list[Fingerprints] = []
     stopped: list[int] = []
     while True:
         made += start_fingerprinting(starter, files[len(made) :], seed)
         if len(made) == len(files):
             return made, stopped
         stopped.append(len(made))
-        made.append(frozenset())
+        made.append(Fingerprints())
         if len(stopped) == MOST_STOPPED:
             raise TooMuchError
 
 
-def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> list[frozenset[int]]:
+def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> list[Fingerprints]:
     """The fingerprints of the first files, up to one that takes too much. Raises ImportError."""
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     limited = {"PYTHONPATH": path, "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
@@ -107,12 +117,13 @@ def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> lis
     lines = done.stdout.splitlines(keepends=True)
     if not lines:
         raise ImportError("copydetect")
-    return [frozenset(json.loads(line)) for line in lines[1:] if line.endswith(b"\n")]
+    read = [json.loads(line) for line in lines[1:] if line.endswith(b"\n")]
+    return [Fingerprints(frozenset(hashes), is_cut) for hashes, is_cut in read]
 
 
 def print_fingerprints(starter: Path) -> None:
-    """A line for the starter, then one for each file that standard input names: a JSON list of hashes. Killed by the
-    kernel at a file that takes too long."""
+    """A line for the starter, then one for each file that standard input names: a JSON list of its hashes and whether
+    the file is cut. Killed by the kernel at a file that takes too long."""
     import numpy
     from copydetect import CodeFingerprint
 
@@ -121,16 +132,16 @@ def print_fingerprints(starter: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     boilerplate: Any = []
     if starter.is_file():
-        boilerplate = numpy.array(list(fingerprint(CodeFingerprint, starter, [])))
-    write_line([])
+        boilerplate = numpy.array(list(fingerprint(CodeFingerprint, starter, []).hashes))
+    write_line(Fingerprints())
     for file in files:
         allow_processor_time(FILE_S)
-        write_line(sorted(fingerprint(CodeFingerprint, file, boilerplate)))
+        write_line(fingerprint(CodeFingerprint, file, boilerplate))
 
 
-def write_line(hashes: list[int]) -> None:
-    """Send a file's hashes to the process that started this one."""
-    sys.stdout.buffer.write(json.dumps(hashes).encode() + b"\n")
+def write_line(made: Fingerprints) -> None:
+    """Send a file's fingerprints to the process that started this one."""
+    sys.stdout.buffer.write(json.dumps([sorted(made.hashes), made.is_cut]).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
@@ -140,16 +151,17 @@ def allow_processor_time(more_s: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + more_s, hard))
 
 
-def fingerprint(make: Any, file: Path, boilerplate: Any) -> set[int]:
-    """Return the hashes of a file, or an empty set if it cannot be read as code. Raises MemoryError."""
+def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
+    """Return the hashes of a file, or none if it cannot be read as code. Raises MemoryError."""
     try:
-        text = simplify(file.read_bytes()[:MOST_CHARACTERS].decode("utf-8", "replace"))
-        made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=io.StringIO(text))
-        return set(map(int, made.hashes))
+        text = simplify(file.read_bytes().decode("utf-8", "replace"))  # first: comments may be long
+        code = io.StringIO(text[:MOST_CHARACTERS])
+        made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=code)
+        return Fingerprints(frozenset(map(int, made.hashes)), len(text) > MOST_CHARACTERS)
     except MemoryError:
         raise
     except Exception:  # any text may fail: similarity is only a hint
-        return set()
+        return Fingerprints()
 
 
 def simplify(text: str) -> str:

@@ -88,10 +88,15 @@ def read_files(entry: Path) -> dict[str, bytes]:
 
 
 def read_entries(entries: Iterable[Path]) -> dict[str, bytes]:
-    """All files of a submission, which may be several. Raises RefusedError, OSError."""
+    """All files of a submission, which may be several archives, folders and loose files. The bounds of one archive are
+    those of all together. Raises RefusedError, OSError."""
     files: dict[str, bytes] = {}
+    count = unpacked = 0
     for entry in entries:
-        files |= read_files(entry)
+        more = read_files(entry)
+        count, unpacked = count + len(more), unpacked + sum(map(len, more.values()))
+        require_bounds(count, unpacked)
+        files |= more
     return files
 
 
@@ -174,13 +179,18 @@ def check_names(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, byt
         folded = name.casefold()
         if folded in seen:
             raise RefusedError("name_clash", show(name))
-        if number > MOST_FILES:
-            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
         unpacked += len(content)
-        if unpacked > MOST_BYTES:
-            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+        require_bounds(number, unpacked)
         seen.add(folded)
         yield name, content
+
+
+def require_bounds(files: int, unpacked: int) -> None:
+    """Raise RefusedError if this many files, or their bytes, are too many for one submission."""
+    if files > MOST_FILES:
+        raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+    if unpacked > MOST_BYTES:
+        raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
 
 
 def plain_name(name: str) -> str:

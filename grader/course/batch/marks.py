@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.batch.submissions import IDS, NAMES, read_table
+from grader.course.batch.submissions import IDS, NAMES, read_cell, read_table
 from grader.journal.console import UserError
 from grader.journal.units import show_points
 
@@ -35,7 +35,7 @@ def read_marks(file: Path, most: float) -> list[Mark]:
     marks = []
     for number, line in lines:
         cells = dict(zip(columns, line, strict=False))
-        student, text = cells.get(who, "").strip(), cells.get(points, "").strip()
+        student, text = read_cell(cells.get(who, "")), read_cell(cells.get(points, ""))
         if not text:
             continue
         place = f"{file}:{number}"

@@ -8,9 +8,8 @@ al123/…, al123.zip                                                 anything el
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -21,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, newest_times, walk
-from grader.course.columns import separator_of
+from grader.course.columns import read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
@@ -38,6 +37,7 @@ TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
+MOST_CELL = 300  # characters of a roster's or gradebook's cell that are read
 MOST_NAMED = 3  # files listed in a sentence
 NOT_ON_ROSTER = "Not on the roster."
 FOUND_BY_NAME = "The roster has no"
@@ -359,11 +359,17 @@ def fingerprint(entries: Sequence[Path]) -> str:
     for entry in entries:
         files = sorted(Path(found.path) for found in walk(entry)) if is_folder(entry) else [entry]
         for file in files:
-            digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0")
-            if file.is_file() and not file.is_symlink():
-                with file.open("rb") as stream:
-                    digest.update(stream.read(25_000_000))
+            path = file.relative_to(entry.parent if file == entry else entry)
+            digest.update(os.fsencode(path) + b"\0" + hash_content(file))
     return digest.hexdigest()
+
+
+def hash_content(file: Path) -> bytes:
+    """Return 32 bytes, so that no content can be mistaken for the next file's name; zeros if it is not a file."""
+    if not file.is_file() or file.is_symlink():
+        return bytes(32)
+    with file.open("rb") as stream:
+        return hashlib.sha256(stream.read(25_000_000)).digest()
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
@@ -597,10 +603,12 @@ def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Columns of a CSV file, in small letters alone, and its other lines with their numbers. Raises UserError."""
     if file.is_file() and is_spreadsheet(file):
         raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
-    text = compose(read_text(file).removeprefix("\ufeff"))
-    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text)))
-    columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in lines[0]] if lines else []
-    return columns, list(enumerate(lines[1:], 2))
+    try:
+        rows = read_rows(read_text(file))
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
+    columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in rows[0][1]] if rows else []
+    return columns, rows[1:]
 
 
 def is_spreadsheet(file: Path) -> bool:
@@ -609,9 +617,15 @@ def is_spreadsheet(file: Path) -> bool:
         return stream.read(2) == b"PK"
 
 
+def read_cell(cell: str) -> str:
+    """Return a cell's text with composed letters, and at most MOST_CELL characters of it: students type some cells, and
+    composing takes time quadratic in the length."""
+    return compose(cell.strip()[:MOST_CELL])
+
+
 def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
     """A student of one line; None where it has no id, as Canvas's second line."""
-    cells = {column: cell.strip() for column, cell in zip(columns, line, strict=False) if cell.strip()}
+    cells = {column: read_cell(cell) for column, cell in zip(columns, line, strict=False) if cell.strip()}
     ids = [cells[column].removeprefix("Participant ") for column in IDS if column in cells]
     if not ids:
         return None
