@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.differential.intrinsics import FUNCTIONS
+from tests.differential.races import Races
 from tests.differential.syntax import (
     COMPARISONS,
     AggregatedAdd,
@@ -151,6 +152,7 @@ class Run:
 
     kernel: Kernel
     memory: dict[str, Memory]
+    found: list[str] | None = None  # takes races, if they are looked for
     values: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -170,6 +172,7 @@ class Run:
         for name, dims in (("blockDim", k.block), ("gridDim", k.grid)):
             self.builtins |= {f"{name}.{a}": np.full(self.size, d, np.uint32) for a, d in zip("xyz", dims, strict=True)}
         self.rank = thread
+        self.races = None if self.found is None else Races(self.size, self.width, self.found)
         for array in k.shared:
             data = np.zeros(array.size * k.blocks, DTYPES[array.type])
             self.memory[array.name] = Memory(array, data, block * array.size)
@@ -187,7 +190,9 @@ class Run:
                 return self.builtin(e)
             case "load":
                 memory = self.memory[e.array.name]
-                return memory.data[self.place(memory, e.parts)]
+                place = self.place(memory, e.parts)
+                self.note(memory, place)
+                return memory.data[place]
             case "cast":
                 return convert(self.value(e.parts[0]), e.type)
             case "?:":
@@ -232,6 +237,13 @@ class Run:
                 raise IllFormed(f"{memory.array.name}[{at[outside & self.mask][0]}] has {dim} elements")
             flat = flat * dim + np.where(outside, 0, at)
         return flat + memory.offset
+
+    def note(self, memory: Memory, place: np.ndarray, writes: bool = False, atomic: bool = False) -> None:
+        """Look for a race; what a fence and an atomic order, as in `partial`, is left out."""
+        array = memory.array
+        if self.races and array.space in ("shared", "dynamic", "output") and array.name != "partial":
+            is_new = array.space != "output"
+            self.races.access(array.name, memory.data.size, place, self.mask, writes, atomic, is_new)
 
     def call(self, e: Expression) -> np.ndarray:
         arguments = [self.value(part) for part in e.parts]
@@ -406,23 +418,29 @@ class Run:
                 self.cas_loop(s)
             case AggregatedAdd():
                 memory = self.memory[s.array.name]
-                np.add.at(memory.data, self.place(memory, s.indices)[self.mask], memory.data.dtype.type(1))
+                place = self.place(memory, s.indices)
+                self.note(memory, place, True, True)
+                np.add.at(memory.data, place[self.mask], memory.data.dtype.type(1))
             case Branch() | Loop() | Switch() | Leave():
                 self.steer(s)
             case Barrier():
-                self.barrier()
+                self.barrier("this_grid" in s.text)
             case WarpBarrier():
                 self.members(self.value(s.mask))
+                if self.races:
+                    self.races.warp_barrier(self.mask)
             case Plain() | Function():
                 pass
             case _:
                 raise TypeError(s)
 
-    def barrier(self) -> None:
+    def barrier(self, of_grid: bool = False) -> None:
         """Raise IllFormed where some threads of a block are here and others are not."""
         here = np.bincount(self.block[self.mask], minlength=self.kernel.blocks)
         if np.any((here != 0) & (here != self.kernel.threads)):
             raise IllFormed("a barrier in divergent code")
+        if self.races:
+            self.races.barrier(self.mask, of_grid)
 
     def assign(self, s: Assign) -> None:
         value = self.value(s.value)
@@ -447,6 +465,7 @@ class Run:
         if s.op:
             old = Expression("load", s.array.type, tuple(s.indices), array=s.array)
             value = self.combine(s.op, old, value, s.value.type)
+        self.note(memory, place, True)
         memory.data[place[self.mask]] = convert(value, s.array.type)[self.mask]
 
     def declare_array(self, s: DeclareArray) -> None:
@@ -467,12 +486,14 @@ class Run:
             if isinstance(s, VectorLoad):
                 self.values[name] = memory.data[first + i]
             else:
+                self.note(memory, first + i, True)
                 memory.data[(first + i)[self.mask]] = convert(self.values[name], type_)[self.mask]
 
     def atomic(self, s: Atomic) -> None:
         """One thread after the other, in the order of their numbers."""
         memory = self.memory[s.array.name]
         place, value = self.place(memory, s.indices), convert(self.value(s.value), s.array.type)
+        self.note(memory, place, True, True)
         expected = convert(self.value(s.compare), s.array.type) if s.compare else value
         old = np.zeros(self.size, DTYPES[s.array.type])
         for i in np.flatnonzero(self.mask):
@@ -484,6 +505,7 @@ class Run:
     def cas_loop(self, s: CasLoop) -> None:
         memory = self.memory[s.array.name]
         place, value = self.place(memory, s.indices), convert(self.value(s.value), s.array.type)
+        self.note(memory, place, True, True)
         function = {"*": np.multiply, "max": np.maximum, "^": np.bitwise_xor}[s.op]
         function.at(memory.data, place[self.mask], value[self.mask])
 
@@ -579,8 +601,8 @@ def atomic_result(op: str, old, value, expected):
     raise ValueError(op)
 
 
-def launch(step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Memory]) -> None:
-    run = Run(step.kernel, dict(constants))
+def launch(step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Memory], found: list[str] | None) -> None:
+    run = Run(step.kernel, dict(constants), found)
     for parameter, argument in zip(step.kernel.parameters, step.arguments, strict=True):
         if parameter.array:
             run.memory[parameter.array.name] = Memory(parameter.array, buffers[argument])
@@ -589,10 +611,10 @@ def launch(step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Me
     run.run(step.kernel.body)
 
 
-def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory]) -> None:
+def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory], found: list[str] | None) -> None:
     match step:
         case Launch():
-            launch(step, buffers, constants)
+            launch(step, buffers, constants, found)
         case CopyRows():
             for row in range(step.height):
                 source = buffers[step.source][row * step.source_pitch :][: step.width]
@@ -606,14 +628,14 @@ def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory]
             pass
 
 
-def run_case(case: Case) -> dict[str, np.ndarray]:
-    """Return what the case's buffers hold at its end, by name."""
+def run_case(case: Case, found: list[str] | None = None) -> dict[str, np.ndarray]:
+    """Return what the case's buffers hold at its end, by name; add races to `found`, if given."""
     buffers = {b.name: numbers(b.type, b.size, b.seed) for b in case.buffers}
     tables = ((array, np.array(values, DTYPES[array.type])) for array, values, _ in case.constants)
     constants = {array.name: Memory(array, values) for array, values in tables}
     with np.errstate(all="ignore"):
         for step in case.steps:
-            take_step(step, buffers, constants)
+            take_step(step, buffers, constants, found)
     return buffers
 
 
@@ -621,3 +643,13 @@ def digest_of(case: Case) -> int:
     """Return the digest that the program prints for the case."""
     with np.errstate(all="ignore"):
         return digest(list(run_case(case).values()))
+
+
+def faults_of(case: Case) -> list[str]:
+    """Return why the case's kernels have no defined result: races, unset memory, accesses out of bounds, wrong masks."""
+    found: list[str] = []
+    try:
+        run_case(case, found)
+    except IllFormed as fault:
+        found.append(str(fault))
+    return list(dict.fromkeys(found))

@@ -1,0 +1,107 @@
+"""Finds races and reads of unset shared memory while the oracle runs a grid: the truth that planted bugs are held
+against, and a proof that a generated program has none.
+
+For each element it keeps up to two threads that wrote it and two that read it, with how many barriers each had passed:
+enough to see a conflict, since of two threads one is another than the thread that comes next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+NOBODY = -1
+
+
+@dataclass
+class Slots:
+    """For each element two threads, and the barriers that each had passed: of its block, and of its warp."""
+
+    thread: np.ndarray
+    block_turn: np.ndarray
+    warp_turn: np.ndarray
+    atomic: np.ndarray
+
+
+@dataclass
+class History:
+    written: np.ndarray
+    writes: Slots
+    reads: Slots
+
+
+def new_slots(size: int) -> Slots:
+    return Slots(np.full((2, size), NOBODY), *(np.zeros((2, size), int) for _ in range(2)), np.zeros((2, size), bool))
+
+
+@dataclass
+class Races:
+    """`width` is the number of lanes that a block has in the oracle, those that do not exist included."""
+
+    size: int
+    width: int
+    found: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.block_turn, self.warp_turn = np.zeros(self.size, int), np.zeros(self.size, int)
+        self.histories: dict[str, History] = {}
+
+    def barrier(self, here: np.ndarray, of_grid: bool) -> None:
+        self.block_turn[here] += 1
+        if of_grid:
+            for history in self.histories.values():
+                history.writes, history.reads = new_slots(history.written.size), new_slots(history.written.size)
+
+    def warp_barrier(self, here: np.ndarray) -> None:
+        self.warp_turn[here] += 1
+
+    def access(self, name: str, size: int, place: np.ndarray, here: np.ndarray, writes: bool, atomic: bool, new: bool) -> None:
+        """Record what the threads of a mask do in one statement; `new`: the memory holds nothing at first."""
+        history = self.histories.setdefault(name, History(np.full(size, not new), new_slots(size), new_slots(size)))
+        lanes = np.flatnonzero(here)
+        place = place[lanes]
+        if not writes and not history.written[place].all():
+            self.found.append(f"{name} is read before it is set")
+        several = np.unique(place).size < place.size
+        if writes and not atomic and several:
+            self.found.append(f"two threads write one element of {name}")
+        conflicts = self.conflicts(history.writes, place, lanes, atomic)
+        if writes:
+            conflicts |= self.conflicts(history.reads, place, lanes, atomic)
+        if conflicts.any():
+            self.found.append(f"race on {name}")
+        self.remember(history.writes if writes else history.reads, place, lanes, atomic)
+        if writes:
+            history.written[place] = True
+
+    def conflicts(self, slots: Slots, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> np.ndarray:
+        result = np.zeros(place.size, bool)
+        for i in range(2):
+            unordered = (slots.thread[i, place] != NOBODY) & ~self.ordered(slots, i, place, lanes)
+            result |= unordered & ~(atomic & slots.atomic[i, place])
+        return result
+
+    def ordered(self, slots: Slots, i: int, place: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+        other = slots.thread[i, place]
+        by_block = (other // self.width == lanes // self.width) & (slots.block_turn[i, place] < self.block_turn[lanes])
+        by_warp = (other // 32 == lanes // 32) & (slots.warp_turn[i, place] < self.warp_turn[lanes])
+        return (other == lanes) | by_block | by_warp
+
+    def remember(self, slots: Slots, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> None:
+        """Keep a thread that nothing orders in the second place while a new one takes the first."""
+        last = slots.thread[0, place]
+        keep = (last != NOBODY) & ~self.ordered(slots, 0, place, lanes)
+        for part in (slots.thread, slots.block_turn, slots.warp_turn, slots.atomic):
+            part[1, place[keep]] = part[0, place[keep]]
+        order = np.argsort(place, kind="stable")
+        for i, chosen in ((0, order), (1, order[::-1])):
+            # Of several threads with one element, the last assignment stays: the last thread, then the first.
+            where, who = place[chosen], lanes[chosen]
+            if i == 1:
+                shared = np.isin(where, place[order][1:][place[order][1:] == place[order][:-1]])
+                where, who = where[shared], who[shared]
+            slots.thread[i, where] = who
+            slots.block_turn[i, where] = self.block_turn[who]
+            slots.warp_turn[i, where] = self.warp_turn[who]
+            slots.atomic[i, where] = atomic
