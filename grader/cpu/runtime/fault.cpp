@@ -142,7 +142,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const bool memory = signal == SIGSEGV || signal == SIGBUS;
     uint3 block, thread;
     const bool kernel = running_thread(block, thread);
-    if (memory && hand_over(info->si_addr, kernel)) return;
+    const bool is_protected = signal == SIGSEGV && info->si_code == SEGV_ACCERR;
+    if (is_protected && hand_over(info->si_addr, kernel)) return;
     const Registers registers = registers_of(context);
     const bool near_top = address + near_bytes >= registers.stack && address < registers.stack + near_bytes;
     const bool guard = hits_stack_guard(info->si_addr) || below_stack.contains(address);

@@ -21,7 +21,10 @@ namespace warplab_cpu {
 namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
-constexpr size_t most_hidden_bytes = size_t{4} << 20;  // each launch pays for every page that is hidden
+constexpr size_t most_hidden_bytes = size_t{4} << 20;  // a launch pays for every page that becomes visible
+// A kernel's first touch of a chunk makes the chunk visible, too many of them the whole region. In the next launches the
+// same is visible from the start, until it is time to see anew what kernels need.
+constexpr unsigned most_faults = 4, most_launches_alike = 16;
 constexpr size_t most_poisoned_bytes = size_t{256} << 20;
 
 struct Region {
@@ -32,6 +35,10 @@ struct Region {
     char* pages = nullptr;  // what is protected: whole pages, or null
     size_t pages_bytes = 0;
     std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was handed over
+    std::vector<uint32_t> visible = {};      // chunks that are not hidden now; never grows in a signal handler
+    std::vector<uint32_t> expected = {};     // those of the launch before
+    bool wholly_visible = false, wholly_expected = false;
+    unsigned faults = 0;  // of this launch
 };
 
 using Regions = std::map<uintptr_t, Region>;
@@ -82,6 +89,51 @@ void protect(const Region& region, int protection) {
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
+/// Sets what is protected. Before the region is used.
+void set_pages(Region& region, char* begin, size_t bytes) {
+    region.pages = begin;
+    region.pages_bytes = bytes;
+    if (!can_hide(region)) return;
+    const size_t chunks = bytes / chunk_bytes + 1;
+    region.handed_over.resize(chunks);
+    region.visible.reserve(chunks);
+    region.expected.reserve(chunks);
+}
+
+void protect_chunk(const Region& region, size_t chunk, int protection) {
+    const size_t begin = chunk * chunk_bytes;
+    mprotect(region.pages + begin, std::min(chunk_bytes, region.pages_bytes - begin), protection);
+}
+
+void make_visible(Region& region) {
+    region.wholly_visible = true;
+    region.visible.clear();
+    protect(region, PROT_READ | PROT_WRITE);
+}
+
+void make_visible(Region& region, size_t chunk) {
+    region.visible.push_back(static_cast<uint32_t>(chunk));
+    protect_chunk(region, chunk, PROT_READ | PROT_WRITE);
+}
+
+void hide(Region& region) {
+    if (region.wholly_visible) protect(region, PROT_NONE);
+    for (const uint32_t chunk : region.visible) protect_chunk(region, chunk, PROT_NONE);
+    region.wholly_expected = region.wholly_visible;
+    region.wholly_visible = false;
+    std::swap(region.visible, region.expected);
+    region.visible.clear();
+}
+
+/// Makes visible what the launch before needed.
+void show_expected(Region& region) {
+    if (region.wholly_visible) return;
+    if (region.wholly_expected) return make_visible(region);
+    for (const uint32_t chunk : region.expected)
+        if (std::find(region.visible.begin(), region.visible.end(), chunk) == region.visible.end())
+            make_visible(region, chunk);
+}
+
 /// Between two pages that may not be touched, so that a kernel that runs over the end faults.
 cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
@@ -100,15 +152,16 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     }
     char* begin = pages + inner - used;
     fill_poison(begin, std::min(bytes, most_poisoned_bytes));
-    Region region{bytes, side, static_cast<char*>(mapping), all, pages, inner};
-    region.handed_over.resize(inner / chunk_bytes + 1);
+    Region region{bytes, side, static_cast<char*>(mapping), all};
+    set_pages(region, pages, inner);
+    region.wholly_visible = true;
+    if (side == Side::device && hiding) hide(region);
     if (side != Side::pinned) allocated += static_cast<int64_t>(bytes);
     {
         std::lock_guard lock(mutex);
-        regions()[number(begin)] = region;
+        regions()[number(begin)] = std::move(region);
     }
     if (observer) observer->memory_begins(begin, bytes, mapping, all, side != Side::device, line);
-    if (side == Side::device && hiding) protect(region, PROT_NONE);
     *pointer = begin;
     return cudaSuccess;
 }
@@ -208,17 +261,26 @@ Access::~Access() {
 void show_to_kernels() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
-    ++round_of_protection;
-    for (const auto& [begin, region] : regions())
-        protect(region, region.side == Side::pinned ? PROT_READ : PROT_READ | PROT_WRITE);
+    const bool expects = ++round_of_protection % (2 * most_launches_alike) > 1;
+    for (auto& [begin, region] : regions()) {
+        region.faults = 0;
+        if (region.side == Side::pinned)
+            protect(region, PROT_READ);
+        else if (expects)
+            show_expected(region);
+    }
 }
 
 void hide_from_host() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
     ++round_of_protection;
-    for (const auto& [begin, region] : regions())
-        protect(region, region.side == Side::pinned ? PROT_READ | PROT_WRITE : PROT_NONE);
+    for (auto& [begin, region] : regions()) {
+        if (region.side == Side::pinned)
+            protect(region, PROT_READ | PROT_WRITE);
+        else
+            hide(region);
+    }
 }
 
 /// For a signal handler: several threads may fault at once, and none of them holds the mutex at that time.
@@ -230,21 +292,43 @@ bool lock_soon(std::unique_lock<std::mutex>& lock) {
     return lock.owns_lock();
 }
 
+namespace {
+
+/// A kernel touches a chunk that is hidden.
+void show_chunk(Region& region, size_t chunk) {
+    if (++region.faults <= most_faults)
+        make_visible(region, chunk);
+    else
+        make_visible(region);
+}
+
+/// A kernel writes pinned memory, or the host touches managed memory: the bytes count as copied.
+void copy_chunk(Region& region, size_t chunk) {
+    if (region.side == Side::pinned)
+        protect_chunk(region, chunk, PROT_READ | PROT_WRITE);
+    else
+        make_visible(region, chunk);
+    count_host_bytes(std::min(chunk_bytes, region.pages_bytes - chunk * chunk_bytes), 0);
+}
+
+}  // namespace
+
 bool hand_over(const void* address, bool in_kernel) {
     if (!hiding) return false;
     std::unique_lock lock(mutex, std::defer_lock);
     if (!lock_soon(lock)) return false;
     const auto found = find(address);
-    if (found == regions().end() || found->second.side != (in_kernel ? Side::pinned : Side::managed)) return false;
+    if (found == regions().end()) return false;
     Region& region = found->second;
     const size_t chunk = (number(address) - number(region.pages)) / chunk_bytes;
-    if (chunk >= region.handed_over.size()) return false;
-    const bool by_another_thread = region.handed_over[chunk] == round_of_protection;
+    if (chunk >= region.handed_over.size() || (region.side != Side::managed && !in_kernel)) return false;
+    const bool pinned = region.side == Side::pinned, whole = region.wholly_visible && !pinned;
+    if (whole || region.handed_over[chunk] == round_of_protection) return true;  // another thread was faster
     region.handed_over[chunk] = round_of_protection;
-    const size_t bytes = std::min(chunk_bytes, region.pages_bytes - chunk * chunk_bytes);
-    if (!by_another_thread) mprotect(region.pages + chunk * chunk_bytes, bytes, PROT_READ | PROT_WRITE);
-    lock.unlock();
-    if (!by_another_thread) count_host_bytes(bytes, 0);
+    if (in_kernel && !pinned)
+        show_chunk(region, chunk);
+    else
+        copy_chunk(region, chunk);
     return true;
 }
 
@@ -309,13 +393,12 @@ using namespace warplab_cpu;
 
 void register_device_memory(void* begin, size_t bytes) {
     Region region{bytes, Side::device};
-    if (number(begin) % page_bytes == 0) {
-        region.pages = static_cast<char*>(begin);
-        region.pages_bytes = round_up(bytes, page_bytes);
-    }
+    if (number(begin) % page_bytes == 0)
+        set_pages(region, static_cast<char*>(begin), round_up(bytes, page_bytes));
+    region.wholly_visible = true;
+    if (hiding) hide(region);
     std::lock_guard lock(mutex);
-    regions()[number(begin)] = region;
-    if (hiding) protect(region, PROT_NONE);
+    regions()[number(begin)] = std::move(region);
 }
 
 void unregister_device_memory(void* begin) {
@@ -328,11 +411,13 @@ void unregister_device_memory(void* begin) {
     if (observer) observer->memory_unmapped(begin, bytes);
 }
 
-void hide_device_memory(bool hide) {
+void hide_device_memory(bool on) {
     std::lock_guard lock(mutex);
-    hiding = hide;
-    for (const auto& [begin, region] : regions())
-        protect(region, hide && region.side == Side::device ? PROT_NONE : PROT_READ | PROT_WRITE);
+    hiding = on;
+    for (auto& [begin, region] : regions()) {
+        make_visible(region);
+        if (on && region.side == Side::device) hide(region);
+    }
 }
 
 void set_host_limit(uint64_t bytes) {

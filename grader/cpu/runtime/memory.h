@@ -35,7 +35,8 @@ class Access {
 void show_to_kernels();
 void hide_from_host();
 
-/// In a signal handler: whether the fault was a touch of memory both sides may use, which is now counted and allowed.
+/// In a signal handler: whether the fault was a kernel's first touch of hidden memory, or a touch of memory both sides
+/// may use, which is now counted. Both are allowed from then on.
 bool hand_over(const void* address, bool in_kernel);
 
 /// What an address that faulted is, in words that never go away.
