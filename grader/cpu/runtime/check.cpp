@@ -433,6 +433,7 @@ bool Checker::memory_written(void* begin, std::size_t bytes) {
 }
 
 void Checker::memory_read(const void* begin, std::size_t bytes) {
+    add_variables();
     Object* object = find(device_, last_device_, number(begin));
     if (!object || !object->has_words()) return;
     look_for_unfinished_copies(*object, number(begin), bytes, false);

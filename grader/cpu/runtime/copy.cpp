@@ -41,12 +41,6 @@ class Recorded {
     bool host_waits_;
 };
 
-/// Return the stream of a call's work.
-struct Queue {
-    cudaStream_t stream = nullptr;
-    bool host_waits = true;
-};
-
 struct Ends {
     Place to, from;
     bool to_device() const { return to.side == Side::device || to.side == Side::managed; }
@@ -186,9 +180,9 @@ cudaError_t fill(const char* function, void* to, size_t pitch, int value, size_t
 }  // namespace
 
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
-                           cudaMemcpyKind kind, int line) {
+                           cudaMemcpyKind kind, int line, Queue queue) {
     char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
-    const Recorded recorded("cudaMemcpyToSymbol", line, nullptr, true);
+    Recorded recorded("cudaMemcpyToSymbol", line, queue.stream, queue.host_waits);
     note_written("cudaMemcpyToSymbol", line, to, bytes, bytes, 1);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
@@ -213,8 +207,8 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
 }
 
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
-                             cudaMemcpyKind kind, int line) {
-    const Recorded recorded("cudaMemcpyFromSymbol", line, nullptr, true);
+                             cudaMemcpyKind kind, int line, Queue queue) {
+    Recorded recorded("cudaMemcpyFromSymbol", line, queue.stream, queue.host_waits);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
                       FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
@@ -222,6 +216,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
         return refuse_symbol("cudaMemcpyFromSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes,
                              line);
     if (bytes == 0) return cudaSuccess;
+    const char* const symbol_begin = static_cast<const char*>(symbol) + offset;
     if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
         return refuse("cudaMemcpyFromSymbol", line, "the destination " + why, FindingKind::copy_direction);
     const Side side = place_of(to, bytes).side;
@@ -231,11 +226,13 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
     if (side == Side::device && kind == cudaMemcpyDeviceToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
                       FindingKind::copy_direction);
+    if (side == Side::unknown) recorded.let_host_wait();  // for what is not pinned
     stay_in_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
+    note_read(symbol_begin, bytes, bytes, 1);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
     const Access access(to, bytes);
     note_written("cudaMemcpyFromSymbol", line, to, bytes, bytes, 1);
-    std::memmove(to, static_cast<const char*>(symbol) + offset, bytes);
+    std::memmove(to, symbol_begin, bytes);
     return cudaSuccess;
 }
 

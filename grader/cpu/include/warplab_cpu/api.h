@@ -313,10 +313,15 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
 
 // __device__ and __constant__ variables
 namespace warplab_cpu {
+/// The stream of a call's work.
+struct Queue {
+    cudaStream_t stream = nullptr;
+    bool host_waits = true;
+};
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
-                           cudaMemcpyKind kind, int line);
+                           cudaMemcpyKind kind, int line, Queue queue);
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
-                             cudaMemcpyKind kind, int line);
+                             cudaMemcpyKind kind, int line, Queue queue);
 cudaError_t symbol_address(void** address, const void* symbol);
 template <class T>
 const void* place_of_symbol(const T& symbol) {  // which may be volatile
@@ -327,27 +332,29 @@ template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                warplab_cpu::Line line = {__builtin_LINE()}) {
-    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind,
-                                       line);
+    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind, line,
+                                       {});
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
                                     warplab_cpu::Line line = {__builtin_LINE()}) {
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind, line);
+    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind, line,
+                                       {stream, false});
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                  warplab_cpu::Line line = {__builtin_LINE()}) {
-    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind,
-                                         line);
+    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind, line,
+                                         {});
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
                                       warplab_cpu::Line line = {__builtin_LINE()}) {
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, line);
+    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind, line,
+                                         {stream, false});
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
