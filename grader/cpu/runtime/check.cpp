@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
@@ -148,6 +149,8 @@ class Checker final : public Observer {
     std::size_t bytes_left(const void* address) override;
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
+    std::unique_ptr<HeldShadow> block_leaves() override;
+    void block_returns(HeldShadow& held) override;
     void early_exit() override;
     void lanes_synchronised(unsigned lanes) override {
         if (grid_) histories_.order.sync_lanes(lanes);
@@ -571,6 +574,38 @@ void Checker::grid_ends() {
     quick.kernels_thread = nullptr;
 }
 
+/// The words of shared memory that a block has used, and its part of the order.
+struct BlockShadow final : HeldShadow {
+    explicit BlockShadow(HappensBefore::Held order_) : order(std::move(order_)) {}
+    struct Word {
+        std::uintptr_t zone;
+        std::size_t index;
+        Bytes bytes;
+    };
+    HappensBefore::Held order;
+    std::vector<Word> words;
+};
+
+std::unique_ptr<HeldShadow> Checker::block_leaves() {
+    settle();
+    auto held = std::make_unique<BlockShadow>(histories_.order.hold_block());
+    for (const auto& [zone, object] : shared_)
+        for (std::size_t i = 0; i < object.word_count; ++i)
+            if (const History& word = object.histories[i]; word.block == block_state.epoch)
+                held->words.push_back({zone, i, word.bytes});
+    return held;
+}
+
+void Checker::block_returns(HeldShadow& held) {
+    auto& shadow = static_cast<BlockShadow&>(held);
+    histories_.order.return_block(shadow.order);
+    for (const auto& [zone, index, bytes] : shadow.words) {
+        History& word = shared_[zone].histories[index];
+        word.block = block_state.epoch;
+        word.bytes = bytes;
+    }
+}
+
 /// Whether a kernel may use what is at an address that is neither shared nor the device's nor on a stack: the code's
 /// own constants may be used.
 Checker::Ground Checker::ground_at(std::uintptr_t address) {
@@ -755,8 +790,7 @@ const Object* Checker::nearest_shared(std::uintptr_t address) const {
 /// The bytes of the word that were written, a bit each.
 unsigned Checker::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
-    const unsigned stale_bytes = grid_->cooperative ? 0xf : 0;  // other blocks ran since, in the same memory
-    return stale ? stale_bytes : object.bytes_of_word(index).written;
+    return stale ? 0 : object.bytes_of_word(index).written;
 }
 
 /// One byte that nobody wrote is enough: a copy may have ended within a word.
