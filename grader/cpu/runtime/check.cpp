@@ -164,7 +164,10 @@ class Checker final : public Observer {
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
     void launch_failed(int line, const char* kernel, const std::string& why) override;
-    void error_asked() override { failed_launch_ = {}; }
+    void error_asked() override {
+        const DeviceLock lock = lock_device();
+        failed_launch_ = {};
+    }
     void call_begins() override;
     void call_ends() override;
     void device_reset() override;
@@ -309,8 +312,7 @@ class BuiltIns {
 /// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
 struct Quick {
     bool in_grid = false;
-    const void* thread = nullptr;          // the inspected OS thread, by its block_state: the others belong to the host
-    const void* kernels_thread = nullptr;  // the same in a grid, null elsewhere
+    const void* kernels_thread = nullptr;  // the OS thread of the grid, by its block_state; null outside of grids
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // that kernels use
     std::uintptr_t stack_end = 0;
@@ -321,7 +323,6 @@ Quick quick;
 
 Checker* the_checker = nullptr;  // while the sanitizer is off
 bool mode_is_known = false;
-const void* main_thread = nullptr;
 Checker& checker() { return *the_checker; }
 
 void fill_place(std::uint32_t (&to)[3], const uint3& from) {
@@ -352,18 +353,26 @@ void copy_name(char* to, std::size_t capacity, const char* from) {
     to[capacity - 1] = 0;
 }
 
+struct Stack {
+    std::uintptr_t begin, end;
+};
+
+/// Of the OS thread that runs.
+Stack find_stack() {
+    pthread_attr_t attributes;
+    void* begin = nullptr;
+    std::size_t bytes = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &begin, &bytes);
+    pthread_attr_destroy(&attributes);
+    return {number(begin), number(begin) + bytes};
+}
+
 /// Of the OS thread's stack, the part that a kernel uses: what is deeper than the launch.
 void find_kernels_stack(std::uintptr_t launch_frame) {
-    if (!quick.stack) {
-        pthread_attr_t attributes;
-        void* begin = nullptr;
-        std::size_t bytes = 0;
-        pthread_getattr_np(pthread_self(), &attributes);
-        pthread_attr_getstack(&attributes, &begin, &bytes);
-        pthread_attr_destroy(&attributes);
-        quick.stack = number(begin);
-        quick.stack_end = quick.stack + bytes;
-    }
+    static thread_local const Stack stack = find_stack();
+    quick.stack = stack.begin;
+    quick.stack_end = stack.end;
     quick.stack_bytes = launch_frame - quick.stack;
 }
 
@@ -545,7 +554,7 @@ void Checker::grid_begins(const Grid& grid) {
     ++objects_version_;  // for the counts of this grid
     begin_counting(grid);
     quick.in_grid = true;
-    quick.thread = quick.kernels_thread = &block_state;
+    quick.kernels_thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     histories_.begin_grid();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
@@ -570,7 +579,6 @@ void Checker::grid_ends() {
     report_reads_beside_atomics();
     grid_ = nullptr;
     quick.in_grid = false;
-    quick.thread = main_thread;
     quick.kernels_thread = nullptr;
 }
 
@@ -1028,12 +1036,15 @@ void Checker::call_ends() {
 }
 
 void Checker::device_reset() {
+    const DeviceLock lock = lock_device();
     report_failed_launch();
     report_leaks();
 }
 
 /// The student's own host code, which may use what both sides may.
 void Checker::host_access(const Touch& touch) {
+    const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may wait for this one
+    if (!lock) return;
     add_variables();
     Object* const object = find(device_, last_device_, touch.address);
     if (!object || object->freed) return;
@@ -1067,7 +1078,6 @@ void warplab::cpu::use_sanitizer(bool on) {
     mode_is_known = true;
     if (!on) return;
     observer = the_checker = new Checker;
-    quick.thread = main_thread = &block_state;
     quick.executable = executable_begin();
     std::atexit([] { checker().report_failed_launch(); });
 }
@@ -1131,8 +1141,8 @@ __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* 
             end_with_misaligned(address, caller);
         return;
     }
-    if (quick.thread != &block_state) return;
     if (!quick.in_grid) return checker().host_access(touch);
+    if (quick.kernels_thread != &block_state) return;
     if (touch.address - number(&block_state) < sizeof(Block)) return;
     if (quick.learns_built_ins) return quick.built_ins.add(touch.address, touch.width);
     if (!is_shared(address) && scheduler_memory.has(touch.address)) return;
@@ -1155,7 +1165,8 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
-    if (!warplab_cpu::the_checker || warplab_cpu::quick.thread != &warplab_cpu::block_state) return;
+    if (!warplab_cpu::the_checker) return;
+    if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernels_thread != &warplab_cpu::block_state) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
@@ -1179,7 +1190,7 @@ struct Loaded {
     unsigned block = 0, thread = 0;
     bool operator==(const Loaded& other) const = default;
 };
-Loaded loaded;
+thread_local Loaded loaded;
 
 template <unsigned width>
 void see_load(const volatile void* place, void* caller) {
@@ -1321,7 +1332,7 @@ struct IndexBeyond {
 
 /// Of -fsanitize=bounds: an index beyond one dimension of an array.
 void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
-    if (warplab_cpu::quick.in_grid)
+    if (warplab_cpu::quick.kernels_thread == &warplab_cpu::block_state)
         checker().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }

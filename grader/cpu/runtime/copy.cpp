@@ -9,6 +9,7 @@
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
@@ -38,6 +39,7 @@ class Recorded {
     void let_host_wait() { host_waits_ = true; }
 
   private:
+    DeviceLock lock_ = lock_device();
     bool host_waits_;
 };
 

@@ -14,6 +14,7 @@
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
@@ -84,6 +85,7 @@ size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * 
 /// Between two pages that may not be touched, so that a kernel that runs over the end faults.
 cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
+    const DeviceLock device = lock_device();
     *pointer = nullptr;
     if (bytes == 0) return cudaSuccess;
     if (bytes > device_bytes || allocated + static_cast<int64_t>(bytes) > static_cast<int64_t>(device_bytes))
@@ -131,6 +133,7 @@ void remember_freed(uintptr_t begin, size_t bytes) {
 
 cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
     if (!pointer) return cudaSuccess;
+    const DeviceLock device = lock_device();
     Region region;
     {
         std::lock_guard lock(mutex);

@@ -100,15 +100,33 @@ void find_thread_locals() {
     block_state.tls_bytes = found.bytes;
 }
 
-Worker& this_worker() {
-    if (worker) return *worker;
+/// Frees the worker of a host thread that ends.
+struct WorkerOwner {
+    ~WorkerOwner() {
+        if (!worker) return;
+        if (worker->stacks) munmap(worker->stacks, stack_bytes * most_threads);
+        munmap(worker, sizeof(Worker));
+        worker = nullptr;
+    }
+};
+
+Worker& new_worker() {
+    static thread_local WorkerOwner owner;
+    (void)owner;
     worker =
         static_cast<Worker*>(mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (worker == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads of a block");
-    if (observer) scheduler_memory = {0, 0, reinterpret_cast<uintptr_t>(worker), sizeof(Worker)};
     find_thread_locals();
     prepare_thread_for_faults();
     return *worker;
+}
+
+Worker& this_worker() {
+    Worker& w = worker ? *worker : new_worker();
+    const size_t bytes = w.stacks ? stack_bytes * most_threads : 0;
+    if (observer)
+        scheduler_memory = {reinterpret_cast<uintptr_t>(w.stacks), bytes, reinterpret_cast<uintptr_t>(&w), sizeof(w)};
+    return w;
 }
 
 /// Stacks for fibers 0 to count-1, each above a page that may not be touched.
@@ -969,10 +987,15 @@ class Pool {
 
 bool runs_backward() { return thread_order == warplab::cpu::ThreadOrder::backward; }
 
+static std::recursive_mutex& device_mutex() {
+    static std::recursive_mutex& one = *new std::recursive_mutex;
+    return one;
+}
+DeviceLock lock_device() { return DeviceLock(device_mutex()); }
+DeviceLock try_to_lock_device() { return {device_mutex(), std::try_to_lock}; }
+
 void run_grid(const Grid& grid) {
     static Pool& pool = *new Pool;
-    static std::mutex& one_at_a_time = *new std::mutex;
-    std::lock_guard lock(one_at_a_time);
     if (grid.cooperative)
         CooperativeGrid(grid).run();
     else
