@@ -117,8 +117,8 @@ Flags student_cpu_flags() {
 }
 
 // The hooks are ThreadSanitizer's, but grader/cpu/runtime/check.cpp implements them; its library is never linked. The
-// disabled passes would merge accesses of different lines, split one or omit a read whose value matters to some threads
-// only. No macro reveals the hooks, as on a GPU.
+// disabled passes would merge accesses of different lines, split one, omit a read whose value matters to some threads
+// only, or move a load out of a loop before the condition on which it depends. No macro reveals the hooks, as on a GPU.
 Flags check_mode_flags() {
     return {"-O1",
             "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
@@ -133,6 +133,7 @@ Flags check_mode_flags() {
             "-fno-builtin-memcmp",
             "-fno-crossjumping",
             "-fno-thread-jumps",
+            "-fno-tree-loop-im",
             "-fno-tree-sra",
             "-fno-tree-tail-merge"};
 }

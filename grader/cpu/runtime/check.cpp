@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
@@ -149,6 +150,8 @@ class Checker final : public Observer {
     std::size_t bytes_left(const void* address) override;
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
+    std::unique_ptr<HeldShadow> block_leaves() override;
+    void block_returns(HeldShadow& held) override;
     void early_exit() override;
     void lanes_synchronised(unsigned lanes) override {
         if (grid_) histories_.order.sync_lanes(lanes);
@@ -162,7 +165,10 @@ class Checker final : public Observer {
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
     void launch_failed(int line, const char* kernel, const std::string& why) override;
-    void error_asked() override { failed_launch_ = {}; }
+    void error_asked() override {
+        const DeviceLock lock = lock_device();
+        failed_launch_ = {};
+    }
     void call_begins() override;
     void call_ends() override;
     void device_reset() override;
@@ -310,8 +316,7 @@ class BuiltIns {
 /// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
 struct Quick {
     bool in_grid = false;
-    const void* thread = nullptr;          // the inspected OS thread, by its block_state: the others belong to the host
-    const void* kernels_thread = nullptr;  // the same in a grid, null elsewhere
+    const void* kernels_thread = nullptr;  // the OS thread of the grid, by its block_state; null outside of grids
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // that kernels use
     std::uintptr_t stack_end = 0;
@@ -322,7 +327,6 @@ Quick quick;
 
 Checker* the_checker = nullptr;  // while the sanitizer is off
 bool mode_is_known = false;
-const void* main_thread = nullptr;
 Checker& checker() { return *the_checker; }
 
 void fill_place(std::uint32_t (&to)[3], const uint3& from) {
@@ -353,18 +357,26 @@ void copy_name(char* to, std::size_t capacity, const char* from) {
     to[capacity - 1] = 0;
 }
 
+struct Stack {
+    std::uintptr_t begin, end;
+};
+
+/// Of the OS thread that runs.
+Stack find_stack() {
+    pthread_attr_t attributes;
+    void* begin = nullptr;
+    std::size_t bytes = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &begin, &bytes);
+    pthread_attr_destroy(&attributes);
+    return {number(begin), number(begin) + bytes};
+}
+
 /// Of the OS thread's stack, the part that a kernel uses: what is deeper than the launch.
 void find_kernels_stack(std::uintptr_t launch_frame) {
-    if (!quick.stack) {
-        pthread_attr_t attributes;
-        void* begin = nullptr;
-        std::size_t bytes = 0;
-        pthread_getattr_np(pthread_self(), &attributes);
-        pthread_attr_getstack(&attributes, &begin, &bytes);
-        pthread_attr_destroy(&attributes);
-        quick.stack = number(begin);
-        quick.stack_end = quick.stack + bytes;
-    }
+    static thread_local const Stack stack = find_stack();
+    quick.stack = stack.begin;
+    quick.stack_end = stack.end;
     quick.stack_bytes = launch_frame - quick.stack;
 }
 
@@ -437,6 +449,7 @@ bool Checker::memory_written(void* begin, std::size_t bytes) {
 }
 
 void Checker::memory_read(const void* begin, std::size_t bytes) {
+    add_variables();
     Object* object = find(device_, last_device_, number(begin));
     if (!object || !object->has_words()) return;
     look_for_unfinished_copies(*object, number(begin), bytes, false);
@@ -545,7 +558,7 @@ void Checker::grid_begins(const Grid& grid) {
     ++objects_version_;  // for the counts of this grid
     begin_counting(grid);
     quick.in_grid = true;
-    quick.thread = quick.kernels_thread = &block_state;
+    quick.kernels_thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     histories_.begin_grid();
     writes_for_one_block_.clear();
@@ -571,8 +584,39 @@ void Checker::grid_ends() {
     report_reads_beside_atomics();
     grid_ = nullptr;
     quick.in_grid = false;
-    quick.thread = main_thread;
     quick.kernels_thread = nullptr;
+}
+
+/// The words of shared memory that a block has used, and its part of the order.
+struct BlockShadow final : HeldShadow {
+    explicit BlockShadow(HappensBefore::Held order_) : order(std::move(order_)) {}
+    struct Word {
+        std::uintptr_t zone;
+        std::size_t index;
+        Bytes bytes;
+    };
+    HappensBefore::Held order;
+    std::vector<Word> words;
+};
+
+std::unique_ptr<HeldShadow> Checker::block_leaves() {
+    settle();
+    auto held = std::make_unique<BlockShadow>(histories_.order.hold_block());
+    for (const auto& [zone, object] : shared_)
+        for (std::size_t i = 0; i < object.word_count; ++i)
+            if (const History& word = object.histories[i]; word.block == block_state.epoch)
+                held->words.push_back({zone, i, word.bytes});
+    return held;
+}
+
+void Checker::block_returns(HeldShadow& held) {
+    auto& shadow = static_cast<BlockShadow&>(held);
+    histories_.order.return_block(shadow.order);
+    for (const auto& [zone, index, bytes] : shadow.words) {
+        History& word = shared_[zone].histories[index];
+        word.block = block_state.epoch;
+        word.bytes = bytes;
+    }
 }
 
 /// Whether a kernel may use what is at an address that is neither shared nor the device's nor on a stack: the code's
@@ -759,8 +803,7 @@ const Object* Checker::nearest_shared(std::uintptr_t address) const {
 /// The bytes of the word that were written, a bit each.
 unsigned Checker::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
-    const unsigned stale_bytes = grid_->cooperative ? 0xf : 0;  // other blocks ran since, in the same memory
-    return stale ? stale_bytes : object.bytes_of_word(index).written;
+    return stale ? 0 : object.bytes_of_word(index).written;
 }
 
 /// One byte that nobody wrote is enough: a copy may have ended within a word.
@@ -1019,12 +1062,15 @@ void Checker::call_ends() {
 }
 
 void Checker::device_reset() {
+    const DeviceLock lock = lock_device();
     report_failed_launch();
     report_leaks();
 }
 
 /// The student's own host code, which may use what both sides may.
 void Checker::host_access(const Touch& touch) {
+    const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may wait for this one
+    if (!lock) return;
     add_variables();
     Object* const object = find(device_, last_device_, touch.address);
     if (!object || object->freed) return;
@@ -1065,7 +1111,6 @@ void warplab::cpu::use_sanitizer(bool on) {
     mode_is_known = true;
     if (!on) return;
     observer = the_checker = new Checker;
-    quick.thread = main_thread = &block_state;
     quick.executable = executable_begin();
     std::atexit([] { checker().report_failed_launch(); });
 }
@@ -1129,8 +1174,8 @@ __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* 
             end_with_misaligned(address, caller);
         return;
     }
-    if (quick.thread != &block_state) return;
     if (!quick.in_grid) return checker().host_access(touch);
+    if (quick.kernels_thread != &block_state) return;
     if (touch.address - number(&block_state) < sizeof(Block)) return;
     if (quick.learns_built_ins) return quick.built_ins.add(touch.address, touch.width);
     if (!is_shared(address) && scheduler_memory.has(touch.address)) return;
@@ -1153,7 +1198,8 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
-    if (!warplab_cpu::the_checker || warplab_cpu::quick.thread != &warplab_cpu::block_state) return;
+    if (!warplab_cpu::the_checker) return;
+    if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernels_thread != &warplab_cpu::block_state) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
@@ -1177,7 +1223,7 @@ struct Loaded {
     unsigned block = 0, thread = 0;
     bool operator==(const Loaded& other) const = default;
 };
-Loaded loaded;
+thread_local Loaded loaded;
 
 template <unsigned width>
 void see_load(const volatile void* place, void* caller) {
@@ -1319,7 +1365,7 @@ struct IndexBeyond {
 
 /// Of -fsanitize=bounds: an index beyond one dimension of an array.
 void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
-    if (warplab_cpu::quick.in_grid)
+    if (warplab_cpu::quick.kernels_thread == &warplab_cpu::block_state)
         checker().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }

@@ -10,6 +10,7 @@
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
@@ -39,6 +40,7 @@ class Recorded {
     void let_host_wait() { host_waits_ = true; }
 
   private:
+    DeviceLock lock_ = lock_device();
     bool host_waits_;
 };
 
@@ -211,7 +213,7 @@ cudaError_t do_at_once(const Work& work) {
 static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t symbol_bytes, const void* from,
                                      size_t bytes, size_t offset, cudaMemcpyKind kind, int line) {
     char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
-    const Recorded recorded("cudaMemcpyToSymbol", line, queue.stream, queue.host_waits);
+    Recorded recorded("cudaMemcpyToSymbol", line, queue.stream, queue.host_waits);
     note_written("cudaMemcpyToSymbol", line, to, bytes, bytes, 1);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
@@ -237,7 +239,7 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
 
 static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol, size_t symbol_bytes, size_t bytes,
                                        size_t offset, cudaMemcpyKind kind, int line) {
-    const Recorded recorded("cudaMemcpyFromSymbol", line, queue.stream, queue.host_waits);
+    Recorded recorded("cudaMemcpyFromSymbol", line, queue.stream, queue.host_waits);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
                       FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
@@ -245,6 +247,7 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
         return refuse_symbol("cudaMemcpyFromSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes,
                              line);
     if (bytes == 0) return cudaSuccess;
+    const char* const symbol_begin = static_cast<const char*>(symbol) + offset;
     if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
         return refuse("cudaMemcpyFromSymbol", line, "the destination " + why, FindingKind::copy_direction);
     const Side side = place_of(to, bytes).side;
@@ -254,11 +257,13 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
     if (side == Side::device && kind == cudaMemcpyDeviceToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
                       FindingKind::copy_direction);
+    if (side == Side::unknown) recorded.let_host_wait();  // for what is not pinned
     stay_in_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
+    note_read(symbol_begin, bytes, bytes, 1);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
     const Access access(to, bytes);
     note_written("cudaMemcpyFromSymbol", line, to, bytes, bytes, 1);
-    std::memmove(to, static_cast<const char*>(symbol) + offset, bytes);
+    std::memmove(to, symbol_begin, bytes);
     return cudaSuccess;
 }
 

@@ -104,6 +104,28 @@ void HappensBefore::forget_words() {
     any_fence_ = any_step_ = false;
 }
 
+HappensBefore::Held HappensBefore::hold_block() const {
+    Held held;
+    held.block = block_;
+    held.generation = generation_;
+    if (any_step_) held.threads.assign(threads_.begin(), threads_.begin() + block_state.threads);
+    held.warps = warps_;
+    held.fencing = fencing_;
+    held.fenced_for_device = fenced_for_device_;
+    held.observed = observed_;
+    return held;
+}
+
+void HappensBefore::return_block(Held& held) {
+    block_ = held.block;
+    generation_ = held.generation;
+    std::move(held.threads.begin(), held.threads.end(), threads_.begin());
+    warps_ = held.warps;
+    fencing_ = std::move(held.fencing);
+    fenced_for_device_ = std::move(held.fenced_for_device);
+    observed_ = std::move(held.observed);
+}
+
 void HappensBefore::begin_block() {
     block_ = block_state.epoch;
     generation_ = block_state.generation;

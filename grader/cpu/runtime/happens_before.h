@@ -100,6 +100,11 @@ class HappensBefore {
     /// Whether nothing published by the access's block so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const;
 
+    /// The running block's part, while other blocks of a cooperative launch run.
+    class Held;
+    Held hold_block() const;
+    void return_block(Held& held);
+
     void fence(bool of_device);
     /// Records a completed __syncwarp() of these lanes of the running thread's warp.
     void sync_lanes(unsigned lanes);
@@ -191,8 +196,19 @@ class HappensBefore {
     std::vector<unsigned> fencing_;  // threads that had a fence in this generation
     Known fenced_for_device_;        // by fences of earlier generations of this block
     std::unordered_map<std::uintptr_t, Word> words_;
-    std::map<std::uint32_t, Known> published_;                                // by block, through any word
-    std::map<std::shared_ptr<const Published>, std::vector<Mark>> observed_;  // by the running block: when, by whom
+    std::map<std::uint32_t, Known> published_;  // by block, through any word
+    using Observed = std::map<std::shared_ptr<const Published>, std::vector<Mark>>;
+    Observed observed_;  // by the running block: when, by whom
+};
+
+class HappensBefore::Held {
+    friend HappensBefore;
+    std::uint32_t block = 0, generation = 0;
+    std::vector<Thread> threads;
+    std::array<Warp, 32> warps;
+    std::vector<unsigned> fencing;
+    Known fenced_for_device;
+    Observed observed;
 };
 
 }  // namespace warplab_cpu

@@ -195,6 +195,7 @@ void run_pending(const char* kernel, Grid& grid) {
                        std::string("kernel ") + kernel + " was called without <<<grid, block>>>");
     Launch& launch = *pending;
     launch.used = true;
+    const DeviceLock lock = lock_device();
     if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
         const std::string shape = "<<<" + describe(launch.grid) + ", " + describe(launch.block) + ", " +
                                   std::to_string(launch.shared_bytes) + ">>>";

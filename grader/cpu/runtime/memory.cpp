@@ -15,6 +15,7 @@
 #include "grader/cpu/runtime/error.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
@@ -137,6 +138,7 @@ void show_expected(Region& region) {
 /// Between two pages that may not be touched, so that a kernel that runs over the end faults.
 cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
+    const DeviceLock device = lock_device();
     *pointer = nullptr;
     if (const auto error = refuse_while_capturing(); error != cudaSuccess) return error;
     if (bytes == 0) return cudaSuccess;
@@ -187,6 +189,7 @@ void remember_freed(uintptr_t begin, size_t bytes) {
 cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
     if (!pointer) return cudaSuccess;
     if (const auto error = refuse_while_capturing(); error != cudaSuccess) return error;
+    const DeviceLock device = lock_device();
     Region region;
     {
         std::lock_guard lock(mutex);

@@ -2,12 +2,18 @@
 // Receives the runtime's events about memory and grids: the sanitizer, if it is on.
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "grader/cpu/include/warplab_cpu/launch.h"
 #include "grader/io/status_page.h"
 
 namespace warplab_cpu {
+
+/// An observer's records of a block, while other blocks of a cooperative launch run.
+struct HeldShadow {
+    virtual ~HeldShadow() = default;
+};
 
 class Observer {
   public:
@@ -26,6 +32,9 @@ class Observer {
     virtual std::size_t bytes_left(const void* address) = 0;
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
+    /// The running block lets others run in the same memory, and goes on after them.
+    virtual std::unique_ptr<HeldShadow> block_leaves() = 0;
+    virtual void block_returns(HeldShadow& held) = 0;
     /// Threads of the block returned before a barrier that others wait at.
     virtual void early_exit() = 0;
     /// These lanes of the running thread's warp have completed a __syncwarp().

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <semaphore>
 #include <string>
@@ -67,8 +69,9 @@ struct Worker {
     bool spun;      // some of them were of threads that try an atomic again and again
     unsigned rounds_spun;
     unsigned spin_thread, spins;
-    Fiber* leaving;              // the block's last thread to come to grid_barrier
-    int grid_line;               // of that
+    Fiber* leaving;              // of a cooperative launch: the thread that lets the next block run
+    bool left_to_spin;           // the block waits for another one's atomic, not in grid_barrier
+    int grid_line;               // of grid_barrier
     void* places[most_threads];  // of threads that wait in tile_combine
     unsigned dice;               // for let_others_come_between
 };
@@ -97,15 +100,33 @@ void find_thread_locals() {
     block_state.tls_bytes = found.bytes;
 }
 
-Worker& this_worker() {
-    if (worker) return *worker;
+/// Frees the worker of a host thread that ends.
+struct WorkerOwner {
+    ~WorkerOwner() {
+        if (!worker) return;
+        if (worker->stacks) munmap(worker->stacks, stack_bytes * most_threads);
+        munmap(worker, sizeof(Worker));
+        worker = nullptr;
+    }
+};
+
+Worker& new_worker() {
+    static thread_local WorkerOwner owner;
+    (void)owner;
     worker =
         static_cast<Worker*>(mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (worker == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads of a block");
-    if (observer) scheduler_memory = {0, 0, reinterpret_cast<uintptr_t>(worker), sizeof(Worker)};
     find_thread_locals();
     prepare_thread_for_faults();
     return *worker;
+}
+
+Worker& this_worker() {
+    Worker& w = worker ? *worker : new_worker();
+    const size_t bytes = w.stacks ? stack_bytes * most_threads : 0;
+    if (observer)
+        scheduler_memory = {reinterpret_cast<uintptr_t>(w.stacks), bytes, reinterpret_cast<uintptr_t>(&w), sizeof(w)};
+    return w;
 }
 
 /// Stacks for fibers 0 to count-1, each above a page that may not be touched.
@@ -271,6 +292,13 @@ void report_missing_lanes(const Worker& w) {
     }
 }
 
+/// Lets the next block of a cooperative launch run; returns when it is this one's turn again.
+void leave_block(Worker& w, bool spins) {
+    w.leaving = block_state.current;
+    w.left_to_spin = spins;
+    switch_to(w.loop_fiber);
+}
+
 /// Every thread has had its turn in vain.
 void nobody_goes_on(Worker& w) {
     w.idle = 0;
@@ -279,7 +307,10 @@ void nobody_goes_on(Worker& w) {
     if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting(w));
     w.spun = false;
     if (++w.rounds_spun == 10000) note_detail(places_of_waiting(w));  // should the judge's patience end
-    sched_yield();  // what they wait for may be another block's to give
+    if (w.grid->cooperative)  // what they wait for may be another block's to give
+        leave_block(w, true);
+    else
+        sched_yield();
 }
 
 void take_turn(Worker& w) {
@@ -682,9 +713,8 @@ void grid_barrier(int line) {
     const unsigned generation = block.generation;
     if (++block.arrived == block.alive) {
         release_block(w, block);
-        w.leaving = block.current;
         w.grid_line = line;
-        switch_to(w.loop_fiber);
+        leave_block(w, false);
     } else {
         switch_to(block.current->next);
         while (block.generation == generation) take_turn(w);
@@ -770,6 +800,8 @@ class HeldBlock {
     /// All its threads wait in switch_fiber().
     void take(Worker& w) {
         fiber_ = block_state.current;
+        waits_ = w.left_to_spin ? Waits::for_atomic : Waits::for_grid;
+        if (observer) seen_ = observer->block_leaves();
         copy_out(worker_, &w, sizeof w);
         copy_out(thread_locals_, reinterpret_cast<void*>(block_state.tls_begin), block_state.tls_bytes);
         stacks_.clear();
@@ -782,15 +814,20 @@ class HeldBlock {
         } while (fiber != fiber_);
     }
     /// Puts it back in its place; returns the thread to go on with.
-    Fiber* put_back(Worker& w) const {
+    Fiber* put_back(Worker& w) {
         const uintptr_t thread_locals = block_state.tls_begin;
         memcpy(&w, worker_.data(), worker_.size());
         memcpy(reinterpret_cast<void*>(thread_locals), thread_locals_.data(), thread_locals_.size());
         for (const auto& [begin, bytes] : stacks_) memcpy(begin, bytes.data(), bytes.size());
+        if (observer) observer->block_returns(*seen_);
+        waits_ = Waits::no_longer;
         return fiber_;
     }
+    bool waits() const { return waits_ != Waits::no_longer; }
+    bool spins() const { return waits_ == Waits::for_atomic; }
 
   private:
+    enum class Waits { no_longer, for_grid, for_atomic };
     struct Stack {
         char* begin;
         std::vector<char> bytes;
@@ -805,6 +842,8 @@ class HeldBlock {
     static char* stack_end(const Worker& w, unsigned fiber) { return w.stacks + (fiber + 1) * stack_bytes; }
 
     Fiber* fiber_ = nullptr;
+    Waits waits_ = Waits::no_longer;
+    std::unique_ptr<HeldShadow> seen_;
     std::vector<char> worker_, thread_locals_;
     std::vector<Stack> stacks_;
 };
@@ -826,51 +865,57 @@ Fiber* begin_as_fibers(Worker& w, const Grid& grid) {
     return &w.fibers[first];
 }
 
-/// Blocks that meet in grid.sync(): one after the other on this OS thread, each as far as the next meeting.
+/// Blocks that wait for each other, in grid.sync() or for an atomic: one after the other on this OS thread, each as far
+/// as it goes.
 class CooperativeGrid {
   public:
-    explicit CooperativeGrid(const Grid& grid) : grid_(grid), w_(this_worker()) {}
+    explicit CooperativeGrid(const Grid& grid)
+        : grid_(grid), w_(this_worker()), held_(uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z) {}
 
     void run() {
-        const uint64_t blocks = uint64_t{grid_.blocks.x} * grid_.blocks.y * grid_.blocks.z;
         w_.grid = &grid_;
         block_state.threads = thread_count(grid_.threads);
-        std::vector<HeldBlock> held(blocks);
-        uint64_t waiting = 0;
-        for (uint64_t i = 0; i < blocks; ++i) {
-            begin_block(w_, grid_, block_index(grid_, i, blocks));
-            waiting += go_on(begin_as_fibers(w_, grid_), held[i]);
+        for (uint64_t i = 0; i < held_.size(); ++i) {
+            begin_block(w_, grid_, block_index(grid_, i, held_.size()));
+            go_on(begin_as_fibers(w_, grid_), held_[i]);
         }
         const unsigned last_epoch = block_state.epoch;
-        while (waiting) {
-            if (waiting < blocks) end_half_there(waiting, blocks);
-            waiting = 0;
-            for (HeldBlock& block : held) waiting += go_on(block.put_back(w_), block);
-        }
+        while (const uint64_t waiting = count(&HeldBlock::waits)) go_on_with(waiting);
         block_state.epoch = last_epoch;
         block_state.current = nullptr;
         w_.grid = nullptr;
     }
 
   private:
-    /// False when the block has come to its end.
-    bool go_on(Fiber* fiber, HeldBlock& block) {
-        w_.loop_fiber = block_state.current = &scheduler_;
-        switch_to(fiber);
-        if (!block_state.alive) return false;
-        block_state.current = w_.leaving;
-        block.take(w_);
-        return true;
+    uint64_t count(bool (HeldBlock::*how)() const) const {
+        return static_cast<uint64_t>(std::count_if(held_.begin(), held_.end(), std::mem_fn(how)));
     }
 
-    [[noreturn]] void end_half_there(uint64_t waiting, uint64_t blocks) const {
-        end_with_fault(warplab::Fault::deadlock, std::to_string(waiting) + " of " + std::to_string(blocks) +
+    /// Lets each block that spins run, or all blocks if all wait in grid.sync().
+    void go_on_with(uint64_t waiting) {
+        const bool any_spins = count(&HeldBlock::spins) != 0;
+        if (!any_spins && waiting < held_.size()) end_half_there(waiting);
+        for (HeldBlock& block : held_)
+            if (block.spins() || !any_spins) go_on(block.put_back(w_), block);
+    }
+
+    void go_on(Fiber* fiber, HeldBlock& block) {
+        w_.loop_fiber = block_state.current = &scheduler_;
+        switch_to(fiber);
+        if (!block_state.alive) return;
+        block_state.current = w_.leaving;
+        block.take(w_);
+    }
+
+    [[noreturn]] void end_half_there(uint64_t waiting) const {
+        end_with_fault(warplab::Fault::deadlock, std::to_string(waiting) + " of " + std::to_string(held_.size()) +
                                                      " blocks wait in grid.sync() at line " +
                                                      std::to_string(w_.grid_line) + ", the others have returned");
     }
 
     const Grid& grid_;
     Worker& w_;
+    std::vector<HeldBlock> held_;
     Fiber scheduler_{};
 };
 
@@ -948,10 +993,15 @@ class Pool {
 
 bool runs_backward() { return thread_order == warplab::cpu::ThreadOrder::backward; }
 
+static std::recursive_mutex& device_mutex() {
+    static std::recursive_mutex& one = *new std::recursive_mutex;
+    return one;
+}
+DeviceLock lock_device() { return DeviceLock(device_mutex()); }
+DeviceLock try_to_lock_device() { return {device_mutex(), std::try_to_lock}; }
+
 void run_grid(const Grid& grid) {
     static Pool& pool = *new Pool;
-    static std::mutex& one_at_a_time = *new std::mutex;
-    std::lock_guard lock(one_at_a_time);
     if (grid.cooperative)
         CooperativeGrid(grid).run();
     else

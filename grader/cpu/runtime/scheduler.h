@@ -2,6 +2,7 @@
 // Runs a grid: blocks on a pool of OS threads, the threads of a block as a loop or as fibers.
 
 #include <cstdint>
+#include <mutex>
 
 #include "grader/cpu/control.h"
 #include "grader/cpu/include/warplab_cpu/launch.h"
@@ -11,7 +12,12 @@ namespace warplab_cpu {
 /// Whether blocks and threads run from the last to the first.
 bool runs_backward();
 
-/// Runs every block; returns when all are done. One grid at a time.
+/// One host thread at a time works with the device: held around each launch, copy and allocation.
+using DeviceLock = std::unique_lock<std::recursive_mutex>;
+DeviceLock lock_device();
+DeviceLock try_to_lock_device();
+
+/// Runs every block; returns when all are done. The caller holds the device.
 void run_grid(const Grid& grid);
 
 /// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
+#include "grader/cpu/runtime/scheduler.h"
 
 namespace warplab_cpu {
 
@@ -39,6 +40,7 @@ Timeline::Clock Timeline::reached(cudaStream_t stream) {
 }
 
 void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name) {
+    block_state.epoch = last_epoch_;
     running_ = reached(stream);
     raise(running_, host_);
     stream = normal(stream);
@@ -52,7 +54,7 @@ void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name
 
 void Timeline::end_work(bool host_waits) {
     Work& work = works_.back();
-    work.last_epoch = block_state.epoch;
+    work.last_epoch = last_epoch_ = block_state.epoch;
     beside_ = false;
     if (host_waits) {
         raise(running_, {{work.stream, work.number}});
@@ -61,8 +63,29 @@ void Timeline::end_work(bool host_waits) {
 }
 
 void Timeline::synchronise() {
+    const DeviceLock lock = lock_device();
     for (const auto& [stream, number] : last_) host_[stream] = number;
     works_.clear();
+}
+
+void Timeline::synchronise(cudaStream_t stream) {
+    const DeviceLock lock = lock_device();
+    host_waits_for(reached(stream));
+}
+
+void Timeline::synchronise(const void* event) {
+    const DeviceLock lock = lock_device();
+    host_waits_for(events_[event]);
+}
+
+void Timeline::record(const void* event, cudaStream_t stream) {
+    const DeviceLock lock = lock_device();
+    events_[event] = reached(stream);
+}
+
+void Timeline::wait(cudaStream_t stream, const void* event) {
+    const DeviceLock lock = lock_device();
+    raise(next_[normal(stream)], events_[event]);
 }
 
 void Timeline::host_waits_for(const Clock& clock) {

@@ -30,10 +30,10 @@ class Timeline {
     void end_work(bool host_waits);
 
     void synchronise();
-    void synchronise(cudaStream_t stream) { host_waits_for(reached(stream)); }
-    void synchronise(const void* event) { host_waits_for(events_[event]); }
-    void record(const void* event, cudaStream_t stream) { events_[event] = reached(stream); }
-    void wait(cudaStream_t stream, const void* event) { raise(next_[normal(stream)], events_[event]); }
+    void synchronise(cudaStream_t stream);
+    void synchronise(const void* event);
+    void record(const void* event, cudaStream_t stream);
+    void wait(cudaStream_t stream, const void* event);
     /// Calls a function of the host in a stream's order.
     template <class Function>
     void run_in(cudaStream_t stream, Function function) {
@@ -66,6 +66,7 @@ class Timeline {
     std::map<const void*, Clock> events_;
     Clock running_;  // what the running work has waited for
     bool beside_ = false;
+    std::uint32_t last_epoch_ = 0;  // of any host thread's work
 };
 
 extern Timeline timeline;
