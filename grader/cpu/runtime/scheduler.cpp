@@ -448,7 +448,8 @@ void note_early_exit() {
 
 void yield_thread() {
     if (!in_kernel()) return;
-    if (!block_state.current && !promote(false)) {
+    const bool alone = !worker->grid->run_thread;
+    if (alone || (!block_state.current && !promote(false))) {
         sched_yield();
         return;
     }
@@ -942,7 +943,7 @@ void run_grid(const Grid& grid) {
     static Pool& pool = *new Pool;
     static std::mutex& one_at_a_time = *new std::mutex;
     std::lock_guard lock(one_at_a_time);
-    if (grid.cooperative)
+    if (grid.cooperative && grid.run_thread)
         CooperativeGrid(grid).run();
     else
         pool.run(grid);
