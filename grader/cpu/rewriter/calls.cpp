@@ -74,6 +74,19 @@ std::string_view without_scope(std::string_view name) {
     return name;
 }
 
+/// Whether a constructor's `: width_(width), column_(0) {` initialises the name at `i`.
+bool is_member_initialiser(const Stream& stream, int i) {
+    const auto after = stream[stream.after_group(i + 1)];
+    if (after != "," && after != "{") return false;
+    constexpr int most = 64;
+    for (int steps = 0; steps < most && stream.is_identifier(i); ++steps) {
+        if (stream[i - 1] == ":") return stream[i - 2] == ")";
+        if (stream[i - 1] != "," || stream[i - 2] != ")" || stream.match[i - 2] < 1) return false;
+        i = stream.match[i - 2] - 1;
+    }
+    return false;
+}
+
 bool is_harmless(std::string_view name) { return Calls::is_pure(name) || memory_functions().count(without_scope(name)); }
 
 }  // namespace
@@ -186,6 +199,10 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
     const auto type = types_.find(name);
     bool never = begin != end || type != types_.end();
     const bool declares = !stream.is_macro && stream.is_identifier(i - 1) && !is_keyword(stream[i - 1]);
+    if (!never && is_member_initialiser(stream, i)) {
+        known_.erase(name);
+        return true;
+    }
     if (!never && declares) {  // Walk walk(first, stride)
         known_.erase(name);
         return true;
@@ -218,7 +235,7 @@ bool Calls::macro_never_waits(std::string_view name) {
             const bool open = (text == "(" || text == "[") && body.match[i] < 0;
             const bool close = (text == ")" || text == "]") && body.match[i] < 0;
             never = !assigns && !doubles && !open && !close && text != ";" && text != "{" && text != "}" &&
-                    text != "#" && text != "##" && text != "__syncthreads";
+                    text != "#" && text != "##" && text != "__syncthreads" && text != "__shared__" && text != "return";
         }
         never = never && stream_never_waits(body, 0, body.size());
     }

@@ -41,6 +41,7 @@ class KernelSplitter {
     bool split(Edits& edits) {
         const bool fits = is_plain_text() && calls_.never_wait(parameters_, end_) && read() && find_needed() &&
                           find_regions() && find_supplies();
+        if (!fits && getenv("WHY")) fprintf(stderr, "plain %d calls %d read %d needed %d regions %d\n", is_plain_text(), calls_.never_wait(parameters_, end_), !statements_.empty(), !needed_.empty(), !regions_.empty());
         if (fits) write(edits);
         return fits;
     }
@@ -200,7 +201,7 @@ class KernelSplitter {
             if (!changes) continue;
             const bool is_start = name == statement->begin || code_[name - 1] == "," || variables_.is_doubled(name - 2);
             if (!is_start || !variables_.find(code_[name], name)) return false;
-            if (variables_.is_doubled(i)) ++i;
+            if (code_[i] != "=") ++i;
         }
         by_block_.insert(statement->begin);
         return need_all(statement->begin, statement->end);
@@ -397,10 +398,12 @@ class KernelSplitter {
         std::vector<const Variable*> found;
         const auto& all = variables_.all();
         for (std::size_t i = all.size(); i-- > 0;) {  // what one is computed from was declared before it
-            if ((supplies_[i] != Supply::repeated && supplies_[i] != Supply::kept) || holds(region, all[i].at)) continue;
-            const bool used = mentions(region, all[i]) ||
+            const bool crosses = supplies_[i] == Supply::repeated || supplies_[i] == Supply::kept;
+            if ((!crosses && all[i].origin != Variable::local) || holds(region, all[i].at)) continue;
+            if (supplies_[i] == Supply::by_block) continue;
+            const bool used = (crosses && mentions(region, all[i])) ||
                               std::any_of(found.begin(), found.end(), [&](const Variable* other) {
-                                  return supply(*other) == Supply::repeated && computes_from(*other, all[i]);
+                                  return supply(*other) != Supply::kept && computes_from(*other, all[i]);
                               });
             if (used) found.push_back(&all[i]);
         }
@@ -433,7 +436,7 @@ class KernelSplitter {
                 (calls_.use_thread_index() ? "true" : "false") + "){";
         for (const Variable* variable : taken(region)) {
             const std::string name(variable->name);
-            if (supply(*variable) == Supply::repeated)
+            if (supply(*variable) != Supply::kept)
                 text += declared(*variable) + " " + code_.text(variable->bounds_end, variable->end) + "; ";
             else if (variable->is_array || variable->origin == Variable::parameter)
                 text += (variable->is_array ? "auto& " : "auto ") + name + " = WARPLAB_CPU_TAKE(" + name + "); ";

@@ -225,9 +225,12 @@ void Variables::note_argument(int first, int next, Variable& variable, int at) {
     if (stream_[callee] == ">")  // of template arguments
         while (callee > 0 && stream_[callee] != "<" && stream_[callee] != ";") --callee;
     if (stream_[callee] == "<") --callee;
-    if (!stream_.is_identifier(callee) || stream_[callee] == "return" || !calls_.may_change_arguments(stream_[callee])) return;
+    const bool declares = stream_.is_identifier(callee) && stream_.is_identifier(callee - 1) &&
+                          stream_[callee - 1] != "return" && stream_[callee - 1] != "else";
+    if (declares) --callee;  // Walk walk(first): the constructor is named by its class
+    if (!stream_.is_identifier(callee) || stream_[callee] == "return") return;
+    if (!calls_.may_change_arguments(stream_[callee])) return;
     variable.changes.push_back(at);
-    const bool declares = stream_.is_identifier(callee - 1) && stream_[callee - 1] != "return" && stream_[callee - 1] != "else";
     if (declares || stream_[open] == "{" || !calls_.is_function(stream_[callee])) variable.escapes = true;
 }
 

@@ -77,6 +77,10 @@ void enter_block(const Grid& grid, uint3 block) {
     blockDim = grid.threads;
     gridDim = grid.blocks;
     threadIdx = {};
+#ifdef WARPLAB_CPU_FAST
+    shared_begin = block_state.tls_begin;
+    shared_bytes = block_state.tls_bytes;
+#endif
     note_built_ins(false);
 }
 
