@@ -1,5 +1,7 @@
 #include "grader/cpu/rewriter/calls.h"
 
+#include <algorithm>
+
 #include "grader/cpu/rewriter/declaration.h"
 
 namespace warplab::rewriter {
@@ -50,6 +52,11 @@ bool is_keyword(std::string_view word) {
                                 "decltype", "noexcept", "alignas",  "else",   "case",   "do",       "static_cast",
                                 "const_cast", "reinterpret_cast", "static_assert", "constexpr", "__attribute__",
                                 "__launch_bounds__", "__align__"};
+    return words.count(word) != 0;
+}
+
+bool is_statement_word(std::string_view word) {
+    static const Words words = {"if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue"};
     return words.count(word) != 0;
 }
 
@@ -139,6 +146,8 @@ void Calls::find_definitions() {
             while (code.has(body) && code[body] != "{" && code[body] != ";" && code[body] != "(") ++body;
             if (code[body] == "{") types_[code[i + 1]] = body;
         }
+        if ((code[i] == "typename" || code[i] == "class") && (code[i - 1] == "<" || code[i - 1] == ","))
+            template_types_.insert(code[i + 1]);
         const int body = find_body(i);
         if (body < 0) continue;
         definitions_.emplace(code[i], Definition{i + 1, body});
@@ -183,7 +192,7 @@ bool Calls::tokens_never_wait(const Stream& stream, int begin, int end) {
             uses_result |= !is_statement;
         }
         if (stream[i + 1] == "(" && text != "__syncthreads" && !call_never_waits(stream, i)) return false;
-        if (types_.count(text) && !call_never_waits(stream, i)) return false;
+        if (types_.count(text) && !function_never_waits(text)) return false;
     }
     return !(may_repeat && uses_result);
 }
@@ -193,35 +202,40 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
     const bool of_object = stream[i - 1] == "." || stream[i - 1] == "->";
     if (!of_object && is_harmless(name)) return true;
     if (unit_.macro_names.count(name)) return true;
-    const auto [known, is_new] = known_.emplace(name, true);  // in a recursion, nothing speaks against it yet
-    if (!is_new) return known->second;
+    if (!of_object && template_types_.count(name)) return all_types_never_wait();
+    if (definitions_.count(name) || types_.count(name)) return function_never_waits(name);
+    if (is_member_initialiser(stream, i)) return true;
+    return !stream.is_macro && stream.is_identifier(i - 1) && !is_keyword(stream[i - 1]);  // Walk walk(first, stride)
+}
+
+/// All functions of the file with this name, and the class of this name with its operators and its destructor, which run
+/// without being named.
+bool Calls::function_never_waits(std::string_view name) {
+    if (const auto known = known_.find(name); known != known_.end()) return known->second;
+    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) return asked_.back() == name;
+    asked_.push_back(name);
+    const Stream& code = unit_.code;
+    bool never = true;
+    const auto check = [&](int begin, int end) {
+        for (int i = begin; i <= end && never; ++i) never = code[i] != "__syncthreads";
+        never = never && stream_never_waits(code, begin, end);
+    };
     const auto [begin, end] = definitions_.equal_range(name);
-    const auto type = types_.find(name);
-    bool never = begin != end || type != types_.end();
-    const bool declares = !stream.is_macro && stream.is_identifier(i - 1) && !is_keyword(stream[i - 1]);
-    if (!never && is_member_initialiser(stream, i)) {
-        known_.erase(name);
-        return true;
-    }
-    if (!never && declares) {  // Walk walk(first, stride)
-        known_.erase(name);
-        return true;
-    }
-    for (auto definition = begin; definition != end && never; ++definition) {
-        const int body = definition->second.body;
-        for (int k = definition->second.parameters; k <= unit_.code.match[body] && never; ++k)
-            never = unit_.code[k] != "__syncthreads";
-        never = never && stream_never_waits(unit_.code, definition->second.parameters, unit_.code.match[body]);
-    }
-    if (never && type != types_.end())  // with the operators and the destructor, which run without being named
-        never = stream_never_waits(unit_.code, type->second, unit_.code.match[type->second]);
+    for (auto definition = begin; definition != end && never; ++definition)
+        check(definition->second.parameters, code.match[definition->second.body]);
+    if (const auto type = types_.find(name); type != types_.end()) check(type->second, code.match[type->second]);
+    asked_.pop_back();
     known_[name] = never;
     return never;
 }
 
+bool Calls::all_types_never_wait() {
+    return std::all_of(types_.begin(), types_.end(), [&](const auto& type) { return function_never_waits(type.first); });
+}
+
 /// A macro of an expression's tokens: it changes nothing, and holds whole brackets.
 bool Calls::macro_never_waits(std::string_view name) {
-    const auto [known, is_new] = known_.emplace(name, true);
+    const auto [known, is_new] = known_macros_.emplace(name, false);  // no macro names itself
     if (!is_new) return known->second;
     bool never = true;
     for (const Macro& macro : unit_.macros) {
@@ -235,29 +249,36 @@ bool Calls::macro_never_waits(std::string_view name) {
             const bool open = (text == "(" || text == "[") && body.match[i] < 0;
             const bool close = (text == ")" || text == "]") && body.match[i] < 0;
             never = !assigns && !doubles && !open && !close && text != ";" && text != "{" && text != "}" &&
-                    text != "#" && text != "##" && text != "__syncthreads" && text != "__shared__" && text != "return";
+                    text != "#" && text != "##" && text != "__syncthreads" && text != "__shared__" && !is_statement_word(text);
         }
         never = never && stream_never_waits(body, 0, body.size());
     }
-    known_[name] = never;
+    known_macros_[name] = never;
     return never;
 }
 
 bool Calls::may_change_arguments(std::string_view name) const {
     if (is_harmless(name)) return false;
-    if (unit_.macro_names.count(name)) {
-        for (const Macro& macro : unit_.macros)
-            for (int i = 0; macro.name == name && i < macro.body.size(); ++i)
-                if (macro.body[i] == "&" || (macro.body[i + 1] == "(" && macro.body.is_identifier(i) && !is_harmless(macro.body[i])))
-                    return true;
-        return false;
-    }
+    if (unit_.macro_names.count(name)) return macro_may_change(name, 0);
     const auto [begin, end] = definitions_.equal_range(name);
     if (begin == end) return true;
     for (auto definition = begin; definition != end; ++definition) {
         const int open = definition->second.parameters;
         for (int i = open; i < unit_.code.match[open]; ++i)
             if (unit_.code[i] == "&" || unit_.code[i] == "&&" || unit_.code[i] == "...") return true;
+    }
+    return false;
+}
+
+bool Calls::macro_may_change(std::string_view name, int depth) const {
+    constexpr int deepest = 4;
+    for (const Macro& macro : unit_.macros) {
+        for (int i = 0; macro.name == name && i < macro.body.size(); ++i) {
+            const auto word = macro.body[i];
+            if (word == "&") return true;
+            if (macro.body[i + 1] != "(" || !macro.body.is_identifier(i) || is_harmless(word)) continue;
+            if (depth == deepest || !unit_.macro_names.count(word) || macro_may_change(word, depth + 1)) return true;
+        }
     }
     return false;
 }

@@ -39,7 +39,10 @@ class Calls {
     };
     bool stream_never_waits(const Stream& stream, int begin, int end);
     bool tokens_never_wait(const Stream& stream, int begin, int end);
+    bool all_types_never_wait();
+    bool function_never_waits(std::string_view name);
     bool call_never_waits(const Stream& stream, int i);
+    bool macro_may_change(std::string_view name, int depth) const;
     bool macro_never_waits(std::string_view name);
     void find_definitions();
     int find_body(int name) const;
@@ -47,7 +50,9 @@ class Calls {
     const Unit& unit_;
     std::unordered_multimap<std::string_view, Definition> definitions_;
     std::unordered_map<std::string_view, int> types_;      // classes of the file: their {
-    std::unordered_map<std::string_view, bool> known_;     // functions and macros, once asked for
+    std::unordered_set<std::string_view> template_types_;  // T of template <typename T>
+    std::unordered_map<std::string_view, bool> known_, known_macros_;
+    std::vector<std::string_view> asked_;                  // functions whose answers are being found, innermost last
     bool has_library_ = false;                             // cooperative groups, CUB or libcu++
     bool use_thread_index_ = false;
     int depth_ = 0;

@@ -268,6 +268,7 @@ class KernelSplitter {
     bool find_supplies() {
         for (const Variable& variable : variables_.all()) {
             const auto supply = supply_of(variable);
+            if (!supply && getenv("WHY")) fprintf(stderr, "variable %s changes %zu escapes %d\n", std::string(variable.name).c_str(), variable.changes.size(), variable.escapes);
             if (!supply) return false;
             supplies_.push_back(*supply);
         }
