@@ -11,47 +11,188 @@ using Words = std::unordered_set<std::string_view>;
 
 const Words& pure_functions() {
     static const Words words = {
-        "min",          "max",          "umin",         "umax",         "llmin",       "llmax",       "abs",
-        "labs",         "llabs",        "fabs",         "fabsf",        "sqrt",        "sqrtf",       "rsqrt",
-        "rsqrtf",       "cbrt",         "cbrtf",        "exp",          "expf",        "exp2",        "exp2f",
-        "exp10",        "exp10f",       "expm1",        "expm1f",       "log",         "logf",        "log2",
-        "log2f",        "log10",        "log10f",       "log1p",        "log1pf",      "sin",         "sinf",
-        "cos",          "cosf",         "tan",          "tanf",         "asin",        "asinf",       "acos",
-        "acosf",        "atan",         "atanf",        "atan2",        "atan2f",      "sinh",        "sinhf",
-        "cosh",         "coshf",        "tanh",         "tanhf",        "pow",         "powf",        "fmin",
-        "fminf",        "fmax",         "fmaxf",        "fma",          "fmaf",        "fmod",        "fmodf",
-        "floor",        "floorf",       "ceil",         "ceilf",        "round",       "roundf",      "rint",
-        "rintf",        "trunc",        "truncf",       "lrintf",       "lroundf",     "hypot",       "hypotf",
-        "erf",          "erff",         "erfc",         "erfcf",        "isnan",       "isinf",       "isfinite",
-        "signbit",      "copysign",     "copysignf",    "__expf",       "__exp10f",    "__logf",      "__log2f",
-        "__log10f",     "__sinf",       "__cosf",       "__tanf",       "__powf",      "__fdividef",  "__saturatef",
-        "__fsqrt_rn",   "__frcp_rn",    "__fadd_rn",    "__fmul_rn",    "__fmaf_rn",   "__dadd_rn",   "__dmul_rn",
-        "__fdiv_rn",    "__ddiv_rn",    "__mul24",      "__umul24",     "__mulhi",     "__umulhi",    "__mul64hi",
-        "__umul64hi",   "__popc",       "__popcll",     "__clz",        "__clzll",     "__ffs",       "__ffsll",
-        "__brev",       "__brevll",     "__byte_perm",  "__sad",        "__usad",      "__hadd",      "__rhadd",
-        "__funnelshift_l", "__funnelshift_r", "__int_as_float", "__float_as_int", "__uint_as_float",
-        "__float_as_uint", "__longlong_as_double", "__double_as_longlong", "__float2int_rn", "__float2int_rz",
-        "__float2int_rd", "__float2int_ru", "__float2uint_rn", "__float2uint_rz", "__int2float_rn", "__uint2float_rn",
-        "__double2int_rn", "__double2int_rz", "__double2float_rn",
+        "min",
+        "max",
+        "umin",
+        "umax",
+        "llmin",
+        "llmax",
+        "abs",
+        "labs",
+        "llabs",
+        "fabs",
+        "fabsf",
+        "sqrt",
+        "sqrtf",
+        "rsqrt",
+        "rsqrtf",
+        "cbrt",
+        "cbrtf",
+        "exp",
+        "expf",
+        "exp2",
+        "exp2f",
+        "exp10",
+        "exp10f",
+        "expm1",
+        "expm1f",
+        "log",
+        "logf",
+        "log2",
+        "log2f",
+        "log10",
+        "log10f",
+        "log1p",
+        "log1pf",
+        "sin",
+        "sinf",
+        "cos",
+        "cosf",
+        "tan",
+        "tanf",
+        "asin",
+        "asinf",
+        "acos",
+        "acosf",
+        "atan",
+        "atanf",
+        "atan2",
+        "atan2f",
+        "sinh",
+        "sinhf",
+        "cosh",
+        "coshf",
+        "tanh",
+        "tanhf",
+        "pow",
+        "powf",
+        "fmin",
+        "fminf",
+        "fmax",
+        "fmaxf",
+        "fma",
+        "fmaf",
+        "fmod",
+        "fmodf",
+        "floor",
+        "floorf",
+        "ceil",
+        "ceilf",
+        "round",
+        "roundf",
+        "rint",
+        "rintf",
+        "trunc",
+        "truncf",
+        "lrintf",
+        "lroundf",
+        "hypot",
+        "hypotf",
+        "erf",
+        "erff",
+        "erfc",
+        "erfcf",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "signbit",
+        "copysign",
+        "copysignf",
+        "__expf",
+        "__exp10f",
+        "__logf",
+        "__log2f",
+        "__log10f",
+        "__sinf",
+        "__cosf",
+        "__tanf",
+        "__powf",
+        "__fdividef",
+        "__saturatef",
+        "__fsqrt_rn",
+        "__frcp_rn",
+        "__fadd_rn",
+        "__fmul_rn",
+        "__fmaf_rn",
+        "__dadd_rn",
+        "__dmul_rn",
+        "__fdiv_rn",
+        "__ddiv_rn",
+        "__mul24",
+        "__umul24",
+        "__mulhi",
+        "__umulhi",
+        "__mul64hi",
+        "__umul64hi",
+        "__popc",
+        "__popcll",
+        "__clz",
+        "__clzll",
+        "__ffs",
+        "__ffsll",
+        "__brev",
+        "__brevll",
+        "__byte_perm",
+        "__sad",
+        "__usad",
+        "__hadd",
+        "__rhadd",
+        "__funnelshift_l",
+        "__funnelshift_r",
+        "__int_as_float",
+        "__float_as_int",
+        "__uint_as_float",
+        "__float_as_uint",
+        "__longlong_as_double",
+        "__double_as_longlong",
+        "__float2int_rn",
+        "__float2int_rz",
+        "__float2int_rd",
+        "__float2int_ru",
+        "__float2uint_rn",
+        "__float2uint_rz",
+        "__int2float_rn",
+        "__uint2float_rn",
+        "__double2int_rn",
+        "__double2int_rz",
+        "__double2float_rn",
     };
     return words;
 }
 
 /// They read or write memory, but return at once.
 const Words& memory_functions() {
-    static const Words words = {"__ldg",     "__ldcg",    "__ldca",    "__ldcs",    "__ldlu",    "__ldcv", "__stwb",
-                                "__stcg",    "__stcs",    "__stwt",    "atomicAdd", "atomicSub", "atomicMin", "atomicMax",
-                                "atomicAnd", "atomicOr",  "atomicXor", "atomicInc", "atomicDec", "printf", "assert"};
+    static const Words words = {"__ldg",     "__ldcg",    "__ldca",    "__ldcs",   "__ldlu",    "__ldcv",
+                                "__stwb",    "__stcg",    "__stcs",    "__stwt",   "atomicAdd", "atomicSub",
+                                "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicInc",
+                                "atomicDec", "printf",    "assert"};
     return words;
 }
 
 bool is_atomic(std::string_view name) { return name.substr(0, 6) == "atomic"; }
 
 bool is_keyword(std::string_view word) {
-    static const Words words = {"if",       "for",      "while",    "switch", "return", "sizeof",   "alignof",
-                                "decltype", "noexcept", "alignas",  "else",   "case",   "do",       "static_cast",
-                                "const_cast", "reinterpret_cast", "static_assert", "constexpr", "__attribute__",
-                                "__launch_bounds__", "__align__"};
+    static const Words words = {"if",
+                                "for",
+                                "while",
+                                "switch",
+                                "return",
+                                "sizeof",
+                                "alignof",
+                                "decltype",
+                                "noexcept",
+                                "alignas",
+                                "else",
+                                "case",
+                                "do",
+                                "static_cast",
+                                "const_cast",
+                                "reinterpret_cast",
+                                "static_assert",
+                                "constexpr",
+                                "__attribute__",
+                                "__launch_bounds__",
+                                "__align__"};
     return words.count(word) != 0;
 }
 
@@ -62,11 +203,34 @@ bool is_statement_word(std::string_view word) {
 
 /// Words of code that may wait, or that the rules for splitting do not cover.
 bool may_wait(std::string_view word) {
-    static const Words words = {"volatile",  "asm",        "__asm",         "__asm__",        "goto",    "new",
-                                "delete",    "throw",      "try",           "const_cast",     "__activemask",
-                                "__nanosleep", "__trap",   "__brkpt",       "__threadfence",  "__threadfence_block",
-                                "__threadfence_system", "thread_local", "clock", "clock64", "__builtin_alloca", "alloca",
-                                "co_await",  "co_yield",   "co_return",     "__syncwarp",     "setjmp",  "longjmp"};
+    static const Words words = {"volatile",
+                                "asm",
+                                "__asm",
+                                "__asm__",
+                                "goto",
+                                "new",
+                                "delete",
+                                "throw",
+                                "try",
+                                "const_cast",
+                                "__activemask",
+                                "__nanosleep",
+                                "__trap",
+                                "__brkpt",
+                                "__threadfence",
+                                "__threadfence_block",
+                                "__threadfence_system",
+                                "thread_local",
+                                "clock",
+                                "clock64",
+                                "__builtin_alloca",
+                                "alloca",
+                                "co_await",
+                                "co_yield",
+                                "co_return",
+                                "__syncwarp",
+                                "setjmp",
+                                "longjmp"};
     const auto ends_in = [&](std::string_view tail) {
         return word.size() > tail.size() && word.substr(word.size() - tail.size()) == tail;
     };
@@ -94,20 +258,22 @@ bool is_member_initialiser(const Stream& stream, int i) {
     return false;
 }
 
-bool is_harmless(std::string_view name) { return Calls::is_pure(name) || memory_functions().count(without_scope(name)); }
+bool is_harmless(std::string_view name) {
+    return Calls::is_pure(name) || memory_functions().count(without_scope(name));
+}
 
 }  // namespace
 
 /// make_float4, and types of CUDA's and C's that stand before a parenthesis.
 bool Calls::is_type(std::string_view name) {
-    static const Words words = {"bool",     "char",     "short",   "int",      "long",     "float",   "double",
-                                "signed",   "unsigned", "size_t",  "dim3",     "int8_t",   "int16_t", "int32_t",
-                                "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "uchar",   "uint",
-                                "ushort",   "ulong"};
+    static const Words words = {"bool",     "char",    "short",    "int",     "long",     "float",
+                                "double",   "signed",  "unsigned", "size_t",  "dim3",     "int8_t",
+                                "int16_t",  "int32_t", "int64_t",  "uint8_t", "uint16_t", "uint32_t",
+                                "uint64_t", "uchar",   "uint",     "ushort",  "ulong"};
     if (words.count(name)) return true;
     if (name.substr(0, 5) == "make_") name.remove_prefix(5);
-    static const Words vectors = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong",
-                                  "ulonglong", "float", "double"};
+    static const Words vectors = {"char", "uchar", "short",    "ushort",    "int",   "uint",
+                                  "long", "ulong", "longlong", "ulonglong", "float", "double"};
     return !name.empty() && name.back() >= '1' && name.back() <= '4' && vectors.count(name.substr(0, name.size() - 1));
 }
 
@@ -118,9 +284,7 @@ Calls::Calls(const Unit& unit) : unit_(unit) {
     find_definitions();
 }
 
-bool Calls::is_pure(std::string_view name) {
-    return pure_functions().count(name) || is_type(name) || is_keyword(name);
-}
+bool Calls::is_pure(std::string_view name) { return pure_functions().count(name) || is_type(name) || is_keyword(name); }
 
 /// The { of the function whose name is at `name`, before its parameters; -1 if this is no definition.
 int Calls::find_body(int name) const {
@@ -165,9 +329,7 @@ void Calls::find_definitions() {
         for (const Token& token : macro.body.tokens) use_thread_index_ |= token.text == "threadIdx";
 }
 
-bool Calls::never_wait(int begin, int end) {
-    return !has_library_ && stream_never_waits(unit_.code, begin, end);
-}
+bool Calls::never_wait(int begin, int end) { return !has_library_ && stream_never_waits(unit_.code, begin, end); }
 
 bool Calls::stream_never_waits(const Stream& stream, int begin, int end) {
     constexpr int deepest = 32;
@@ -188,7 +350,8 @@ bool Calls::tokens_never_wait(const Stream& stream, int begin, int end) {
         may_repeat |= text == "while" || text == "do" || (text == "for" && stream[i + 2] == ";");
         if (is_atomic(text)) {
             const auto before = stream[i - 1];
-            const bool is_statement = before == ";" || before == "{" || before == "}" || before == ")" || before == "else";
+            const bool is_statement =
+                before == ";" || before == "{" || before == "}" || before == ")" || before == "else";
             uses_result |= !is_statement;
         }
         if (stream[i + 1] == "(" && text != "__syncthreads" && !call_never_waits(stream, i)) return false;
@@ -208,8 +371,8 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
     return !stream.is_macro && stream.is_identifier(i - 1) && !is_keyword(stream[i - 1]);  // Walk walk(first, stride)
 }
 
-/// All functions of the file with this name, and the class of this name with its operators and its destructor, which run
-/// without being named.
+/// All functions of the file with this name, and the class of this name with its operators and its destructor, which
+/// run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) return asked_.back() == name;
@@ -230,7 +393,8 @@ bool Calls::function_never_waits(std::string_view name) {
 }
 
 bool Calls::all_types_never_wait() {
-    return std::all_of(types_.begin(), types_.end(), [&](const auto& type) { return function_never_waits(type.first); });
+    return std::all_of(types_.begin(), types_.end(),
+                       [&](const auto& type) { return function_never_waits(type.first); });
 }
 
 /// A macro of an expression's tokens: it changes nothing, and holds whole brackets.
@@ -249,7 +413,8 @@ bool Calls::macro_never_waits(std::string_view name) {
             const bool open = (text == "(" || text == "[") && body.match[i] < 0;
             const bool close = (text == ")" || text == "]") && body.match[i] < 0;
             never = !assigns && !doubles && !open && !close && text != ";" && text != "{" && text != "}" &&
-                    text != "#" && text != "##" && text != "__syncthreads" && text != "__shared__" && !is_statement_word(text);
+                    text != "#" && text != "##" && text != "__syncthreads" && text != "__shared__" &&
+                    !is_statement_word(text);
         }
         never = never && stream_never_waits(body, 0, body.size());
     }

@@ -22,8 +22,8 @@ class Calls {
     /// parameters, or an unknown one.
     bool may_change_arguments(std::string_view name) const;
 
-    /// Whether what stands before a parenthesis only computes a value from what is in it: a function of CUDA's or C's, a
-    /// type, a cast.
+    /// Whether what stands before a parenthesis only computes a value from what is in it: a function of CUDA's or C's,
+    /// a type, a cast.
     static bool is_pure(std::string_view name);
     static bool is_type(std::string_view name);  // of C's or CUDA's
 
@@ -52,8 +52,8 @@ class Calls {
     std::unordered_map<std::string_view, int> types_;      // classes of the file: their {
     std::unordered_set<std::string_view> template_types_;  // T of template <typename T>
     std::unordered_map<std::string_view, bool> known_, known_macros_;
-    std::vector<std::string_view> asked_;                  // functions whose answers are being found, innermost last
-    bool has_library_ = false;                             // cooperative groups, CUB or libcu++
+    std::vector<std::string_view> asked_;  // functions whose answers are being found, innermost last
+    bool has_library_ = false;             // cooperative groups, CUB or libcu++
     bool use_thread_index_ = false;
     int depth_ = 0;
     long budget_ = 4'000'000;  // tokens looked at

@@ -41,7 +41,6 @@ class KernelSplitter {
     bool split(Edits& edits) {
         const bool fits = is_plain_text() && calls_.never_wait(parameters_, end_) && read() && find_needed() &&
                           find_regions() && find_supplies();
-        if (!fits && getenv("WHY")) fprintf(stderr, "plain %d calls %d read %d needed %d regions %d\n", is_plain_text(), calls_.never_wait(parameters_, end_), !statements_.empty(), !needed_.empty(), !regions_.empty());
         if (fits) write(edits);
         return fits;
     }
@@ -80,7 +79,7 @@ class KernelSplitter {
                                             [](const Token& token) { return token.text == "__syncthreads"; });
         if (barriers != count_barriers(statements_)) return false;
         if (!variables_.add_parameters(parameters_, end_) || !collect(statements_, end_, false, true)) return false;
-        constexpr std::size_t most_variables = 100;
+        constexpr std::size_t most_variables = 64;
         if (variables_.all().size() > most_variables) return false;
         variables_.find_changes(body_ + 1, end_);
         return variables_.are_distinct();
@@ -146,7 +145,7 @@ class KernelSplitter {
         for (const auto& [begin, end] : headers_)
             if (!need_all(begin, end)) return false;
         for (const Variable& variable : variables_.all())
-            if (variable.origin == Variable::shared && !need_all(variable.declaration, variable.end)) return false;
+            if (variable.is_array && !need_all(variable.at + 1, variable.bounds_end)) return false;
         for (std::size_t i = 0; i < needed_.size(); ++i)
             if (!check_needed(*needed_[i])) return false;
         return true;
@@ -221,7 +220,10 @@ class KernelSplitter {
 
     // ---- Regions
 
-    bool find_regions() { return add_regions(statements_, false, true) && !regions_.empty(); }
+    bool find_regions() {
+        constexpr std::size_t most_regions = 64;
+        return add_regions(statements_, false, true) && !regions_.empty() && regions_.size() <= most_regions;
+    }
 
     bool add_regions(const std::vector<Statement>& list, bool in_loop, bool top) {
         bool open = false;
@@ -248,7 +250,8 @@ class KernelSplitter {
             barriers_.push_back(statement.begin);
             return true;
         }
-        if (statement.kind == Statement::jump) return code_[statement.begin] != "return" || statement.end == statement.begin + 2;
+        if (statement.kind == Statement::jump)
+            return code_[statement.begin] != "return" || statement.end == statement.begin + 2;
         if (!regions_.empty() && regions_.back().returns) return false;
         return add_regions(statement.parts, in_loop || statement.kind == Statement::loop, false);
     }
@@ -268,7 +271,6 @@ class KernelSplitter {
     bool find_supplies() {
         for (const Variable& variable : variables_.all()) {
             const auto supply = supply_of(variable);
-            if (!supply && getenv("WHY")) fprintf(stderr, "variable %s changes %zu escapes %d\n", std::string(variable.name).c_str(), variable.changes.size(), variable.escapes);
             if (!supply) return false;
             supplies_.push_back(*supply);
         }
@@ -300,9 +302,11 @@ class KernelSplitter {
         constexpr int deepest = 16;
         if (depth > deepest || !variable.changes.empty() || variable.escapes || !variable.is_initialised) return false;
         if (variable.is_array || variable.is_reference || variable.is_constructed) return false;
+        if (!has_plain_type(variable) && !is_computed(variable)) return false;
         for (int i = variable.bounds_end; i < variable.end; ++i) {
             const auto text = code_[i];
-            if (text == "[" || text == "->" || variables_.is_assignment(i + 1) || variables_.is_doubled(i)) return false;
+            if (text == "[" || text == "->" || variables_.is_assignment(i + 1) || variables_.is_doubled(i))
+                return false;
             const bool prefix = !code_.is_identifier(i - 1) && code_[i - 1] != ")" && code_[i - 1] != "}" &&
                                 code_.tokens[i - 1].kind != Kind::number;
             if ((text == "*" || text == "&") && prefix && code_[i - 1] != ">") return false;
@@ -318,12 +322,14 @@ class KernelSplitter {
 
     bool is_repeatable_name(const Variable& in, std::string_view name, int at, int depth) const {
         if (device_variables_.count(name)) return false;
-        if (code_[at + 1] == "(" && name == code_[at] && !is_macro(name)) return Calls::is_pure(name);
+        const bool calls = code_[at + 1] == "(" || code_[at + 1] == "{" || code_[at + 1] == "<";
+        if (calls && name == code_[at] && !is_macro(name) && !variables_.has(name)) return Calls::is_pure(name);
         const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
         if (!variable) return !variables_.has(name);
         if (variable->escapes || variable->origin == Variable::shared) return false;
         const auto changes_within = [&](int change) { return in.at <= change && change < in.to; };
-        if (is_needed(*variable)) return std::none_of(variable->changes.begin(), variable->changes.end(), changes_within);
+        if (is_needed(*variable))
+            return std::none_of(variable->changes.begin(), variable->changes.end(), changes_within);
         if (variable->origin == Variable::parameter) return variable->changes.empty();
         return is_repeatable(*variable, depth + 1);
     }
@@ -342,21 +348,43 @@ class KernelSplitter {
         return true;
     }
 
-    /// Of a type whose values may be copied: one of C's, a pointer, a vector, a typedef of <cstdint>, a template's T.
-    bool can_be_kept(const Variable& variable) const {
+    /// Of a type whose values may be copied and computed again: one of C's, a pointer, a vector, one of <cstdint>.
+    bool has_plain_type(const Variable& variable) const {
         static const Words others = {"const", "std", "::", "size_t", "ptrdiff_t", "uint", "ushort", "uchar", "ulong"};
-        if (variable.escapes || variable.is_reference || variable.is_constructed) return false;
         for (int i = variable.declaration; i < variable.specifiers_end; ++i) {
             const auto word = code_[i];
-            const bool typedef_ = word.size() > 2 && word.substr(word.size() - 2) == "_t";
-            if (!others.count(word) && !typedef_ && !Calls::is_type(word) && !is_template_type(word)) return false;
+            const bool is_typedef = word.size() > 2 && word.substr(word.size() - 2) == "_t";
+            if (!others.count(word) && !is_typedef && !Calls::is_type(word)) return false;
         }
-        bool bounds_known = true;
-        for (int i = variable.at + 1; i < variable.bounds_end; ++i) {
-            const Variable* bound = const_cast<Variables&>(variables_).find(code_[i], i);
-            bounds_known = bounds_known && (!bound || is_needed(*bound)) && !(code_[i] == "[" && code_[i + 1] == "]");
-        }
-        return bounds_known;
+        return true;
+    }
+
+    bool is_computed(const Variable& variable) const {
+        const auto first = code_[variable.declaration];
+        return first == "auto" || first == "constexpr" ||
+               (first == "const" && code_[variable.declaration + 1] == "auto");
+    }
+
+    bool has_template_type(const Variable& variable) const {
+        const auto first = code_[variable.declaration];
+        const int type = first == "const" ? variable.declaration + 1 : variable.declaration;
+        return type + 1 == variable.specifiers_end && is_template_type(code_[type]);
+    }
+
+    bool can_be_kept(const Variable& variable) const {
+        if (variable.escapes || variable.is_reference || variable.is_constructed) return false;
+        const bool of_template = has_template_type(variable);
+        if (!of_template && !has_plain_type(variable)) return false;
+        // A variable's place differs from part to part.
+        if ((variable.is_pointer || of_template) && has_escaped()) return false;
+        return code_[variable.at + 2] != "]" || !variable.is_array;
+    }
+
+    /// Whether the address of a thread's own variable is known.
+    bool has_escaped() const {
+        return std::any_of(variables_.all().begin(), variables_.all().end(), [](const Variable& variable) {
+            return variable.escapes && variable.origin != Variable::shared;
+        });
     }
 
     /// Whether `template <typename T …>` stands before the kernel.
@@ -385,8 +413,8 @@ class KernelSplitter {
     }
 
     static std::string keep_parameter(const std::string& name) {
-        return "WARPLAB_CPU_KEPT(decltype(" + name + "), " + name + "); WARPLAB_CPU_THREADS(int, false){WARPLAB_CPU_KEEP(" +
-               name + ");}; ";
+        return "WARPLAB_CPU_KEPT(decltype(" + name + "), " + name +
+               "); WARPLAB_CPU_THREADS(int, false){WARPLAB_CPU_KEEP(" + name + ");}; ";
     }
 
     std::string declared(const Variable& variable) const {
@@ -452,8 +480,8 @@ class KernelSplitter {
         for (const Variable& variable : variables_.all()) {
             if (supply(variable) != Supply::kept) continue;
             const bool declared_here = holds(region, variable.at);
-            const bool changed_here = !variable.is_array &&
-                                      std::any_of(variable.changes.begin(), variable.changes.end(),
+            const bool changed_here =
+                !variable.is_array && std::any_of(variable.changes.begin(), variable.changes.end(),
                                                   [&](int at) { return holds(region, at); });
             if (declared_here || changed_here) text += " WARPLAB_CPU_KEEP(" + std::string(variable.name) + ");";
         }

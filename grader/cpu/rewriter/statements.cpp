@@ -34,9 +34,9 @@ class StatementReader {
     }
 
     bool read_kind(Statement& statement, int end) {
-        static const Words others = {"else",   "case",    "default", "goto", "try",   "catch", "using", "typedef", "asm",
-                                     "struct", "class",   "union",   "enum", "template", "co_await", "co_yield", "co_return",
-                                     "static", "__asm__", "__asm",   "thread_local"};
+        static const Words others = {"else",     "case",     "default",   "goto",   "try",     "catch", "using",
+                                     "typedef",  "asm",      "struct",    "class",  "union",   "enum",  "template",
+                                     "co_await", "co_yield", "co_return", "static", "__asm__", "__asm", "thread_local"};
         const auto text = stream_[at_];
         if (others.count(text)) return false;
         if (text == "{") return read_compound(statement);

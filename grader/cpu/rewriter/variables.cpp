@@ -80,8 +80,8 @@ void Variables::add(const Declaration& declaration, int to, Variable::Origin ori
         variable.bounds_end = declarators[k].end;
         variable.end = declaration.end;
         variable.is_initialised = declarators[k].initialised;
-        variable.is_constructed = declarators[k].initialised && stream_[variable.bounds_end] != "=" &&
-                                  stream_[variable.bounds_end] != "{";
+        variable.is_constructed =
+            declarators[k].initialised && stream_[variable.bounds_end] != "=" && stream_[variable.bounds_end] != "{";
         variable.is_array = stream_[variable.at + 1] == "[";
         for (int i = variable.begin; i < variable.at; ++i) {
             variable.is_pointer |= stream_[i] == "*";
@@ -217,8 +217,8 @@ void Variables::note_use(int i, Variable& variable) {
 /// A variable that is an argument may be changed by reference.
 void Variables::note_argument(int first, int next, Variable& variable, int at) {
     const auto before = stream_[first - 1], after = stream_[next];
-    const bool is_argument = (before == "(" || before == "," || before == "{") &&
-                             (after == ")" || after == "," || after == "}");
+    const bool is_argument =
+        (before == "(" || before == "," || before == "{") && (after == ")" || after == "," || after == "}");
     const int open = is_argument ? enclosing(first) : -1;
     if (open < 1) return;
     int callee = open - 1;

@@ -30,6 +30,7 @@ WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory;
 namespace {
 
 constexpr unsigned most_threads = 1024, lanes_per_warp = 32;
+using warplab::unknown_thread;
 constexpr unsigned tile_sizes = 4;                                          // 64, 128, 256, 512
 constexpr size_t page_bytes = 4096, stack_bytes = 256 * 1024 + page_bytes;  // no power of two: fewer TLB conflicts
 
@@ -379,6 +380,8 @@ bool running_thread(uint3& block, uint3& thread) {
     block = worker->block;
     const dim3& shape = worker->grid->threads;
     const unsigned linear = linear_thread();
+    thread = {unknown_thread, unknown_thread, unknown_thread};
+    if (!worker->grid->run_thread) return true;  // split: what runs is a loop over all of them
     thread = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
     return true;
 }

@@ -232,17 +232,17 @@ struct Symbol {
 
 #define WARPLAB_CPU_NAME(...) #__VA_ARGS__
 #define WARPLAB_CPU_KERNEL(name) ::warplab_cpu::Kernel{name}->*[=]() mutable __attribute__((always_inline))->void
-#define WARPLAB_CPU_SPLIT_KERNEL(name)        \
-    ::warplab_cpu::SplitKernel{name}->*[=](   \
-        [[maybe_unused]] const bool warplab_cpu_backward) mutable __attribute__((always_inline))->void
+#define WARPLAB_CPU_SPLIT_KERNEL(name)                                                                      \
+    ::warplab_cpu::SplitKernel{name}                                                                        \
+            ->*[=]([[maybe_unused]] const bool warplab_cpu_backward) mutable __attribute__((always_inline)) \
+            ->void
 #define WARPLAB_CPU_SPLIT() static_cast<void>(0)
-#define WARPLAB_CPU_THREADS(index, shown)                                                                    \
-    ::warplab_cpu::Threads<index, shown>{warplab_cpu_backward}->*[&]([[maybe_unused]] const uint3 threadIdx, \
-                                                                     [[maybe_unused]] const unsigned         \
-                                                                         warplab_cpu_thread)                 \
-        __attribute__((always_inline))->void
-#define WARPLAB_CPU_KEPT(type, name) \
-    __attribute__((uninitialized))::warplab_cpu::Kept<type> warplab_cpu_kept_##name
+#define WARPLAB_CPU_THREADS(index, shown)                                                                      \
+    ::warplab_cpu::Threads<index, shown>{warplab_cpu_backward}                                                 \
+            ->*[&]([[maybe_unused]] const uint3 threadIdx, [[maybe_unused]] const unsigned warplab_cpu_thread) \
+                   __attribute__((always_inline))                                                              \
+            ->void
+#define WARPLAB_CPU_KEPT(type, name) __attribute__((uninitialized)) ::warplab_cpu::Kept<type> warplab_cpu_kept_##name
 #define WARPLAB_CPU_TAKE(name) warplab_cpu_kept_##name.of[warplab_cpu_thread]
 #define WARPLAB_CPU_KEEP(name) warplab_cpu_kept_##name.keep(warplab_cpu_thread, name)
 #define WARPLAB_CPU_SHARED static thread_local __attribute__((tls_model("local-exec")))

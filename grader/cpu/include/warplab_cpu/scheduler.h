@@ -151,7 +151,8 @@ WARPLAB_CPU_INLINE bool is_shared(const void* address) {
 }
 
 #ifdef WARPLAB_CPU_FAST
-// Copies of the block's, as the built-in variables are: a kernel's stores do not change them, so a loop loads them once.
+// Copies of the block's, as the built-in variables are: a kernel's stores do not change them, so a loop loads them
+// once.
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_begin __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_bytes __attribute__((unused));
 #endif
