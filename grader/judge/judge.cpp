@@ -392,7 +392,7 @@ LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& t
         run.launch_digests.clear();
         const bool could_run = why_not_here(run, dataset).empty();
         Check found = slow && could_run ? not_run(dataset, *slow) : check_dataset(run, dataset);
-        if (found.verdict != Verdict::passed && !is_slow(found) && run.by_fibers) {
+        if (found.verdict != Verdict::passed && !found.skipped && !is_slow(found) && run.by_fibers) {
             run.change_to_fibers();
             found = check_dataset(run, dataset);
         }

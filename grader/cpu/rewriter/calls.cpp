@@ -171,7 +171,7 @@ const Words& memory_functions() {
 
 bool is_atomic(std::string_view name) { return name.substr(0, 6) == "atomic"; }
 
-bool is_keyword(std::string_view word) {
+bool stands_before_parenthesis(std::string_view word) {
     static const Words words = {"if",
                                 "for",
                                 "while",
@@ -284,12 +284,14 @@ Calls::Calls(const Unit& unit) : unit_(unit) {
     find_definitions();
 }
 
-bool Calls::is_pure(std::string_view name) { return pure_functions().count(name) || is_type(name) || is_keyword(name); }
+bool Calls::is_pure(std::string_view name) {
+    return pure_functions().count(name) || is_type(name) || stands_before_parenthesis(name);
+}
 
 /// The { of the function whose name is at `name`, before its parameters; -1 if this is no definition.
 int Calls::find_body(int name) const {
     const Stream& code = unit_.code;
-    if (!code.is_identifier(name) || code[name + 1] != "(" || is_keyword(code[name])) return -1;
+    if (!code.is_identifier(name) || code[name + 1] != "(" || stands_before_parenthesis(code[name])) return -1;
     int i = code.after_group(name + 1);
     constexpr int most = 64;
     for (int steps = 0; steps < most && code.has(i); ++steps, i = code.after_group(i)) {
@@ -368,7 +370,8 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
     if (!of_object && template_types_.count(name)) return all_types_never_wait();
     if (definitions_.count(name) || types_.count(name)) return function_never_waits(name);
     if (is_member_initialiser(stream, i)) return true;
-    return !stream.is_macro && stream.is_identifier(i - 1) && !is_keyword(stream[i - 1]);  // Walk walk(first, stride)
+    return !stream.is_macro && stream.is_identifier(i - 1) &&
+           !stands_before_parenthesis(stream[i - 1]);  // Walk walk(first, stride)
 }
 
 /// All functions of the file with this name, and the class of this name with its operators and its destructor, which

@@ -1,5 +1,5 @@
-// Kernels that run from barrier to barrier, and some that must not: prints what each computes. split_test compares the
-// lines of a program whose kernels are split with those of one where each thread has a fiber.
+// Kernels with barriers of many kinds: prints a digest of what each computes. The test compares a program whose kernels
+// are split at their barriers with one where each thread has a fiber.
 
 #include <cstdint>
 
