@@ -133,16 +133,18 @@ struct Orders {
     std::uint64_t sanitize;  // 1: the sanitizer is on
 };
 
+inline constexpr std::uint32_t unknown_thread = ~0u;
+
 struct StatusPage {
     Orders orders;  // first
     std::uint32_t phase;
     std::uint32_t fault;
-    std::uint64_t calls;       // contract calls begun
-    std::uint64_t launches;    // kernels launched since the process began
-    char kernel[128];          // the kernel launched last
-    std::int32_t launch_line;  // of the student's file; 0 = unknown
-    std::uint32_t block[3];    // where the fault was, if inside a kernel
-    std::uint32_t thread[3];
+    std::uint64_t calls;            // contract calls begun
+    std::uint64_t launches;         // kernels launched since the process began
+    char kernel[128];               // the kernel launched last
+    std::int32_t launch_line;       // of the student's file; 0 = unknown
+    std::uint32_t block[3];         // where the fault was, if inside a kernel
+    std::uint32_t thread[3];        // unknown_thread in a kernel that is split at its barriers
     std::uint32_t in_kernel;        // a kernel runs, or the fault was inside one
     std::uint64_t address;          // the address that faulted
     std::uint64_t program_counter;  // relative to the executable's load address

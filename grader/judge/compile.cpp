@@ -49,7 +49,7 @@ struct Job {
     Backend backend;
     Words defines;
     SandboxLevel level;
-    bool for_tools, fast;
+    bool for_tools, fast, by_fibers;
     Words libraries;
     double limit_s;
     std::shared_ptr<Budget> budget;
@@ -65,6 +65,7 @@ struct Job {
           level(request.level),
           for_tools(request.for_tools),
           fast(request.fast),
+          by_fibers(request.by_fibers),
           libraries(request.libraries),
           limit_s(request.limit_s > 0 ? request.limit_s : usual_limit_s(request.backend)),
           budget(request.budget) {
@@ -94,6 +95,7 @@ struct Outcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
+    bool split = false;    // Compiled's
     bool keep = true;      // depends only on the file, so it can be cached
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
 
@@ -390,6 +392,8 @@ class Compiler {
     /// Preprocesses the file, scans the result, and compiles exactly that text.
     Outcome make_cpu_object() {
         write_student_file(text_);
+        if (job_.fast && !job_.by_fibers)
+            if (const auto split = make_split_object()) return *split;
         if (Outcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
         const Words include = {"-include", "cuda_runtime.h"};
         const Ended expanded = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
@@ -405,6 +409,29 @@ class Compiler {
         const Ended explained = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
         return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
     }
+
+    /// The object of a program whose kernels run from barrier to barrier. Nothing if no kernel can, or if g++ refuses
+    /// what the rewriter made of one. Its messages are about the text that is not split.
+    std::optional<Outcome> make_split_object() {
+        const Words include = {"-include", "cuda_runtime.h"};
+        if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
+        if (!contains(read_left(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
+        Ended compiled = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+        if (!succeeded(compiled) || !rewriter({"--scan", "student.ii"}).passed()) return std::nullopt;
+        compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
+        if (!succeeded(compiled)) return std::nullopt;
+        Outcome outcome;
+        if (!compiled.output.empty()) {
+            if (!rewriter({"student.cu", "student.cpp"}).passed()) return std::nullopt;
+            compiled = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
+            if (!succeeded(compiled)) return std::nullopt;
+            outcome = judge_compiler(compiled);
+        }
+        outcome.split = true;
+        return outcome;
+    }
+
+    static bool succeeded(const Ended& ended) { return ended.how == End::exited && ended.status == 0; }
 
     Ended compile_cpu(const Words& before, const Words& what) const {
         Words command = {find_cxx().string()};
@@ -575,6 +602,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     };
     add(job.backend == Backend::cpu ? student_cpu_flags() : student_cuda_flags(job.for_tools));
     if (job.backend == Backend::cpu) add(hook_flags(job));
+    if (job.backend == Backend::cpu && job.fast) add(job.by_fibers ? Words{"by fibers"} : split_cpu_flags());
     add(job.defines);
     add(link_flags(job.backend));
     add(job.libraries);
@@ -586,7 +614,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
 }
 
 void write_outcome(const Outcome& outcome, const fs::path& folder) {
-    Json json = {{"passed", outcome.passed()}, {"log", outcome.log}};
+    Json json = {{"passed", outcome.passed()}, {"log", outcome.log}, {"split", outcome.split}};
     if (outcome.failure) json["failure"] = {outcome.failure->cause, outcome.failure->message, outcome.failure->hint};
     std::ofstream(folder / "outcome.json") << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
@@ -598,6 +626,7 @@ std::optional<Outcome> read_outcome(const fs::path& folder) {
     Outcome outcome;
     outcome.verdict = json.value("passed", false) ? Verdict::passed : Verdict::failed;
     outcome.log = json.value("log", "");
+    outcome.split = json.value("split", false);
     if (json.contains("failure"))
         outcome.failure = Failure{json["failure"][0], json["failure"][1], json["failure"][2], {}};
     std::error_code error;
@@ -611,6 +640,7 @@ Compiled finish(const Outcome& outcome, const fs::path& folder, bool cached) {
     compiled.result.failure = outcome.failure;
     compiled.result.log = outcome.log;
     compiled.result.cached = cached;
+    compiled.split = outcome.split;
     if (outcome.passed()) compiled.runner = folder / "runner";
     return compiled;
 }

@@ -25,6 +25,7 @@ struct CompileRequest {
     bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu
     bool fast = false;                        // cpu: without the sanitizer's hooks, for timing only
     std::vector<std::string> libraries = {};  // of the CUDA Toolkit, to link: "cublas"
+    bool by_fibers = false;                   // cpu, fast: no kernel is split at its barriers
     double limit_s = 0;                       // for each step; 0: far beyond what any stage takes
     std::shared_ptr<Budget> budget = nullptr;
 };
@@ -32,6 +33,7 @@ struct CompileRequest {
 struct Compiled {
     Compilation result;
     std::filesystem::path runner;  // empty unless result.verdict is passed; alone in its folder
+    bool split = false;            // some of its kernels are split at their barriers
 };
 
 /// The reference, a file that always compiles: the stage's solution, or without solutions its starter; empty if none.

@@ -119,7 +119,8 @@ std::string where_in_file(const Ending& ending) {
     const StatusPage& page = ending.page;
     std::string place = where_it_was(page);
     if (page.in_kernel && page.fault != 0 && page.fault != static_cast<std::uint32_t>(Fault::deadlock))
-        place += fmt::format(", block {}, thread {}", triple(page.block), triple(page.thread));
+        place += fmt::format(", block {}", triple(page.block)) +
+                 (page.thread[0] == unknown_thread ? "" : fmt::format(", thread {}", triple(page.thread)));
     return ending.line.empty() ? place : fmt::format("at {}, {}", clean(ending.line.c_str(), 200), place);
 }
 

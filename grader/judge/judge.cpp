@@ -266,6 +266,11 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
                                                compiled.runner, policy, device_memory(request.backend), *host_memory_});
     run->answers = answers_;
     run->reference = [this, request] { return make_reference_run(request); };
+    if (compiled.split)
+        run->by_fibers = [request = CompileRequest(request)]() mutable {
+            request.by_fibers = true;
+            return compile(request).runner;
+        };
     return run;
 }
 
@@ -387,6 +392,10 @@ LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& t
         run.launch_digests.clear();
         const bool could_run = why_not_here(run, dataset).empty();
         Check found = slow && could_run ? not_run(dataset, *slow) : check_dataset(run, dataset);
+        if (found.verdict != Verdict::passed && !found.skipped && !is_slow(found) && run.by_fibers) {
+            run.change_to_fibers();
+            found = check_dataset(run, dataset);
+        }
         listener.checked(found);
         if (!slow && is_slow(found)) slow = found;
         return found;

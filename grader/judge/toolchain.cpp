@@ -142,6 +142,10 @@ Flags fast_cpu_flags() {
     return {"-DWARPLAB_CPU_FAST"};  // without the hooks
 }
 
+Flags split_cpu_flags() {
+    return {"-O3"};  // which vectorises the loops over a block's threads
+}
+
 Flags student_cuda_flags(bool for_tools) {
     Flags flags = {"-std=c++17", "-O3", "-arch=" + gpu_architecture(), "-ccbin", find_cxx().string()};
     if (for_tools) flags.insert(flags.end(), {"-lineinfo", "-Xcompiler=-g1"});

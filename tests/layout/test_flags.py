@@ -24,6 +24,10 @@ def test_timed_programs_have_no_hooks(root):
     assert flags_of_the_benchmark(root, "FAST_FLAGS") == flags_of_the_judge(root, "fast_cpu_flags")
 
 
+def test_split_programs_are_optimised_alike(root):
+    assert flags_of_the_benchmark(root, "SPLIT_FLAGS") == flags_of_the_judge(root, "split_cpu_flags")
+
+
 def test_the_runtimes_flags_are_the_same(root):
     judge = [flag for flag in flags_of_the_judge(root, "harness_flags") if flag not in ("-x", "-I")]
     assert flags_of_the_benchmark(root, "RUNTIME_FLAGS") == judge

@@ -7,7 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "sequential.h"
+#include <sequential.h>
+
 
 __global__ void add_kernel(const float* a, const float* b, float* out, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -37,10 +38,11 @@ __global__ void grid_stride_histogram_kernel(const unsigned char* in, unsigned* 
     atomicAdd(&bins[threadIdx.x], block_bins[threadIdx.x]);
 }
 
-__global__ void tree_sum_kernel(const float* in, float* sum, int n) {
-    __shared__ float part[256];
+template <class T>
+__global__ void tree_sum_kernel(const T* in, T* sum, int n) {
+    __shared__ T part[256];
     const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-    part[t] = i < n ? in[i] : 0.0f;
+    part[t] = i < n ? in[i] : T{0};
     __syncthreads();
     for (int half = blockDim.x / 2; half > 0; half /= 2) {
         if (t < half) part[t] += part[t + half];
@@ -130,7 +132,7 @@ static void bench_histogram(int n) {
     unsigned char* device_in = upload(in);
     unsigned* device_bins = upload(got);
     compare(
-        "histogram in shared memory, 16M bytes", 4, [&] { histogram_sequential(in.data(), bins.data(), n); },
+        "histogram in shared memory, 16M bytes", 2, [&] { histogram_sequential(in.data(), bins.data(), n); },
         [&] {
             cudaMemset(device_bins, 0, 256 * sizeof(unsigned));
             histogram_kernel<<<64, 256>>>(device_in, device_bins, n);
@@ -148,18 +150,26 @@ static void bench_histogram(int n) {
     cudaFree(device_in), cudaFree(device_bins);
 }
 
-static void bench_sums(int n) {
+template <class T>
+static void bench_tree(const char* what, double limit, int n) {
+    std::vector<T> in(n), zero(1);
+    for (int i = 0; i < n; ++i) in[i] = T(i % 3);
+    T *device_in = upload(in), *device_sum = upload(zero), sum = 0, got = 0;
+    compare(
+        what, limit, [&] { sum = sum_sequential(in.data(), n); },
+        [&] {
+            cudaMemset(device_sum, 0, sizeof(T));
+            tree_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
+        });
+    cudaMemcpy(&got, device_sum, sizeof(T), cudaMemcpyDeviceToHost);
+    must(got == sum, "the tree's sum");
+    cudaFree(device_in), cudaFree(device_sum);
+}
+
+static void bench_shuffles(int n) {
     std::vector<float> in(n), zero(1);
     for (int i = 0; i < n; ++i) in[i] = float(i % 3);
     float *device_in = upload(in), *device_sum = upload(zero), sum = 0, got = 0;
-    compare(
-        "sum by a tree in shared memory, 1M, block 256", 100, [&] { sum = sum_sequential(in.data(), n); },
-        [&] {
-            cudaMemset(device_sum, 0, sizeof(float));
-            tree_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
-        });
-    cudaMemcpy(&got, device_sum, sizeof(float), cudaMemcpyDeviceToHost);
-    must(got == sum, "the tree's sum");
     compare(
         "sum by shuffles, 1M, block 256", 0, [&] { sum = sum_sequential(in.data(), n); },
         [&] {
@@ -193,6 +203,8 @@ int main() {
     printf("%-46s %12s %12s %8s\n", "", "sequential", "CPU backend", "ratio");
     bench_add(1 << 24);
     bench_histogram(1 << 24);
-    bench_sums(1 << 20);
+    bench_tree<int>("sum of ints by a tree in shared memory, 1M", 10, 1 << 20);
+    bench_tree<float>("the same of floats", 0, 1 << 20);
+    bench_shuffles(1 << 20);
     bench_matmul(256);
 }

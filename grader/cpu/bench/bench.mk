@@ -13,6 +13,7 @@ rewrite := $(BUILD)/cpu/rewrite
 STUDENT_FLAGS := -std=c++17 -O2 -g1 -gdwarf-4 -fwrapv -fno-strict-aliasing -ffp-contract=off \
     -ftrivial-auto-var-init=pattern -fno-gnu-unique -pthread -pipe -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -fdiagnostics-color=never -fno-diagnostics-show-caret
 FAST_FLAGS := -DWARPLAB_CPU_FAST
+SPLIT_FLAGS := -O3
 RUNTIME_FLAGS := -std=c++20 -O2 -g1 -fwrapv -fno-strict-aliasing -fno-gnu-unique -pthread
 
 runtime := $(patsubst grader/cpu/runtime/%.cpp,$(bench)/%.o,$(wildcard grader/cpu/runtime/*.cpp))
@@ -41,11 +42,11 @@ $(bench)/bench: $(bench)/bench.o $(bench)/sequential.o $(runtime)
 
 $(bench)/bench.cpp: grader/cpu/bench/bench.cu $(rewrite)
 	@mkdir -p $(@D)
-	$(Q)$(rewrite) $< $@ --name $<
+	$(Q)$(rewrite) --split $< $@ --name $<
 
 $(bench)/bench.o: $(bench)/bench.cpp $(precompiled)
 	@echo "  compile grader/cpu/bench/bench.cu"
-	$(Q)$(CXX) $(STUDENT_FLAGS) $(FAST_FLAGS) -I$(bench)/include -include cuda_runtime.h -Igrader/cpu/bench -c -o $@ $<
+	$(Q)$(CXX) $(STUDENT_FLAGS) $(FAST_FLAGS) $(SPLIT_FLAGS) -I$(bench)/include -include cuda_runtime.h -Igrader/cpu/bench -c -o $@ $<
 
 $(bench)/sequential.o: grader/cpu/bench/sequential.cpp
 	@mkdir -p $(@D)

@@ -2,5 +2,6 @@
 // The plain loops that the CPU backend is measured against, compiled with -O3.
 
 void add_sequential(const float* a, const float* b, float* out, int n);
+int sum_sequential(const int* in, int n);
 float sum_sequential(const float* in, int n);
 void histogram_sequential(const unsigned char* in, unsigned* bins, int n);  // 256 bins

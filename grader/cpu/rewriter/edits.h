@@ -31,6 +31,8 @@ class Edits {
         edits_.push_back({token.end, token.end, std::move(text)});
     }
 
+    void add(const Edits& others) { edits_.insert(edits_.end(), others.edits_.begin(), others.edits_.end()); }
+
     /// The text with all edits made; where two overlap the one that begins first wins.
     std::string apply(std::string_view source) const;
 

@@ -9,12 +9,8 @@ namespace {
 
 using Words = std::unordered_set<std::string_view>;
 
-struct Definition {
-    int parameters = -1;  // their (
-    int body = -1;        // its {; -1 for a declaration or a variable
-};
+}  // namespace
 
-/// Reads on from a __global__ or __device__ to the body of what it declares.
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word) {
     static const Words not_parameters = {"noexcept", "decltype", "requires"};
     Definition found;
@@ -31,6 +27,8 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
     }
     return found;
 }
+
+namespace {
 
 bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word) {
     constexpr int most = 8;
@@ -82,7 +80,9 @@ void rewrite_kernels(const Stream& stream, Context& context) {
             continue;
         }
         const auto name = kernel_name(stream, context.qualifiers, found.parameters);
-        context.edits.insert_after(stream.tokens[found.body], "WARPLAB_CPU_KERNEL(" + name + "){");
+        const bool split = !stream.is_macro && context.splits.count(found.body);
+        const std::string macro = split ? "WARPLAB_CPU_SPLIT_KERNEL(" : "WARPLAB_CPU_KERNEL(";
+        context.edits.insert_after(stream.tokens[found.body], macro + name + "){");
         if (closed.insert(end).second) context.edits.insert_after(stream.tokens[end], ";}");
     }
 }

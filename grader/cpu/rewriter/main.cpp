@@ -15,9 +15,10 @@
 namespace {
 
 constexpr const char* usage =
-    "rewrite [--name SHOWN_NAME] INPUT.cu OUTPUT.cpp\n"
+    "rewrite [--split] [--name SHOWN_NAME] INPUT.cu OUTPUT.cpp\n"
     "rewrite --scan [--name SHOWN_NAME] PREPROCESSED.ii\n"
     "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages (its path, if not given).\n"
+    "--split: runs kernels from barrier to barrier where that is safe, for programs without the sanitizer's hooks.\n"
     "--scan: refuses the output of g++ -E if code in it would be hidden from the sanitizer.\n"
     "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or misuse.\n";
 
@@ -48,15 +49,18 @@ Exit scan(const std::string& path, const std::string& shown_name) {
 int main(int argc, char** argv) try {
     constexpr option options[] = {{"name", required_argument, nullptr, 'n'},
                                   {"scan", no_argument, nullptr, 's'},
+                                  {"split", no_argument, nullptr, 'b'},
                                   {"help", no_argument, nullptr, 'h'},
                                   {}};
     std::string shown_name;
     bool scans = false;
+    auto barriers = warplab::rewriter::Barriers::by_fibers;
     for (int letter; (letter = getopt_long(argc, argv, "h", options, nullptr)) != -1;) {
         if (letter == 'n') shown_name = optarg;
         if (letter == 's') scans = true;
+        if (letter == 'b') barriers = warplab::rewriter::Barriers::split;
         if (letter == 'h') std::cout << usage;
-        if (letter != 'n' && letter != 's') return letter == 'h' ? exit_fine : exit_our_side;
+        if (letter == 'h' || letter == '?') return letter == 'h' ? exit_fine : exit_our_side;
     }
     if (scans && argc - optind == 1) return scan(argv[optind], shown_name);
     if (scans || argc - optind != 2) {
@@ -65,7 +69,7 @@ int main(int argc, char** argv) try {
     }
     const std::string input = argv[optind], output = argv[optind + 1];
     if (shown_name.empty()) shown_name = input;
-    const auto rewritten = warplab::rewriter::rewrite(read_file(input), shown_name);
+    const auto rewritten = warplab::rewriter::rewrite(read_file(input), shown_name, barriers);
     if (!rewritten.problems.empty()) {
         std::cerr << warplab::rewriter::show_problems(rewritten, shown_name);
         return exit_refused;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Context {
     Edits edits;
     std::vector<Problem> problems;
     std::vector<std::pair<std::size_t, std::size_t>> dead;  // bytes [begin, end) that g++ does not compile
+    std::unordered_map<int, Edits> splits = {};             // of kernels that run from barrier to barrier (split.h)
 
     void refuse(const Token& token, std::string message) {
         problems.push_back({token.begin, std::move(message), false});
@@ -32,6 +34,14 @@ struct SharedName {
     std::string_view name;
     int from, to;
 };
+
+/// What a __global__ or __device__ declares.
+struct Definition {
+    int parameters = -1;  // their (
+    int body = -1;        // its {; -1 for a declaration or a variable
+};
+/// Reads on from that word.
+Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word);
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);

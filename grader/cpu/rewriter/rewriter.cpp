@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grader/cpu/rewriter/passes.h"
+#include "grader/cpu/rewriter/split.h"
 
 namespace warplab::rewriter {
 namespace {
@@ -101,7 +102,7 @@ class Lines {
 
 }  // namespace
 
-Rewritten rewrite(std::string_view source, std::string_view shown_name) {
+Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers barriers) {
     Rewritten result;
     result.problems = check_text(source);
     if (!result.problems.empty()) {
@@ -111,13 +112,15 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     result.source = normalise(source);
     const Unit unit = read_unit(result.source);
     const Qualifiers qualifiers(unit);
-    Context context{unit, qualifiers, {}, {}, {}};
+    Context context{unit, qualifiers, {}, {}, {}, {}};
     choose_architecture(context);
     refuse_unsupported(context);
     refuse_removed(context);
     refuse_host_code(context);
     refuse_wrong_callees(context);
+    if (barriers == Barriers::split) context.splits = find_splits(context, result.source);
     rewrite_stream(unit.code, context);
+    for (const auto& [kernel, edits] : context.splits) context.edits.add(edits);
     for (const auto& macro : unit.macros) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }

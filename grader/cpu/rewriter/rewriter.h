@@ -15,8 +15,12 @@ struct Rewritten {
     std::string source;             // what the problems' places count in: LF line ends, no byte-order mark
 };
 
+/// How the threads of a block take turns at barriers. Kernels that can be split run from barrier to barrier as loops
+/// over the threads (split.h); the others, and all in graded programs, have a fiber for each thread.
+enum class Barriers { by_fibers, split };
+
 /// Reads any bytes. `shown_name` is the file's name in g++'s messages.
-Rewritten rewrite(std::string_view source, std::string_view shown_name);
+Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers barriers = Barriers::by_fibers);
 
 /// The problems as g++ would print them: name, line, column, the line itself and a caret.
 std::string show_problems(const Rewritten& rewritten, std::string_view shown_name);

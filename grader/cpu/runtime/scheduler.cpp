@@ -32,6 +32,7 @@ WARPLAB_CPU_THREAD_LOCAL DynamicShared dynamic_shared_memory;
 namespace {
 
 constexpr unsigned most_threads = 1024, lanes_per_warp = 32;
+using warplab::unknown_thread;
 constexpr unsigned tile_sizes = 4;                                          // 64, 128, 256, 512
 constexpr size_t page_bytes = 4096, stack_bytes = 256 * 1024 + page_bytes;  // no power of two: fewer TLB conflicts
 
@@ -410,6 +411,8 @@ bool running_thread(uint3& block, uint3& thread) {
     block = worker->block;
     const dim3& shape = worker->grid->threads;
     const unsigned linear = linear_thread();
+    thread = {unknown_thread, unknown_thread, unknown_thread};
+    if (!worker->grid->run_thread) return true;  // split: what runs is a loop over all of them
     thread = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
     return true;
 }
@@ -489,7 +492,8 @@ void note_early_exit() {
 
 void yield_thread() {
     if (!in_kernel()) return;
-    if (!block_state.current && !promote(false)) {
+    const bool alone = !worker->grid->run_thread;
+    if (alone || (!block_state.current && !promote(false))) {
         sched_yield();
         return;
     }
@@ -1002,7 +1006,7 @@ DeviceLock try_to_lock_device() { return {device_mutex(), std::try_to_lock}; }
 
 void run_grid(const Grid& grid) {
     static Pool& pool = *new Pool;
-    if (grid.cooperative)
+    if (grid.cooperative && grid.run_thread)
         CooperativeGrid(grid).run();
     else
         pool.run(grid);

@@ -60,11 +60,15 @@ inline const std::vector<std::string> source_words = {"<<<",
                                                       "a::",
                                                       "x",
                                                       "*",
-                                                      "#if A\n"};
+                                                      "#if A\n",
+                                                      "__syncthreads();",
+                                                      "for (int i = 0; i < n; ++i) ",
+                                                      "int t = threadIdx.x;",
+                                                      "t += n;"};
 
 /// Throws when the rewriter breaks a promise for `source`; returns whether it was accepted.
-inline bool check_promises(const std::string& source) {
-    const auto result = rewrite(source, "a.cu");
+inline bool check_promises(const std::string& source, Barriers barriers) {
+    const auto result = rewrite(source, "a.cu", barriers);
     const auto shown = show_problems(result, "a.cu");
     if (shown.empty() != result.problems.empty()) throw std::logic_error("a problem is not shown");
     if (!result.problems.empty()) {
@@ -77,6 +81,10 @@ inline bool check_promises(const std::string& source) {
     if (lines(result.text) != lines(source) + 1) throw std::logic_error("a line was added or lost");
     if (result.text.size() > 200 * source.size() + 1000) throw std::logic_error("the output is far too large");
     return true;
+}
+
+inline bool check_promises(const std::string& source) {
+    return check_promises(source, Barriers::split) && check_promises(source, Barriers::by_fibers);
 }
 
 }  // namespace warplab::rewriter::test

@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 BUILD := build
 out := $(BUILD)/cpu/runtime-tests
 here := tests/cpu/runtime
-programs := kernels groups libcudacxx cub host arithmetic half graphs faults order
+programs := kernels groups libcudacxx cub host arithmetic half graphs faults order split whole
 include_flags := -I$(here) -Igrader/cpu/include -I.
 student_flags := -std=c++17 -O2 -g1 -fwrapv -fno-strict-aliasing -ffp-contract=off \
     -ftrivial-auto-var-init=pattern -pthread -Wall -Wno-unused -Wno-sign-compare -Wno-unknown-pragmas -Wno-array-bounds -DWARPLAB_CPU_FAST $(include_flags)
@@ -25,6 +25,17 @@ compiler_cross := aarch64-linux-gnu-g++
 $(out)/%.cpp: $(here)/%.cu $(BUILD)/cpu/rewrite
 	@mkdir -p $(@D)
 	@$(BUILD)/cpu/rewrite $< $@ --name $(<F)
+
+# The same kernels, split at their barriers and by fibers.
+$(out)/split.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
+	@mkdir -p $(@D)
+	@$(BUILD)/cpu/rewrite --split $< $@ --name $(<F)
+
+$(out)/whole.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
+	@mkdir -p $(@D)
+	@$(BUILD)/cpu/rewrite $< $@ --name $(<F)
+
+$(out)/native/split.o $(out)/cross/split.o: private student_flags += -O3
 
 define rules
 $(out)/$(1)/runtime/%.o: grader/cpu/runtime/%.cpp $(headers)

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "grader/cpu/control.h"
@@ -81,6 +83,21 @@ TEST_F(CpuRuntime, HasTheHostsSide) { expect_right(native("host")); }
 TEST_F(CpuRuntime, ComputesAsTheDevice) { expect_right(native("arithmetic")); }
 TEST_F(CpuRuntime, HasGraphs) { expect_right(native("graphs")); }
 TEST_F(CpuRuntime, HasHalves) { expect_right(native("half")); }
+
+TEST_F(CpuRuntime, SplitKernelsComputeTheSame) {
+    std::ifstream file(programs_folder() / "split.cpp");
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    EXPECT_NE(text.find("WARPLAB_CPU_SPLIT_KERNEL("), std::string::npos);
+    EXPECT_EQ(text.find("WARPLAB_CPU_KERNEL("), std::string::npos) << "a kernel is not split";
+    for (const char* threads : {"1", "3"})
+        for (const char* order : {" forward", " backward"}) {
+            const std::string setting = std::string("WARPLAB_THREADS=") + threads + " ";
+            const Ended split = run(setting + native("split") + order), whole = run(setting + native("whole") + order);
+            EXPECT_EQ(split.status, 0);
+            EXPECT_EQ(split.output, whole.output) << setting << order;
+            EXPECT_GE(std::count(whole.output.begin(), whole.output.end(), '\n'), 30);
+        }
+}
 
 TEST_F(CpuRuntime, BackwardOrderShowsALostBarrier) {
     const auto words = [](const std::string& text) {

@@ -1,6 +1,10 @@
 #pragma once
 // What the rewriter's output is made of (grader/cpu/rewriter/OUTPUT.md): launches, kernels, shared memory, symbols.
 
+#include <string.h>
+
+#include <type_traits>
+
 #include "scheduler.h"
 
 #pragma GCC visibility push(default)
@@ -18,7 +22,7 @@ struct Grid {
     const void* closure;
     size_t closure_bytes;
     void (*run_block)(const Grid&, uint3 block);          // the threads of a block as a plain loop
-    void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the block that runs
+    void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the block that runs; null if it is split
     void (*enter_block)(const Grid&, uint3 block);        // sets the built-in variables that all its threads share
     bool backward;
     bool cooperative;
@@ -76,6 +80,10 @@ void enter_block(const Grid& grid, uint3 block) {
     blockDim = grid.threads;
     gridDim = grid.blocks;
     threadIdx = {};
+#ifdef WARPLAB_CPU_FAST
+    shared_begin = block_state.tls_begin;
+    shared_bytes = block_state.tls_bytes;
+#endif
     note_built_ins(false);
 }
 
@@ -103,6 +111,66 @@ WARPLAB_CPU_UNSEEN void run_block(const Grid& grid, uint3 block) {
         }
     }
 }
+
+/// A kernel that the rewriter split at its barriers: its body runs once for the block.
+template <class Body>
+void run_split_block(const Grid& grid, uint3 block) {
+    Body body = *static_cast<const Body*>(grid.closure);
+    enter_block<Body>(grid, block);
+    block_state.row = block_state.column = 0;
+    body(grid.backward);
+}
+
+/// Runs one part of it for all threads. `Index` counts them; what else the compiler knows of it decides how well it
+/// vectorises the loop. `shown`: functions that the part calls use threadIdx.
+template <class Index, bool shown>
+struct Threads {
+    bool backward;
+
+    template <class Part>
+    WARPLAB_CPU_INLINE void operator->*(const Part& part) const {
+        const dim3 threads = blockDim;
+        if (threads.x > 1024 || threads.y > 1024 || threads.z > 64) __builtin_unreachable();
+        const Index x_end = threads.x, y_end = threads.y, z_end = threads.z;
+        if (backward) {
+            for (Index z = z_end; z-- > 0;)
+                for (Index y = y_end; y-- > 0;)
+                    for (Index x = x_end; x-- > 0;) run(part, x, y, z, threads);
+        } else {
+            for (Index z = 0; z < z_end; ++z)
+                for (Index y = 0; y < y_end; ++y)
+                    for (Index x = 0; x < x_end; ++x) run(part, x, y, z, threads);
+        }
+    }
+
+    template <class Part>
+    WARPLAB_CPU_INLINE static void run(const Part& part, unsigned x, unsigned y, unsigned z, const dim3& threads) {
+        if (shown) threadIdx = {x, y, z};
+        part(uint3{x, y, z}, (z * threads.y + y) * threads.x + x);
+    }
+};
+
+/// A variable of each thread that more than one part of a split kernel knows.
+template <class T>
+struct Kept {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256, "the rewriter splits the kernel without it");
+    std::remove_cv_t<T> of[1024];
+    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // or the compiler warns that values are not set
+    WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
+};
+
+struct SplitKernel {
+    const char* name;
+
+    template <class Body>
+    void operator->*(const Body& body) const {
+        Grid grid{};
+        grid.closure = &body;
+        grid.closure_bytes = sizeof(body);
+        grid.run_block = &warplab_cpu::run_split_block<Body>;
+        run_pending(name, grid);
+    }
+};
 
 struct Kernel {
     const char* name;
@@ -167,6 +235,19 @@ struct Symbol {
 
 #define WARPLAB_CPU_NAME(...) #__VA_ARGS__
 #define WARPLAB_CPU_KERNEL(name) ::warplab_cpu::Kernel{name}->*[=]() mutable __attribute__((always_inline))->void
+#define WARPLAB_CPU_SPLIT_KERNEL(name)                                                                      \
+    ::warplab_cpu::SplitKernel{name}                                                                        \
+            ->*[=]([[maybe_unused]] const bool warplab_cpu_backward) mutable __attribute__((always_inline)) \
+            ->void
+#define WARPLAB_CPU_SPLIT() static_cast<void>(0)
+#define WARPLAB_CPU_THREADS(index, shown)                                                                      \
+    ::warplab_cpu::Threads<index, shown>{warplab_cpu_backward}                                                 \
+            ->*[&]([[maybe_unused]] const uint3 threadIdx, [[maybe_unused]] const unsigned warplab_cpu_thread) \
+                   __attribute__((always_inline))                                                              \
+            ->void
+#define WARPLAB_CPU_KEPT(type, name) __attribute__((uninitialized)) ::warplab_cpu::Kept<type> warplab_cpu_kept_##name
+#define WARPLAB_CPU_TAKE(name) warplab_cpu_kept_##name.of[warplab_cpu_thread]
+#define WARPLAB_CPU_KEEP(name) warplab_cpu_kept_##name.keep(warplab_cpu_thread, name)
 #define WARPLAB_CPU_SHARED static thread_local __attribute__((tls_model("local-exec")))
 #define WARPLAB_CPU_FILE_SHARED static thread_local
 #define WARPLAB_CPU_JOIN_(a, b) a##b

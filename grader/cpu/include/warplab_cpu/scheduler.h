@@ -169,10 +169,17 @@ WARPLAB_CPU_INLINE bool is_shared(const void* address) {
     return reinterpret_cast<uintptr_t>(address) - block_state.tls_begin < block_state.tls_bytes;
 }
 
+#ifdef WARPLAB_CPU_FAST
+// Copies of the block's, as the built-in variables are: a kernel's stores do not change them, so a loop loads them
+// once.
+static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_begin __attribute__((unused));
+static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_bytes __attribute__((unused));
+#endif
+
 /// Whether an atomic needs no locked instruction. With the sanitizer all need one, so that the hooks see them.
 WARPLAB_CPU_INLINE bool needs_no_lock([[maybe_unused]] const void* address) {
 #ifdef WARPLAB_CPU_FAST
-    return is_shared(address);
+    return reinterpret_cast<uintptr_t>(address) - shared_begin < shared_bytes;
 #else
     return false;
 #endif

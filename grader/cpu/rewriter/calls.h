@@ -1,0 +1,64 @@
+#pragma once
+// The calls in device code: those that surely hold no barrier, no warp function and no wait for another thread.
+
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "grader/cpu/rewriter/qualifiers.h"
+#include "grader/cpu/rewriter/unit.h"
+
+namespace warplab::rewriter {
+
+class Calls {
+  public:
+    Calls(const Unit& unit, const Qualifiers& qualifiers);
+
+    /// Whether nothing in the tokens [begin, end), macros and called functions included, waits for another thread.
+    /// Unknown functions may wait. `__syncthreads` itself is not counted.
+    bool never_wait(int begin, int end);
+
+    /// Whether a call of `name` may change the variables it is given: a function of the file with a reference among its
+    /// parameters, or an unknown one.
+    bool may_change_arguments(std::string_view name) const;
+
+    /// Whether what stands before a parenthesis only computes a value from what is in it: a function of CUDA's or C's,
+    /// a type, a cast.
+    static bool is_pure(std::string_view name);
+    static bool is_type(std::string_view name);  // of C's or CUDA's
+
+    /// Whether the file defines a function of this name.
+    bool is_function(std::string_view name) const { return definitions_.count(name) != 0; }
+
+    /// Whether functions, rather than kernels, use threadIdx.
+    bool use_thread_index() const { return use_thread_index_; }
+
+  private:
+    struct Definition {
+        int parameters, body;  // their ( and {
+    };
+    bool stream_never_waits(const Stream& stream, int begin, int end);
+    bool tokens_never_wait(const Stream& stream, int begin, int end);
+    bool all_types_never_wait();
+    bool function_never_waits(std::string_view name);
+    bool call_never_waits(const Stream& stream, int i);
+    bool macro_may_change(std::string_view name, int depth) const;
+    bool macro_never_waits(std::string_view name);
+    void find_definitions();
+    int find_body(int name) const;
+
+    const Unit& unit_;
+    std::unordered_set<int> guarded_;  // atomics before which another thread may run
+    std::unordered_multimap<std::string_view, Definition> definitions_;
+    std::unordered_map<std::string_view, int> types_;      // classes of the file: their {
+    std::unordered_set<std::string_view> template_types_;  // T of template <typename T>
+    std::unordered_map<std::string_view, bool> known_, known_macros_;
+    std::vector<std::string_view> asked_;  // functions whose answers are being found, innermost last
+    bool has_library_ = false;             // cooperative groups, CUB or libcu++
+    bool use_thread_index_ = false;
+    int depth_ = 0;
+    long budget_ = 4'000'000;  // tokens looked at
+};
+
+}  // namespace warplab::rewriter

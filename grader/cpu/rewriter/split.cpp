@@ -1,0 +1,551 @@
+#include "grader/cpu/rewriter/split.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "grader/cpu/rewriter/calls.h"
+#include "grader/cpu/rewriter/statements.h"
+#include "grader/cpu/rewriter/variables.h"
+
+namespace warplab::rewriter {
+namespace {
+
+using Words = std::unordered_set<std::string_view>;
+
+/// Statements that each thread runs without waiting: a loop over the block's threads.
+struct Region {
+    int begin, end;  // tokens
+    bool returns = false;
+};
+
+/// How the regions come by a variable that is declared in another one.
+enum class Supply { none, by_block, repeated, kept };
+
+class KernelSplitter {
+  public:
+    KernelSplitter(const Context& context, std::string_view source, Calls& calls, const Words& device_variables,
+                   const Definition& kernel)
+        : context_(context),
+          code_(context.unit.code),
+          source_(source),
+          calls_(calls),
+          device_variables_(device_variables),
+          parameters_(kernel.parameters),
+          body_(kernel.body),
+          end_(code_.match[kernel.body]),
+          variables_(code_, context.unit, calls) {}
+
+    /// False if the kernel has to stay as it is.
+    bool split(Edits& edits) {
+        const bool fits = is_plain_text() && calls_.never_wait(parameters_, end_) && read() && find_needed() &&
+                          find_regions() && find_supplies();
+        if (fits) write(edits);
+        return fits;
+    }
+
+  private:
+    // ---- Reading
+
+    /// Without barriers there is nothing to split; directives and lambdas are not understood.
+    bool is_plain_text() const {
+        constexpr int most_tokens = 4000;
+        if (end_ - body_ > most_tokens) return false;
+        bool has_barrier = false;
+        for (int i = body_; i <= end_; ++i) {
+            has_barrier |= code_[i] == "__syncthreads";
+            if (code_.branch[i] != code_.branch[body_]) return false;
+            const bool subscript = code_.is_identifier(i - 1) || code_[i - 1] == "]" || code_[i - 1] == ")";
+            if (code_[i] == "[" && (!subscript || code_[i - 1] == "return")) return false;
+        }
+        for (const std::size_t at : context_.unit.other_directives)
+            if (at > code_.tokens[body_].begin && at < code_.tokens[end_].begin && !is_pragma(at)) return false;
+        return has_barrier;
+    }
+
+    bool is_pragma(std::size_t at) const {
+        const std::size_t word = source_.find_first_not_of(" \t", at + 1);
+        return word != std::string_view::npos && source_.substr(word, 6) == "pragma";
+    }
+
+    bool read() {
+        auto statements = read_statements(code_, context_.qualifiers, body_ + 1, end_);
+        if (!statements) return false;
+        statements_ = std::move(*statements);
+        for (std::size_t i = 0; i < statements_.size(); ++i)
+            if (has_barrier(statements_[i])) last_barrier_ = static_cast<int>(i);
+        const auto barriers = std::count_if(code_.tokens.begin() + body_, code_.tokens.begin() + end_,
+                                            [](const Token& token) { return token.text == "__syncthreads"; });
+        if (barriers != count_barriers(statements_)) return false;
+        if (!variables_.add_parameters(parameters_, end_) || !collect(statements_, end_, false, true)) return false;
+        constexpr std::size_t most_variables = 64;
+        if (variables_.all().size() > most_variables) return false;
+        variables_.find_changes(body_ + 1, end_);
+        return variables_.are_distinct();
+    }
+
+    static long count_barriers(const std::vector<Statement>& list) {
+        long count = 0;
+        for (const Statement& statement : list)
+            count += statement.kind == Statement::barrier ? 1 : count_barriers(statement.parts);
+        return count;
+    }
+
+    /// Whether the statement is taken apart: the block runs it, not each thread.
+    bool is_opened(const Statement& statement, bool in_loop, bool trailing) const {
+        if (statement.kind == Statement::expression || statement.kind == Statement::declaration) return false;
+        return has_barrier(statement) || (in_loop && leaves_loop(code_, statement)) ||
+               (!trailing && has_return(code_, statement));
+    }
+
+    bool is_trailing(std::size_t i, bool top) const { return top && static_cast<int>(i) > last_barrier_; }
+
+    /// Notes the variables that more than one region may know.
+    bool collect(const std::vector<Statement>& list, int to, bool in_loop, bool top) {
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const Statement& statement = list[i];
+            if (statement.kind == Statement::declaration) {
+                const bool shared = statement.variables.words & q_shared;
+                variables_.add(statement.variables, to, shared ? Variable::shared : Variable::local);
+            }
+            if (!is_opened(statement, in_loop, is_trailing(i, top))) continue;
+            if (statement.kind == Statement::whole || !collect_opened(statement, in_loop)) return false;
+        }
+        return true;
+    }
+
+    bool collect_opened(const Statement& statement, bool in_loop) {
+        if (statement.header >= 0) {
+            const int open = statement.header, close = code_.match[open];
+            const bool is_for = code_[statement.begin] == "for";
+            const auto declaration = read_declaration(code_, context_.qualifiers, open + 1);
+            const bool declares = declaration.understood && declaration.end < close;
+            if (declares && !is_for) return false;
+            if (declares) variables_.add(declaration, statement.end, Variable::header);
+            const bool other = !declares && code_.is_identifier(open + 1) && code_.is_identifier(open + 2);
+            if (other) return false;
+            headers_.push_back({open + 1, close});
+        }
+        const bool inner_loop = in_loop || statement.kind == Statement::loop;
+        if (statement.kind == Statement::compound) return collect(statement.parts, statement.end, inner_loop, false);
+        for (const Statement& part : statement.parts) {
+            const bool compound = part.kind == Statement::compound;
+            if (part.kind == Statement::declaration) return false;
+            if (!(compound ? collect(part.parts, part.end, inner_loop, false)
+                           : collect({part}, part.end, inner_loop, false)))
+                return false;
+        }
+        return true;
+    }
+
+    // ---- What the block has to know: the variables of conditions around barriers
+
+    bool find_needed() {
+        for (const auto& [begin, end] : headers_)
+            if (!need_all(begin, end)) return false;
+        for (const Variable& variable : variables_.all())
+            if (variable.is_array && !need_all(variable.at + 1, variable.bounds_end)) return false;
+        for (std::size_t i = 0; i < needed_.size(); ++i)
+            if (!check_needed(*needed_[i])) return false;
+        return true;
+    }
+
+    bool is_needed(const Variable& variable) const {
+        return std::find(needed_.begin(), needed_.end(), &variable) != needed_.end();
+    }
+
+    /// Notes the variables of an expression that must have one value for all threads; false if it surely may not.
+    bool need_all(int begin, int end) {
+        bool uniform = true;
+        variables_.visit_names(begin, end, [&](std::string_view name, int at) {
+            uniform = uniform && name != "threadIdx" && name.substr(0, 6) != "atomic";
+            Variable* variable = variables_.find(name, at);
+            const bool in_macro = name != code_[at];
+            if (!in_macro && code_[at + 1] == "(" && !Calls::is_pure(name) && !is_macro(name)) uniform = false;
+            if (!variable || variable->origin == Variable::shared || is_needed(*variable)) return;
+            if (variable->origin != Variable::parameter || !variable->changes.empty() || variable->escapes)
+                needed_.push_back(variable);
+        });
+        for (int i = begin; i < end && uniform; ++i) {
+            const bool calls_member = variables_.is_member(i) && code_[i + 1] == "(" && !Calls::is_pure(code_[i]);
+            const bool in_macro_unsafe = is_macro(code_[i]) && calls_.may_change_arguments(code_[i]);
+            uniform = !calls_member && !in_macro_unsafe;
+        }
+        return uniform;
+    }
+
+    bool is_macro(std::string_view name) const { return context_.unit.macro_names.count(name) != 0; }
+
+    bool check_needed(const Variable& variable) {
+        if (variable.escapes || variable.is_array || variable.is_reference || variable.is_constructed) return false;
+        if (variable.origin == Variable::local) by_block_.insert(variable.declaration);
+        if (variable.is_initialised && !need_all(variable.bounds_end, variable.end)) return false;
+        return std::all_of(variable.changes.begin(), variable.changes.end(), [&](int at) {
+            const bool in_header = std::any_of(headers_.begin(), headers_.end(), [at](const auto& header) {
+                return header.first <= at && at < header.second;
+            });
+            return in_header || is_uniform_statement(at);
+        });
+    }
+
+    /// Whether the change at `at` is in a statement such as `half /= 2, k += step;` that the block can run.
+    bool is_uniform_statement(int at) {
+        const Statement* statement = block_statement(statements_, at, false, true);
+        if (!statement || statement->kind != Statement::expression) return false;
+        for (int i = statement->begin; i < statement->end; ++i) {
+            if (code_[i] == "[" || code_[i] == "->") return false;
+            const bool changes = variables_.is_assignment(i) || variables_.is_doubled(i);
+            const int name = code_.is_identifier(i - 1) && i > statement->begin ? i - 1 : i + 2;
+            if (!changes) continue;
+            const bool is_start = name == statement->begin || code_[name - 1] == "," || variables_.is_doubled(name - 2);
+            if (!is_start || !variables_.find(code_[name], name)) return false;
+            if (code_[i] != "=") ++i;
+        }
+        by_block_.insert(statement->begin);
+        return need_all(statement->begin, statement->end);
+    }
+
+    /// The statement around `at` that is neither opened nor within one that is not.
+    const Statement* block_statement(const std::vector<Statement>& list, int at, bool in_loop, bool top) const {
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const Statement& statement = list[i];
+            if (at < statement.begin || at >= statement.end) continue;
+            const bool opened = is_opened(statement, in_loop, is_trailing(i, top));
+            if (!opened) return &statement;
+            return block_statement(statement.parts, at, in_loop || statement.kind == Statement::loop, false);
+        }
+        return nullptr;
+    }
+
+    // ---- Regions
+
+    bool find_regions() {
+        constexpr std::size_t most_regions = 64;
+        return add_regions(statements_, false, true) && !regions_.empty() && regions_.size() <= most_regions;
+    }
+
+    bool add_regions(const std::vector<Statement>& list, bool in_loop, bool top) {
+        bool open = false;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const Statement& statement = list[i];
+            const bool trailing = is_trailing(i, top), opened = is_opened(statement, in_loop, trailing);
+            const bool shared = statement.kind == Statement::declaration && (statement.variables.words & q_shared);
+            if (opened || shared || by_block_.count(statement.begin)) {
+                open = false;
+                if (opened && !add_opened(statement, in_loop)) return false;
+                continue;
+            }
+            if (!open && !regions_.empty() && regions_.back().returns) return false;
+            if (!open) regions_.push_back({statement.begin, statement.end, false});
+            open = true;
+            regions_.back().end = statement.end;
+            regions_.back().returns |= has_return(code_, statement);
+        }
+        return true;
+    }
+
+    bool add_opened(const Statement& statement, bool in_loop) {
+        if (statement.kind == Statement::barrier) {
+            barriers_.push_back(statement.begin);
+            return true;
+        }
+        if (statement.kind == Statement::jump)
+            return code_[statement.begin] != "return" || statement.end == statement.begin + 2;
+        if (!regions_.empty() && regions_.back().returns) return false;
+        return add_regions(statement.parts, in_loop || statement.kind == Statement::loop, false);
+    }
+
+    bool mentions(const Region& region, const Variable& variable) const {
+        bool found = false;
+        variables_.visit_names(region.begin, region.end, [&](std::string_view name, int at) {
+            found = found || (name == variable.name && variable.from <= at && at < variable.to);
+        });
+        return found;
+    }
+
+    static bool holds(const Region& region, int at) { return region.begin <= at && at < region.end; }
+
+    // ---- Variables that more than one region knows
+
+    bool find_supplies() {
+        for (const Variable& variable : variables_.all()) {
+            const auto supply = supply_of(variable);
+            if (!supply) return false;
+            supplies_.push_back(*supply);
+        }
+        constexpr auto most_kept = 16;  // they take memory for 1024 threads each
+        return std::count(supplies_.begin(), supplies_.end(), Supply::kept) <= most_kept;
+    }
+
+    std::optional<Supply> supply_of(const Variable& variable) const {
+        if (variable.origin == Variable::shared) return Supply::none;
+        if (is_needed(variable)) return Supply::by_block;
+        if (variable.origin == Variable::parameter) {
+            if (variable.changes.empty() && !variable.escapes) return Supply::none;
+            if (variable.escapes || variable.is_reference) return std::nullopt;
+            return Supply::kept;
+        }
+        if (variable.origin == Variable::header) return std::nullopt;
+        const bool by_block = by_block_.count(variable.declaration) != 0;
+        const bool crosses = std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
+            return !holds(region, variable.at) && mentions(region, variable);
+        });
+        if (by_block && !is_repeatable(variable, 0)) return std::nullopt;
+        if (!crosses) return Supply::none;
+        if (is_repeatable(variable, 0)) return Supply::repeated;
+        return can_be_kept(variable) ? std::optional(Supply::kept) : std::nullopt;
+    }
+
+    /// Whether its declaration may be repeated wherever it is known, with the same value.
+    bool is_repeatable(const Variable& variable, int depth) const {
+        constexpr int deepest = 16;
+        if (depth > deepest || !variable.changes.empty() || variable.escapes || !variable.is_initialised) return false;
+        if (variable.is_array || variable.is_reference || variable.is_constructed) return false;
+        if (!has_plain_type(variable) && !is_computed(variable)) return false;
+        for (int i = variable.bounds_end; i < variable.end; ++i) {
+            const auto text = code_[i];
+            if (text == "[" || text == "->" || variables_.is_assignment(i + 1) || variables_.is_doubled(i))
+                return false;
+            const bool prefix = !code_.is_identifier(i - 1) && code_[i - 1] != ")" && code_[i - 1] != "}" &&
+                                code_.tokens[i - 1].kind != Kind::number;
+            if ((text == "*" || text == "&") && prefix && code_[i - 1] != ">") return false;
+            if (variables_.is_member(i) && code_[i + 1] == "(" && !Calls::is_pure(text)) return false;
+            if (is_macro(text) && !is_constant_macro(text)) return false;
+        }
+        bool same = true;
+        variables_.visit_names(variable.bounds_end, variable.end, [&](std::string_view name, int at) {
+            same = same && is_repeatable_name(variable, name, at, depth);
+        });
+        return same;
+    }
+
+    bool is_repeatable_name(const Variable& in, std::string_view name, int at, int depth) const {
+        if (device_variables_.count(name)) return false;
+        const bool calls = code_[at + 1] == "(" || code_[at + 1] == "{" || code_[at + 1] == "<";
+        if (calls && name == code_[at] && !is_macro(name) && !variables_.has(name)) return Calls::is_pure(name);
+        const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
+        if (!variable) return !variables_.has(name);
+        if (variable->escapes || variable->origin == Variable::shared) return false;
+        const auto changes_within = [&](int change) { return in.at <= change && change < in.to; };
+        if (is_needed(*variable))
+            return std::none_of(variable->changes.begin(), variable->changes.end(), changes_within);
+        if (variable->origin == Variable::parameter) return variable->changes.empty();
+        return is_repeatable(*variable, depth + 1);
+    }
+
+    /// A macro without memory accesses and calls of functions other than pure ones.
+    bool is_constant_macro(std::string_view name) const {
+        for (const Macro& macro : context_.unit.macros) {
+            if (macro.name != name) continue;
+            const Stream& body = macro.body;
+            for (int i = 0; i < body.size(); ++i) {
+                if (body[i] == "[" || body[i] == "->" || body[i] == "&") return false;
+                const bool calls = body.is_identifier(i) && body[i + 1] == "(";
+                if (calls && !Calls::is_pure(body[i]) && !is_macro(body[i])) return false;
+            }
+        }
+        return true;
+    }
+
+    /// Of a type whose values may be copied and computed again: one of C's, a pointer, a vector, one of <cstdint>.
+    bool has_plain_type(const Variable& variable) const {
+        static const Words others = {"const", "std", "::", "size_t", "ptrdiff_t", "uint", "ushort", "uchar", "ulong"};
+        for (int i = variable.declaration; i < variable.specifiers_end; ++i) {
+            const auto word = code_[i];
+            const bool is_typedef = word.size() > 2 && word.substr(word.size() - 2) == "_t";
+            if (!others.count(word) && !is_typedef && !Calls::is_type(word)) return false;
+        }
+        return true;
+    }
+
+    bool is_computed(const Variable& variable) const {
+        const auto first = code_[variable.declaration];
+        return first == "auto" || first == "constexpr" ||
+               (first == "const" && code_[variable.declaration + 1] == "auto");
+    }
+
+    bool has_template_type(const Variable& variable) const {
+        const auto first = code_[variable.declaration];
+        const int type = first == "const" ? variable.declaration + 1 : variable.declaration;
+        return type + 1 == variable.specifiers_end && is_template_type(code_[type]);
+    }
+
+    bool can_be_kept(const Variable& variable) const {
+        if (variable.escapes || variable.is_reference || variable.is_constructed) return false;
+        const bool of_template = has_template_type(variable);
+        if (!of_template && !has_plain_type(variable)) return false;
+        // A variable's place differs from part to part.
+        if ((variable.is_pointer || of_template) && has_escaped()) return false;
+        return code_[variable.at + 2] != "]" || !variable.is_array;
+    }
+
+    /// Whether the address of a thread's own variable is known.
+    bool has_escaped() const {
+        return std::any_of(variables_.all().begin(), variables_.all().end(), [](const Variable& variable) {
+            return variable.escapes && variable.origin != Variable::shared;
+        });
+    }
+
+    /// Whether `template <typename T …>` stands before the kernel.
+    bool is_template_type(std::string_view word) const {
+        constexpr int most = 64;
+        for (int i = parameters_; i > 1 && i > parameters_ - most; --i) {
+            if (code_[i] == ";" || code_[i] == "}") return false;
+            if (code_[i] == word && (code_[i - 1] == "typename" || code_[i - 1] == "class")) return true;
+        }
+        return false;
+    }
+
+    // ---- Writing
+
+    void write(Edits& edits) const {
+        for (std::size_t i = 0; i < supplies_.size(); ++i) {
+            const Variable& variable = variables_.all()[i];
+            if (supplies_[i] == Supply::kept && variable.origin == Variable::parameter)
+                edits.insert_before(code_.tokens[body_ + 1], keep_parameter(std::string(variable.name)));
+        }
+        for (const int barrier : barriers_) edits.replace(code_.tokens[barrier], "WARPLAB_CPU_SPLIT");
+        for (const Region& region : regions_) {
+            edits.insert_before(code_.tokens[region.begin], text_before(region));
+            edits.insert_after(code_.tokens[region.end - 1], text_after(region));
+        }
+    }
+
+    static std::string keep_parameter(const std::string& name) {
+        return "WARPLAB_CPU_KEPT(decltype(" + name + "), " + name +
+               "); WARPLAB_CPU_THREADS(int, false){WARPLAB_CPU_KEEP(" + name + ");}; ";
+    }
+
+    std::string declared(const Variable& variable) const {
+        return code_.text(variable.declaration, variable.specifiers_end) + " " +
+               code_.text(variable.begin, variable.bounds_end);
+    }
+
+    /// The variables that the region takes from elsewhere, with those that they are computed from.
+    std::vector<const Variable*> taken(const Region& region) const {
+        std::vector<const Variable*> found;
+        const auto& all = variables_.all();
+        for (std::size_t i = all.size(); i-- > 0;) {  // what one is computed from was declared before it
+            const bool crosses = supplies_[i] == Supply::repeated || supplies_[i] == Supply::kept;
+            if ((!crosses && all[i].origin != Variable::local) || holds(region, all[i].at)) continue;
+            if (supplies_[i] == Supply::by_block) continue;
+            const bool used = (crosses && mentions(region, all[i])) ||
+                              std::any_of(found.begin(), found.end(), [&](const Variable* other) {
+                                  return supply(*other) != Supply::kept && computes_from(*other, all[i]);
+                              });
+            if (used) found.push_back(&all[i]);
+        }
+        std::reverse(found.begin(), found.end());
+        return found;
+    }
+
+    Supply supply(const Variable& variable) const { return supplies_[&variable - variables_.all().data()]; }
+
+    bool computes_from(const Variable& variable, const Variable& other) const {
+        bool found = false;
+        variables_.visit_names(variable.bounds_end, variable.end, [&](std::string_view name, int at) {
+            found = found || (name == other.name && other.from <= at && at < other.to);
+        });
+        return found;
+    }
+
+    std::string text_before(const Region& region) const {
+        std::string text;
+        for (const Variable& variable : variables_.all()) {
+            const bool kept_here = supply(variable) == Supply::kept && holds(region, variable.at);
+            if (!kept_here) continue;
+            std::string type = code_.text(variable.declaration, variable.specifiers_end) + " " +
+                               code_.text(variable.begin, variable.at) + " warplab_cpu_type_" +
+                               code_.text(variable.at, variable.bounds_end);
+            text += "typedef " + type + "; WARPLAB_CPU_KEPT(warplab_cpu_type_" + std::string(variable.name) + ", " +
+                    std::string(variable.name) + "); ";
+        }
+        text += std::string("WARPLAB_CPU_THREADS(") + index_type(region) + ", " +
+                (calls_.use_thread_index() ? "true" : "false") + "){";
+        for (const Variable* variable : taken(region)) {
+            const std::string name(variable->name);
+            if (supply(*variable) != Supply::kept)
+                text += declared(*variable) + " " + code_.text(variable->bounds_end, variable->end) + "; ";
+            else if (variable->is_array || variable->origin == Variable::parameter)
+                text += (variable->is_array ? "auto& " : "auto ") + name + " = WARPLAB_CPU_TAKE(" + name + "); ";
+            else
+                text += declared(*variable) + " = WARPLAB_CPU_TAKE(" + name + "); ";
+        }
+        return text;
+    }
+
+    std::string text_after(const Region& region) const {
+        std::string text;
+        for (const Variable& variable : variables_.all()) {
+            if (supply(variable) != Supply::kept) continue;
+            const bool declared_here = holds(region, variable.at);
+            const bool changed_here =
+                !variable.is_array && std::any_of(variable.changes.begin(), variable.changes.end(),
+                                                  [&](int at) { return holds(region, at); });
+            if (declared_here || changed_here) text += " WARPLAB_CPU_KEEP(" + std::string(variable.name) + ");";
+        }
+        return text + "};";
+    }
+
+    /// The loop over the threads counts as the kernel compares: GCC then knows for which threads `t < half` holds.
+    const char* index_type(const Region& region) const {
+        for (int i = region.begin; i < region.end; ++i)
+            if (code_[i] == "threadIdx") return "unsigned";
+        for (const Variable* variable : taken(region))
+            for (int i = variable->declaration; i < variable->specifiers_end; ++i)
+                if (code_[i] == "unsigned" || code_[i] == "size_t") return "unsigned";
+        return "int";
+    }
+
+    const Context& context_;
+    const Stream& code_;
+    const std::string_view source_;
+    Calls& calls_;
+    const Words& device_variables_;
+    const int parameters_, body_, end_;
+    std::vector<Statement> statements_;
+    int last_barrier_ = -1;  // the last statement of the body with a barrier
+    mutable Variables variables_;
+    std::vector<std::pair<int, int>> headers_;  // of opened statements: tokens [begin, end)
+    std::vector<Variable*> needed_;
+    std::unordered_set<int> by_block_;  // where statements begin that the block runs
+    std::vector<Region> regions_;
+    std::vector<int> barriers_;
+    std::vector<Supply> supplies_;  // of each variable
+};
+
+/// Other threads may change them at any time.
+Words find_device_variables(const Context& context) {
+    const Stream& code = context.unit.code;
+    Words found;
+    for (int i = 0; i < code.size(); ++i) {
+        if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
+        const auto declaration = read_declaration(code, context.qualifiers, statement_begin(code, i));
+        if (!declaration.understood) continue;
+        for (const auto& declarator : declaration.declarators) found.insert(code[declarator.name_begin]);
+    }
+    return found;
+}
+
+}  // namespace
+
+std::unordered_map<int, Edits> find_splits(const Context& context, std::string_view source) {
+    const Stream& code = context.unit.code;
+    std::unordered_map<int, Edits> splits;
+    for (const Token& include : context.unit.includes)
+        if (include.text.front() == '"' && include.text.find("lab.h\"") == std::string_view::npos) return splits;
+    Calls calls(context.unit, context.qualifiers);
+    const Words device_variables = find_device_variables(context);
+    for (int i = 0; i < code.size(); ++i) {
+        if (!(context.qualifiers.of(code, i) & q_global)) continue;
+        const auto kernel = find_definition(code, context.qualifiers, i);
+        if (kernel.body < 0 || code.match[kernel.body] < 0 || splits.count(kernel.body)) continue;
+        Edits edits;
+        if (KernelSplitter(context, source, calls, device_variables, kernel).split(edits))
+            splits.emplace(kernel.body, std::move(edits));
+    }
+    return splits;
+}
+
+}  // namespace warplab::rewriter

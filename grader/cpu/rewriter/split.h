@@ -1,0 +1,16 @@
+#pragma once
+// Splits kernels at their barriers: each part between two barriers becomes a loop over the block's threads, so that no
+// thread has to wait for another. OUTPUT.md says what becomes of a kernel and which kernels are left as they are.
+
+#include <string_view>
+#include <unordered_map>
+
+#include "grader/cpu/rewriter/edits.h"
+#include "grader/cpu/rewriter/passes.h"
+
+namespace warplab::rewriter {
+
+/// For each kernel that can be split, by the position of its {: the edits within its body.
+std::unordered_map<int, Edits> find_splits(const Context& context, std::string_view source);
+
+}  // namespace warplab::rewriter

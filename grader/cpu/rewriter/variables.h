@@ -1,0 +1,88 @@
+#pragma once
+// The variables of a kernel that is to be split, and what its text does to them.
+
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "grader/cpu/rewriter/calls.h"
+#include "grader/cpu/rewriter/statements.h"
+
+namespace warplab::rewriter {
+
+struct Variable {
+    enum Origin { parameter, shared, header, local };
+    std::string_view name;
+    Origin origin = local;
+    int at = 0;              // its name's token, where it is declared
+    int from = 0, to = 0;    // tokens [from, to) that know it
+    int declaration = 0;     // the declaration's first token
+    int specifiers_end = 0;  // after `const float`
+    int begin = 0;           // of its declarator, as in `*p[4] = …`
+    int bounds_end = 0;      // after its name and bounds
+    int end = 0;             // after its initialiser
+    bool is_const = false, is_pointer = false, is_array = false, is_reference = false;
+    bool is_initialised = false;
+    bool is_constructed = false;  // Walk walk(first, stride)
+    std::vector<int> changes;     // tokens where it may get another value
+    bool escapes = false;         // its address or a reference to it is taken
+};
+
+class Variables {
+  public:
+    Variables(const Stream& stream, const Unit& unit, const Calls& calls)
+        : stream_(stream), unit_(unit), calls_(calls) {}
+
+    /// False if the parameters between the brackets at `open` are not understood.
+    bool add_parameters(int open, int end);
+    void add(const Declaration& declaration, int to, Variable::Origin origin);
+    /// False if a variable hides another, so that a name would not say which one is meant.
+    bool are_distinct() const;
+    /// Finds the changes of all variables in the tokens [begin, end).
+    void find_changes(int begin, int end);
+
+    std::vector<Variable>& all() { return all_; }
+    Variable* find(std::string_view name, int at);
+    bool has(std::string_view name) const { return by_name_.count(name) != 0; }
+
+    /// Calls visit(name, position) for the names of the tokens [begin, end), those in macros included; members of
+    /// objects are left out.
+    template <class Visit>
+    void visit_names(int begin, int end, Visit visit) const {
+        for (int i = begin; i < end; ++i) {
+            if (!stream_.is_identifier(i) || is_member(i)) continue;
+            visit(stream_[i], i);
+            if (unit_.macro_names.count(stream_[i]))
+                for (const auto word : words_of_macro(stream_[i])) visit(word, i);
+        }
+    }
+    bool is_member(int i) const { return stream_[i - 1] == "." || stream_[i - 1] == "->" || stream_[i - 1] == "::"; }
+    /// = or += and its kin at `i`.
+    bool is_assignment(int i) const;
+    /// ++ or -- at `i`.
+    bool is_doubled(int i) const;
+    const std::vector<std::string_view>& words_of_macro(std::string_view name) const;
+
+  private:
+    bool touches_next(int i) const {
+        return stream_.has(i + 1) && stream_.tokens[i].end == stream_.tokens[i + 1].begin;
+    }
+    void add_one(Variable variable);
+    void note_use(int i, Variable& variable);
+    void note_group(int close);
+    void note_reference(int i);
+    void mark_all(int begin, int end);
+    bool is_plain_group(int open) const;
+    int enclosing(int i) const;
+    void note_argument(int first, int next, Variable& variable, int at);
+
+    const Stream& stream_;
+    const Unit& unit_;
+    const Calls& calls_;
+    std::vector<Variable> all_;
+    std::unordered_map<std::string_view, std::vector<int>> by_name_;
+    mutable std::unordered_map<std::string_view, std::vector<std::string_view>> words_;
+};
+
+}  // namespace warplab::rewriter

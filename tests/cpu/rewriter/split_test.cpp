@@ -1,0 +1,203 @@
+#include "grader/cpu/rewriter/split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "grader/cpu/rewriter/rewriter.h"
+
+namespace warplab::rewriter {
+namespace {
+
+std::string split(const std::string& source) {
+    const auto result = rewrite(source, "a.cu", Barriers::split);
+    EXPECT_EQ(show_problems(result, "a.cu"), "");
+    return result.text;
+}
+
+bool is_split(const std::string& source) {
+    return split(source).find("WARPLAB_CPU_SPLIT_KERNEL(") != std::string::npos;
+}
+
+/// A kernel whose body begins with a shared array of 64.
+std::string kernel(const std::string& body, const std::string& before = "") {
+    return before + "\n__global__ void k(int* out, const int* in, int n) { __shared__ int s[64]; " + body + " }\n";
+}
+
+constexpr const char* threads = "WARPLAB_CPU_THREADS(unsigned, false){";
+
+/// The kernel's text after the shared array.
+std::string body_of(const std::string& text) {
+    const std::string array_end = ".use(\"s\", __LINE__); ";
+    const auto begin = text.find(array_end);
+    if (begin == std::string::npos) return text;
+    const auto at = begin + array_end.size();
+    return text.substr(at, text.rfind(" };}") - at);
+}
+
+TEST(Split, RunsEachPartForAllThreads) {
+    EXPECT_EQ(body_of(split(kernel("s[threadIdx.x] = 1; out[0] = 2; __syncthreads(); out[threadIdx.x] = s[0];"))),
+              std::string(threads) + "s[threadIdx.x] = 1; out[0] = 2;}; WARPLAB_CPU_SPLIT(); " + threads +
+                  "out[threadIdx.x] = s[0];};");
+}
+
+TEST(Split, LeavesUniformControlFlowToTheBlock) {
+    EXPECT_EQ(
+        body_of(split(kernel("int h = n; while (h > 0) { s[threadIdx.x] += h; __syncthreads(); h /= 2; }"))),
+        std::string("int h = n; while (h > 0) { ") + threads + "s[threadIdx.x] += h;}; WARPLAB_CPU_SPLIT(); h /= 2; }");
+}
+
+TEST(Split, RepeatsWhatIsComputedFromIndices) {
+    EXPECT_EQ(body_of(split(kernel("const int t = threadIdx.x, i = t + n; s[t] = i; __syncthreads(); out[i] = s[0];"))),
+              std::string(threads) +
+                  "const int t = threadIdx.x, i = t + n; s[t] = i;}; WARPLAB_CPU_SPLIT(); "
+                  "WARPLAB_CPU_THREADS(int, false){const int t = threadIdx.x; const int i = t + n; out[i] = s[0];};");
+}
+
+TEST(Split, KeepsWhatEachThreadChanges) {
+    const std::string text =
+        body_of(split(kernel("int v = in[threadIdx.x]; __syncthreads(); v += s[0]; __syncthreads(); out[0] = v;")));
+    EXPECT_EQ(text,
+              std::string("typedef int  warplab_cpu_type_v; WARPLAB_CPU_KEPT(warplab_cpu_type_v, v); ") + threads +
+                  "int v = in[threadIdx.x]; WARPLAB_CPU_KEEP(v);}; WARPLAB_CPU_SPLIT(); "
+                  "WARPLAB_CPU_THREADS(int, false){int v = WARPLAB_CPU_TAKE(v); v += s[0]; WARPLAB_CPU_KEEP(v);}; "
+                  "WARPLAB_CPU_SPLIT(); WARPLAB_CPU_THREADS(int, false){int v = WARPLAB_CPU_TAKE(v); out[0] = v;};");
+}
+
+TEST(Split, ShowsThreadIdxToFunctionsThatUseIt) {
+    const std::string function = "__device__ int f() { return threadIdx.x; }";
+    EXPECT_NE(split(kernel("s[f()] = 1; __syncthreads(); out[0] = s[1];", function)).find(", true){"),
+              std::string::npos);
+}
+
+TEST(Split, IsAskedFor) {
+    const std::string source = kernel("s[threadIdx.x] = 1; __syncthreads(); out[0] = s[1];");
+    EXPECT_TRUE(is_split(source));
+    EXPECT_EQ(rewrite(source, "a.cu").text.find("SPLIT"), std::string::npos);
+}
+
+struct Case {
+    const char* name;
+    std::string source;
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class IsSplit : public testing::TestWithParam<Case> {};
+TEST_P(IsSplit, WithoutANewline) {
+    const std::string& source = GetParam().source;
+    const std::string text = split(source);
+    EXPECT_TRUE(is_split(source)) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), std::count(source.begin(), source.end(), '\n') + 1);
+}
+
+const std::string use = " out[threadIdx.x] = s[0];";
+const Case split_kernels[] = {
+    {"ReturnAfterTheLastBarrier", kernel("s[0] = 1; __syncthreads(); if (threadIdx.x > n) return;" + use)},
+    {"UniformReturn", kernel("if (blockIdx.x == n) return; s[0] = 1; __syncthreads();" + use)},
+    {"UniformBreak", kernel("for (int k = 0; k < n; ++k) { __syncthreads(); if (k == 3) break; s[0] = k; }" + use)},
+    {"UniformContinue",
+     kernel("for (int k = 0; k < n; ++k) { if (k % 2) continue; s[0] = k; __syncthreads(); }" + use)},
+    {"UniformBranch", kernel("if (n > 4) { s[0] = 1; __syncthreads(); } else s[0] = 2;" + use)},
+    {"LoopWithoutBraces", kernel("for (int k = 0; k < n; ++k) __syncthreads();" + use)},
+    {"ConditionFromMemory", kernel("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
+    {"ConstantInArrayBounds", kernel("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
+    {"MacroOfAnExpression", kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
+                                   "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
+    {"OwnFunctionByReference",
+     kernel("int v = 1; add(v, 2); __syncthreads(); out[0] = v;", "__device__ void add(int& a, int b) { a += b; }")},
+    {"ObjectWithinAPart", kernel("Walk walk(threadIdx.x, n); s[0] = walk.next(); __syncthreads();" + use,
+                                 "struct Walk { int at, by; __device__ Walk(int a, int b) : at(a), by(b) {} "
+                                 "__device__ int next() { return at += by; } };")},
+    {"Pragma", kernel("__syncthreads();\n#pragma unroll\nfor (int k = 0; k < 4; ++k) s[k] = k;\n" + use)},
+    {"SwappedPointers", kernel("int *a = s, *b = s + 32; for (int k = 0; k < n; ++k) { a[threadIdx.x] = b[0]; "
+                               "int* c = a; a = b; b = c; __syncthreads(); }" +
+                               use)},
+    {"ChangedParameter", kernel("n += threadIdx.x; __syncthreads(); out[0] = n;")},
+    {"SwitchWithinAPart", kernel("switch (n) { case 1: s[0] = 1; break; default: s[1] = 2; } __syncthreads();" + use)},
+    {"Template",
+     "template <class T> __global__ void k(T* out) { __shared__ T s[4]; T v = T(1); s[0] = v; "
+     "__syncthreads(); out[0] = s[0] + v; }"},
+};
+INSTANTIATE_TEST_SUITE_P(Kernels, IsSplit, testing::ValuesIn(split_kernels), name_of);
+
+class StaysWhole : public testing::TestWithParam<Case> {};
+TEST_P(StaysWhole, AsWithoutTheOption) {
+    const std::string& source = GetParam().source;
+    EXPECT_EQ(split(source), rewrite(source, "a.cu").text);
+}
+
+const Case whole_kernels[] = {
+    {"NoBarrier", kernel(use)},
+    {"DivergentBranch", kernel("if (threadIdx.x < 3) __syncthreads();" + use)},
+    {"DivergentLoop", kernel("for (int i = threadIdx.x; i < n; i += 64) { s[0] = i; __syncthreads(); }" + use)},
+    {"ConditionFromAThreadsVariable",
+     kernel("int v = in[threadIdx.x]; while (v > 0) { v /= 2; __syncthreads(); }" + use)},
+    {"ConditionChangedByOne",
+     kernel("int h = n; while (h > 0) { if (threadIdx.x == 0) h /= 2; __syncthreads(); }" + use)},
+    {"ConditionFromAnAtomic", kernel("while (atomicAdd(&s[0], 1) < n) __syncthreads();" + use)},
+    {"ConditionFromAFunction", kernel("while (f() < n) __syncthreads();" + use, "__device__ int f() { return 1; }")},
+    {"ConditionByAddress", kernel("int h = n; int* p = &h; while (h > 0) { *p = 0; __syncthreads(); }" + use)},
+    {"ReturnBeforeABarrier", kernel("if (threadIdx.x > n) return; s[0] = 1; __syncthreads();" + use)},
+    {"BreakOfOneThread", kernel("for (int k = 0; k < n; ++k) { if (in[threadIdx.x]) break; __syncthreads(); }" + use)},
+    {"ContinueInASwitch",
+     kernel("for (int k = 0; k < n; ++k) { switch (in[threadIdx.x]) { case 1: continue; } __syncthreads(); }" + use)},
+    {"BarrierInASwitch", kernel("switch (n) { case 1: __syncthreads(); }" + use)},
+    {"BarrierInAMacro", kernel("s[0] = 1; SYNC; __syncthreads();" + use, "#define SYNC __syncthreads()\n")},
+    {"BarrierInAnExpression", kernel("s[0] = 1, __syncthreads(); __syncthreads();" + use)},
+    {"BarrierInAFunction", kernel("f(); __syncthreads();" + use, "__device__ void f() { __syncthreads(); }")},
+    {"BarrierInACalledFunction",
+     kernel("f(); __syncthreads();" + use, "__device__ void g() { __syncthreads(); } __device__ void f() { g(); }")},
+    {"BarrierInFunctionsThatCallEachOther",
+     kernel("g(1); __syncthreads();" + use,
+            "__device__ void f(int); __device__ void g(int i) { if (i) f(i - 1); } "
+            "__device__ void f(int i) { g(i); __syncthreads(); }")},
+    {"BarrierInAMethod",
+     kernel("M m; m.f(); __syncthreads();" + use, "struct M { __device__ void f() { __syncthreads(); } };")},
+    {"BarrierInALambda", kernel("auto f = [] { __syncthreads(); }; f(); __syncthreads();" + use)},
+    {"UnknownFunction", kernel("f(); __syncthreads();" + use)},
+    {"Shuffle", kernel("__syncthreads(); s[0] = __shfl_down_sync(~0u, n, 1);" + use)},
+    {"Vote", kernel("if (__syncthreads_or(n)) __syncthreads();" + use)},
+    {"Fence", kernel("s[0] = 1; __threadfence(); __syncthreads();" + use)},
+    {"CompareAndSwap", kernel("atomicCAS(&s[0], 1, 2); __syncthreads();" + use)},
+    {"WaitForAnAtomic", kernel("__syncthreads(); while (!atomicOr(&s[0], 0)) {}" + use)},
+    {"Volatile", kernel("volatile int* v = s; v[0] = 1; __syncthreads();" + use)},
+    {"Goto", kernel("again: __syncthreads(); if (n) goto again;" + use)},
+    {"Directive", kernel("s[0] = 1;\n#ifdef A\n__syncthreads();\n#endif\n__syncthreads();" + use)},
+    {"Definition", kernel("s[0] = 1;\n#define B 3\n__syncthreads();" + use)},
+    {"KeptObject", kernel("Two v{1, 2}; __syncthreads(); out[0] = v.a;", "struct Two { int a, b; };")},
+    {"KeptByAddress", kernel("int v = 1; int* p = &v; __syncthreads(); *p = 2; out[0] = v;")},
+    {"KeptAddressOfAPartsOwn", kernel("int v = 1; int* p = &v; *p = 2; __syncthreads(); out[0] = *p;")},
+    {"KeptReference", kernel("int v = 1; int& r = v; __syncthreads(); r = 2; out[0] = v;")},
+    {"KeptArrayAsPointer", kernel("int v[2] = {1, 2}; int* p = v; __syncthreads(); out[0] = p[1];")},
+    {"KeptAuto", kernel("auto v = in[threadIdx.x]; __syncthreads(); out[0] = v;")},
+    {"HiddenName", kernel("int v = in[0]; { int v = n; __syncthreads(); out[1] = v; } out[0] = v;")},
+    {"CooperativeGroups", "#include <cooperative_groups.h>\n" + kernel("s[0] = 1; __syncthreads();" + use)},
+    {"OtherHeader", "#include \"mine.h\"\n" + kernel("s[0] = 1; __syncthreads();" + use)},
+    {"InAMacro",
+     "#define K __global__ void k(int* out) { __shared__ int s[4]; s[0] = 1; __syncthreads(); out[0] = s[0]; }\n"},
+};
+INSTANTIATE_TEST_SUITE_P(Kernels, StaysWhole, testing::ValuesIn(whole_kernels), name_of);
+
+TEST(Split, DoesNotRepeatLoads) {
+    const std::string text = split(kernel("const int v = in[threadIdx.x]; __syncthreads(); out[0] = v;"));
+    EXPECT_NE(text.find("WARPLAB_CPU_KEEP(v)"), std::string::npos) << text;
+}
+
+TEST(Split, DoesNotRepeatWhatDependsOnAChangedVariable) {
+    const std::string text =
+        split(kernel("int h = n; while (h > 0) { const int j = threadIdx.x + h; h /= 2; "
+                     "__syncthreads(); s[j] = 1; }"));
+    EXPECT_NE(text.find("WARPLAB_CPU_KEEP(j)"), std::string::npos) << text;
+}
+
+TEST(Split, DoesNotRepeatDeviceVariables) {
+    const std::string text =
+        split(kernel("const int v = total; __syncthreads(); out[0] = v;", "__device__ int total;"));
+    EXPECT_NE(text.find("WARPLAB_CPU_KEEP(v)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace warplab::rewriter
