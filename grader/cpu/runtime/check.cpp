@@ -1092,7 +1092,7 @@ void note_block_fence() {
     if (the_checker) checker().fence(false);
 }
 void note_block_scope(const volatile void* place, std::size_t bytes, bool writes) {
-    if (!the_checker || quick.thread != &block_state || !quick.in_grid) return;
+    if (!the_checker || !quick.in_grid || quick.kernels_thread != &block_state) return;
     const auto address = reinterpret_cast<std::uintptr_t>(place);
     const auto caller = caller_place(__builtin_return_address(0));
     if (address - quick.stack >= quick.stack_bytes)
