@@ -9,7 +9,10 @@ import contextlib
 import io
 import json
 import os
+import resource
+import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from typing import Any
 from grader.journal.markup import show_text
 
 INTERRUPTED = 130
+KILLED_AFTER_S = 10
 MOST_DIGITS = 40  # of a whole number
 
 
@@ -24,8 +28,13 @@ class UserError(Exception):
     """One clear message: what happened, where, and what to try."""
 
 
-def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = None) -> int:
-    """Runs a command's main function and turns what goes wrong into one message on stderr and an exit status."""
+def run_command(
+    command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = None, most_s: int = 0
+) -> int:
+    """Runs a command's main function and turns what goes wrong into one message on stderr and an exit status. `most_s`:
+    seconds of processor time that it may take; 0 for any."""
+    if most_s:
+        limit_processor_time(most_s)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no dash still gets the rest
@@ -49,6 +58,23 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
     except RecursionError:
         say_error("A file is nested too deeply to be read.")
         return 2
+
+
+def limit_processor_time(most_s: int) -> None:
+    """Raise UserError after this many seconds of processor time. The kernel ends the process later, in case that a
+    single call, such as a regular expression, does not return before."""
+
+    def stop(*_: object) -> None:
+        raise UserError(
+            f"Stopped after {most_s} s of processor time. One of the files that it reads is too long or damaged: look "
+            "for a very long one among your notes and records."
+        )
+
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = int(time.process_time()) + 1 + most_s
+    last = soft + KILLED_AFTER_S if hard == resource.RLIM_INFINITY else hard
+    signal.signal(signal.SIGXCPU, stop)
+    resource.setrlimit(resource.RLIMIT_CPU, (min(soft, last), last))
 
 
 def say(*words: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:

@@ -28,6 +28,7 @@ from grader.journal.records import find_lab
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 PRINTING_S = 120
+RENDERING_S = 60  # of processor time
 MOST_PICTURES, MOST_PICTURE_BYTES = 6, 1_000_000
 
 
@@ -146,4 +147,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_command(main))
+    sys.exit(run_command(main, most_s=RENDERING_S))

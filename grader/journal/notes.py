@@ -31,8 +31,8 @@ PROMPTS = {
     "What I learnt": "Was it as fast as you expected? If not, what did you overlook? What was given up?",
 }
 BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
+COMMENT, COMMENT_END = "<!--", "-->"
+MOST_HASHES = 6  # of a heading
 FENCE = re.compile(r"^\s*(```|~~~)")
 HOURS = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
 MOST_BYTES = 200_000
@@ -77,17 +77,34 @@ def parse_note(file: str, stage: str, number: int, text: str) -> Note:
         except ValueError:
             note.begun = None
     title, lines, fenced = "", [], False
-    for line in [*COMMENT.sub("", text).splitlines(), "# "]:
+    for line in [*strip_comments(text).splitlines(), "# "]:
         fenced ^= bool(FENCE.match(line))
-        heading = HEADING.match(line) if not fenced or line == "# " else None
-        if not heading:
+        heading = read_heading(line) if not fenced or line == "# " else None
+        if heading is None:
             lines.append(line)
             continue
         words = "\n".join(lines).strip()
         if title or words:
             note.sections.append((title, words))
-        title, lines = heading[1], []
+        title, lines = heading, []
     return note
+
+
+def strip_comments(text: str) -> str:
+    """Return the text without comments, in time linear in its length. One without an end is text."""
+    kept, at = [], 0
+    while (begin := text.find(COMMENT, at)) >= 0 and (end := text.find(COMMENT_END, begin + len(COMMENT))) >= 0:
+        kept.append(text[at:begin])
+        at = end + len(COMMENT_END)
+    return "".join([*kept, text[at:]])
+
+
+def read_heading(line: str) -> str | None:
+    """Return the title in a heading such as `## Goal ##`, in time linear in its length; None for another line."""
+    rest = line.lstrip("#")
+    if not 1 <= len(line) - len(rest) <= MOST_HASHES or not rest[:1].isspace():
+        return None
+    return rest.strip().rstrip("#").rstrip()
 
 
 def name_note(stage: str, number: int) -> str:

@@ -37,7 +37,7 @@ from pathlib import Path
 
 from grader.journal.authors import Author, find_authors
 from grader.journal.console import UserError, choose_labs, read_stages, run_command, say, write_atomically
-from grader.journal.journal import find_pictures, render
+from grader.journal.journal import RENDERING_S, find_pictures, render
 from grader.journal.journal_page import Picture
 from grader.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.journal.notes import find_notes
@@ -325,4 +325,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_command(main))
+    sys.exit(run_command(main, most_s=RENDERING_S))

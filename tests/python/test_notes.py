@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.journal.journal import render
+from grader.journal.journal import RENDERING_S, render
 from grader.journal.notes import PROMPTS, create_note, name_note, parse_note, read_notes
 from grader.journal.prose import make_prose
 from tests.python.journals import LAB, STAGES, report, write_course
@@ -174,3 +174,42 @@ def test_only_notes_of_stages_are_read_in_their_order(tmp_path: Path) -> None:
 )
 def test_prose(text: str, shown: str) -> None:
     assert make_prose(text) == shown
+
+
+def test_comments_and_headings_are_found_in_linear_time() -> None:
+    """Regular expressions took hours for these."""
+    for text in ("<!--" * 1_000_000, f"# a{' ' * 100_000}b", f"# a{' #' * 100_000}b"):
+        made = parse_note("n.md", "n", 1, f"## Goal\n{text}")
+        assert made.sections
+    made = parse_note("n.md", "n", 1, "a <!-- b\n# c --> d\n## T ##\ny<!-->x-->#\n####### e\n#f\n# C# #\ng <!-- h")
+    assert made.sections == [("", "a  d"), ("T", "y#\n####### e\n#f"), ("C#", "g <!-- h")]
+
+
+LIMITED = """
+import resource, runpy, sys
+from grader.journal import journal, optimisations
+from grader.journal.console import UserError
+
+def tell_limit(*_):
+    print(f"limit: {resource.getrlimit(resource.RLIMIT_CPU)[0]}", file=sys.stderr)
+    raise UserError("No journal.")
+
+journal.read_journal = optimisations.read_journal = tell_limit
+module, *sys.argv = sys.argv[1:]
+runpy.run_module(module, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("verb", ["journal", "submit"])
+def test_processor_time_is_limited_where_notes_are_read(tmp_path: Path, verb: str) -> None:
+    write_course(tmp_path, [report(1, "02_tree", "old")])
+    words = [f"grader.journal.{verb}", verb, LAB, "--root", tmp_path, "--work", tmp_path / "work"]
+    said = subprocess.run([sys.executable, "-c", LIMITED, *words], cwd=ROOT, capture_output=True, text=True)
+    assert 0 < int(said.stderr.partition("limit: ")[2].split()[0]) <= RENDERING_S + 30, said.stderr
+
+
+def test_a_command_that_takes_too_long_says_so_and_ends() -> None:
+    code = "from grader.journal.console import run_command as run\nrun_command = lambda _: [1 for _ in iter(int, 1)]\n"
+    code += "raise SystemExit(run(run_command, [], most_s=1))"
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert said.returncode == 2 and said.stderr.startswith("Stopped after 1 s of processor time.")

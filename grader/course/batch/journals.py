@@ -12,13 +12,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
+from grader.journal.journal import RENDERING_S
 from grader.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.journal.submit import MOST_JOURNAL_BYTES
 
 MOST_NOTES = 100
 MOST_PAGE_BYTES = 20_000_000
 MOST_MEMORY_BYTES = 2_000_000_000
-RENDERING_S = 60
 RECORDS, JOURNAL = "records.jsonl", "journal.html"
 
 PROJECT = Path(__file__).resolve().parents[3]
