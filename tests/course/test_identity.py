@@ -134,6 +134,11 @@ def test_an_anonymous_download_has_no_numbers(folder: Path) -> None:
     assert len(found) == 4 and not strangers and not any(one.own for one in found.values())
 
 
+def test_a_garbled_name_does_not_hide_its_number(folder: Path) -> None:
+    make(folder, "Bj+\ufffdrk_12_assignsubmission_file_", "Zo\u251c\u00bd_13_assignsubmission_file_")
+    assert sorted(find(folder, "id,name,Moodle ID\nbj1,Bj\u00f6rk,12\nzo2,Zo\u00eb,13\n")[0]) == ["bj1", "zo2"]
+
+
 def test_a_teams_number_gives_its_work_to_nobody(folder: Path) -> None:
     make(folder, "Team 5_12_assignsubmission_file_", "Alan M. Turing_13_assignsubmission_file_")
     found, _ = find(folder, CANVAS_ROSTER)

@@ -37,6 +37,7 @@ DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
 MOST_NAMED = 3  # files listed in a sentence
 HOW_TO_TELL = "A column such as Canvas ID or Moodle ID in the roster tells them apart."
+PLAIN_NAME = re.compile(r"[A-Za-z0-9 ,.'()_-]+")  # that no archive garbles
 BLIND = "participant"  # Moodle's name for everybody in an anonymous assignment
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
@@ -448,10 +449,12 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
 
 
 def may_be_called(student: Student, name: str) -> bool:
-    """Return whether Moodle's name can be the student's: they share a word, or one is unknown. Moodle's numbers of
-    teams, or of another assignment, belong to different names."""
-    ours, theirs = set(words_of(student.name)), set(words_of(name)) - {BLIND}
-    return not ours or not theirs or bool(ours & theirs) or has_name(student, name)
+    """Return whether Moodle's name can be the student's: they share a word, or cannot be compared, because an archive's
+    other letters may be garbled. Moodle's numbers of teams, or of another assignment, belong to different names."""
+    ours = set(words_of(unicodedata.normalize("NFKD", student.name).encode("ascii", "ignore").decode()))
+    theirs = set(words_of(name)) - {BLIND}
+    comparable = bool(ours and theirs) and PLAIN_NAME.fullmatch(name)
+    return not comparable or bool(ours & theirs) or has_name(student, name)
 
 
 def assign(submission: Submission, team: Sequence[Student]) -> None:
