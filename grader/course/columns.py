@@ -112,7 +112,13 @@ def name_columns(assignments: Sequence[str]) -> str:
 def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
     """What Canvas's line of points says of a column; empty where there is no such line."""
     at = rows[0].index(column)
-    return next((row[at].strip() for row in rows[1:] if row[0].strip() == POSSIBLE), "")
+    return next((row[at].strip() for row in rows[1:] if is_points_row(rows[0], row)), "")
+
+
+def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Return whether it is Canvas's line of points, rather than a student with that name, who has an id."""
+    ids = [cell for name, cell in zip(header, row, strict=False) if name.strip().lower() in IDS]
+    return row[0].strip() == POSSIBLE and not any(cell.strip() for cell in ids)
 
 
 def read_number(cell: str) -> float | None:

@@ -25,10 +25,10 @@ from grader.course.columns import (
     IDENTITIES,
     IDS,
     PEOPLE,
-    POSSIBLE,
     choose_column,
     compare_with_canvas,
     compare_with_moodle,
+    is_points_row,
     list_assignments,
     maximum_column,
     maximum_of,
@@ -444,7 +444,8 @@ def as_written(cell: str) -> list[str]:
 
 def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Return each student's row, found by an id if one fits, else by a name. A student who fits two rows, or a row that
-    another student fits as well, gets none; the others keep theirs."""
+    another student fits as well, gets none; the others keep theirs. The id of who is not on the roster takes no row
+    with the name of who is."""
     found: dict[str, list[str]] = {}
     tried: set[str] = set()
     strangers = {entry.student for entry in entries if not entry.names}
@@ -458,11 +459,29 @@ def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> di
             cells |= {cell.removeprefix("Participant ") for cell in cells}  # Moodle's archives have the number alone
             named = {known[name] for cell in cells for name in look_up(cell) if name in known} - tried
             claims.append((row, named - strangers or named))
+        claims = contest(header, claims, entries) if look_up is as_written else claims
         count = Counter(student for _, named in claims for student in named)
         found |= {min(named): row for row, named in claims if len(named) == 1 and count[min(named)] == 1}
         tried |= count.keys()
         rows = [row for row, named in claims if not named]
     return found
+
+
+Claims = list[tuple[list[str], set[str]]]  # rows, and the students that each may be about
+
+
+def contest(header: Sequence[str], claims: Claims, entries: Sequence[Entry]) -> Claims:
+    """Add to rows with the id of a stranger the students of the roster with the row's name and no id in any row: nobody
+    can say whose such a row is."""
+    known = students_by(spellings, [entry for entry in entries if entry.names])
+    strangers = {entry.student for entry in entries if not entry.names}
+    by_id = {student for _, named in claims for student in named}
+    contested = []
+    for row, named in claims:
+        cells = [row[at] for at in columns_of(header, PEOPLE) if named and named <= strangers]
+        by_name = {known[name] for cell in cells for name in as_claimed(cell) if name in known}
+        contested.append((row, named | (by_name - by_id)))
+    return contested
 
 
 def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
@@ -490,7 +509,7 @@ def fill(
         raise UserError(f"No column of the gradebook says who a row is about: {', '.join(header[:8])}.")
     people = []
     for row in rows[1:]:
-        if first and row[0].strip() == POSSIBLE:
+        if first and is_points_row(header, row):
             for column, cell in first.items():
                 row[header.index(column)] = row[header.index(column)].strip() or cell
         else:

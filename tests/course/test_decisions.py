@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.batch.opened import pick_student
+from grader.journal.console import UserError
 from tests.course.batches import Course
 
 
@@ -205,3 +207,34 @@ def test_what_the_outputs_do_not_have_yet_is_said(graded: Course) -> None:
     assert todo in graded.verb("status").stdout
     graded.verb("report")
     assert todo not in graded.verb("status").stdout
+
+
+MEMBERS = {"al1", "Ada Lovelace", "\u00c5l1", "\u00e5l1", "66"}
+IDS = {"al1": "al1", "ada lovelace": "al1", "adalovelace": "al1", "lovelaceada": "al1", "\u00e5l1": "\u00e5l1"}
+
+
+@pytest.mark.parametrize("word", ["Ada Lovelace", "ada lovelace", "\u00c5l1"])
+def test_a_word_for_a_student_and_a_stranger_is_refused(word: str) -> None:
+    with pytest.raises(UserError) as refused:
+        pick_student(word, MEMBERS, IDS)
+    student, stranger = ("\u00e5l1", "\u00c5l1") if word == "\u00c5l1" else ("al1", "Ada Lovelace")
+    assert f"{word} is both {student} of the roster and {stranger}, who is not on it." in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "student"),
+    [("al1", "al1"), ("AL1", "al1"), ("\u00e5l1", "\u00e5l1"), ("66", "66"), ("Lovelace, Ada", "al1")],
+)
+def test_the_roster_decides_first(word: str, student: str) -> None:
+    assert pick_student(word, MEMBERS, IDS) == student
+
+
+def test_a_strangers_folder_takes_no_decision(graded: Course) -> None:
+    graded.hand_in("Ada Lovelace", "fine")
+    graded.grade()
+    for command in (("override", "--student", "Ada Lovelace", "--points", "9", "--reason", "shown"),
+                    ("regrade", "--student", "ada lovelace")):  # fmt: skip
+        said = graded.verb(*command)
+        assert said.returncode == 2 and "both al1 of the roster and Ada Lovelace" in said.stderr
+    code, said = mark(graded, "name,points\nada lovelace,7\n")
+    assert code == 2 and "marks.csv:2: ada lovelace is both al1 of the roster and Ada Lovelace" in said

@@ -780,3 +780,23 @@ def test_the_judges_own_sample_can_be_exported():
     for wanted, convert in ONE_REPORT.items():
         VALIDATORS[wanted](convert(made))
     assert "secret_1" not in tell_report(made)
+
+
+@pytest.mark.parametrize("book", [
+    'Student,ID,SIS Login ID,Section,Dot (7)\n"Lovelace, Ada",77,ada7,s,\n"Bell, Ed",78,be4,s,\n',
+    'Student,ID,SIS Login ID,Section,Dot (7)\n"Bell, Ed",78,be4,s,\n"Lovelace, Ada",ada7,x,s,\n',
+])  # fmt: skip
+def test_a_strangers_key_takes_no_row_of_who_is_on_the_roster_by_name(book):
+    (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
+    on_roster = [Entry("al1", report, names=("al1", "Ada Lovelace")), Entry("be4", report, names=("be4", "Ed Bell"))]
+    points, unknown = export_points("canvas", [Entry("ada7", report), *on_roster], book)
+    assert sorted(points) == ["", "33.32"] and unknown == ["ada7", "al1"]
+    assert export_points("canvas", on_roster, book) == (["33.32", "33.32"], [])
+
+
+def test_a_student_called_as_the_line_of_points_gets_no_maximum():
+    book = "Student,ID,SIS Login ID,Section,Dot (7)\n Points Possible,,,,20\nPoints Possible,79,pp1,s,\nAda,77,al1,s,\n"
+    assert [row[4] for row in check_csv(canvas(entries("al1"), book, "Dot (7)")[0])[1:]] == ["20", "", "33.32"]
+    without = book.replace(" Points Possible,,,,20\n", "")
+    assert [row[4] for row in check_csv(canvas(entries("al1"), without, "Dot (7)")[0])[1:]] == ["", "33.32"]
+    assert compare_maxima(entries("al1"), "canvas", without.replace("s,\nAda", "s,9\nAda"), "Dot (7)") == []

@@ -8,19 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch.submissions import (
-    NOT_ON_ROSTER,
-    SAME_NAME,
-    Student,
-    Submission,
-    find_submissions,
-    is_for_instructor,
-    split_team,
-)
+from grader.course.batch.names import file_name
+from grader.course.batch.notes import IN_DOUBT, NOT_ON_ROSTER, SAME_NAME, is_for_instructor, kind_of
+from grader.course.batch.submissions import Student, Submission, find_submissions, split_team
 from tests.course.batches import Course
 from tests.course.test_submissions import find
 
 ROSTER = "id,name,email\nal1,Ada Lovelace,ada@x.org\nat2,Alan Turing,alan@x.org\n"
+CANVAS_ROSTER = "id,name,canvas id\nal1,Ada Lovelace,12\nat2,Alan Turing,13\n"
 
 
 @pytest.fixture
@@ -72,19 +67,83 @@ def test_words_in_a_different_order_are_a_different_name(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "key"),
     [
-        "trudy_66_900_x_12_assignsubmission_file_lab.zip",  # the student's own file name follows the number
-        "Trudy_66_assignsubmission_file_x_12_assignsubmission_file_lab.zip",
-        "trudy_66_900_x_12_assignsubmission_onlinetext_lab.zip",
+        ("trudy_66_900_x_12_assignsubmission_file_lab.zip", "66"),  # all names are Canvas's
+        ("trudy_66_900_x_12_assignsubmission_onlinetext_lab.zip", "66"),
+        ("Trudy_66_assignsubmission_file_x_12_assignsubmission_file_lab.zip", ""),
+        ("trudy_12_999_66_900_lab.zip", ""),  # the sortable name was Trudy_-12_-999
+        ("lovelaceada_12_999_66_900_lab.zip", ""),
     ],
 )
-def test_a_file_name_cannot_forge_a_number(folder: Path, name: str) -> None:
-    make(folder, "lovelaceada_12_900_lab.zip", name)
+def test_a_name_cannot_forge_a_number(folder: Path, name: str, key: str) -> None:
+    make(folder, "lovelaceada_12_901_lab.zip", name)
     found, _ = find(folder, ROSTER.replace("email", "canvas id").replace("ada@x.org", "12"))
-    assert entries(found)["al1"] == ["lovelaceada_12_900_lab.zip"]
-    (other,) = [one for key, one in found.items() if key != "al1"]
-    assert "Its name matches several students" in other.notes[0] and is_for_instructor(other.notes[0])
+    assert entries(found)["al1"] == ["lovelaceada_12_901_lab.zip"]
+    (other,) = [one for one in found if one != "al1"]
+    assert other == key or kind_of(found[other].notes[0]) in IN_DOUBT
+
+
+def test_a_forged_moodle_mark_in_a_canvas_download_is_a_file_name(folder: Path) -> None:
+    mallory = "mal_lory_66_900_q_12_assignsubmission_file_lab-al1-2026-11-23-090000.tar.gz"
+    make(folder, "lovelaceada_12_901_lab-al1-2026-11-20-100000.tar.gz", "turingalan_13_902_lab.zip", mallory)
+    found, _ = find(folder, CANVAS_ROSTER)
+    assert entries(found)["al1"] == ["lovelaceada_12_901_lab-al1-2026-11-20-100000.tar.gz"]
+
+
+@pytest.mark.parametrize("system", ["{}_12_901_lab.zip", "{}_12_assignsubmission_file_lab.zip"])
+def test_names_with_one_id_are_not_merged(folder: Path, system: str) -> None:
+    ada, mallory = system.format("adalovelace"), system.format("malice").replace("901", "902")
+    make(folder, ada, mallory)
+    found, _ = find(folder)
+    assert sorted(entries(found).values()) == [[ada], [mallory]]
+    assert all(kind_of(one.notes[0]) == "of_several" for one in found.values())
+    found, _ = find(folder, CANVAS_ROSTER)
+    assert entries(found)["al1"] == [ada] and len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name"),
+    [("watson_parkermary_jane_77", "Mary_Jane Watson_Parker"), ("baueranna_2_77", "Anna_2 Bauer")],
+)
+@pytest.mark.parametrize("file", ["lab.zip", "lab_1_2_final.zip", "2026_1120_lab.zip", "01_first.cu", "12_last.cu"])
+def test_names_with_underscores_are_found(folder: Path, prefix: str, name: str, file: str) -> None:
+    make(folder, f"{prefix}_500901_{file}", "lovelaceada_12_500902_lab.zip")
+    found, _ = find(folder, f"{CANVAS_ROSTER}mj7,{name},77\n")
+    assert entries(found) == {"al1": ["lovelaceada_12_500902_lab.zip"], "mj7": [f"{prefix}_500901_{file}"]}
+    assert file_name(f"{prefix}_500901_{file}") == file or not file.endswith(".cu")
+
+
+def test_loose_files_of_a_name_with_underscores_are_one_hand_in(folder: Path) -> None:
+    names = [f"baueranna_2_77_50090{number}_0{number}_stage.cu" for number in (1, 2)]
+    make(folder, *names, "lovelaceada_12_500902_lab.zip")
+    found, _ = find(folder, CANVAS_ROSTER + "ab7,Anna_2 Bauer,77\n")
+    assert sorted(entries(found)["ab7"]) == names
+
+
+def test_stages_of_two_digits_need_no_roster(folder: Path) -> None:
+    names = ["costaali_79_500901_09_first.cu", "costaali_79_500902_10_second.cu"]
+    make(folder, *names)
+    assert {key: sorted(files) for key, files in entries(find(folder)[0]).items()} == {"79": names}
+
+
+def test_an_anonymous_download_has_no_numbers(folder: Path) -> None:
+    make(folder, "anon_aB3xY_600000_lab.zip", "anon_9Qk2z_600001_lab-al1-2026-11-20-100000.tar.gz")
+    make(folder, "LATE_anon_12345_600002_lab.zip", "anon_xYz12_600003_q_12_assignsubmission_file_z.zip")
+    found, strangers = find(folder, CANVAS_ROSTER + "mal,Mallory,12345\n")
+    assert len(found) == 4 and not strangers and not any(one.own for one in found.values())
+
+
+def test_a_garbled_name_does_not_hide_its_number(folder: Path) -> None:
+    make(folder, "Bj+\ufffdrk_12_assignsubmission_file_", "Zo\u251c\u00bd_13_assignsubmission_file_")
+    assert sorted(find(folder, "id,name,Moodle ID\nbj1,Bj\u00f6rk,12\nzo2,Zo\u00eb,13\n")[0]) == ["bj1", "zo2"]
+
+
+def test_a_teams_number_gives_its_work_to_nobody(folder: Path) -> None:
+    make(folder, "Team 5_12_assignsubmission_file_", "Alan M. Turing_13_assignsubmission_file_")
+    found, _ = find(folder, CANVAS_ROSTER)
+    assert sorted(found) == ["12", "at2"] and kind_of(found["12"].notes[0]) == "other_name"
+    assert sorted(find(folder, "id,Moodle ID\nal1,12\nat2,13\n")[0]) == ["al1", "at2"]  # no names to compare
 
 
 @pytest.mark.parametrize("name", ["Zo\u00eb", "Zo\u00eb.zip", "lab-Zo\u00eb-2026-11-20-101010.tar.gz"])

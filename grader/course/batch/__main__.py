@@ -13,7 +13,7 @@ import argparse
 import os
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from grader.course.batch.database import PENDING, STATUSES, Database, in_words
 from grader.course.batch.decisions import KINDS, due, extend, override, points, without
 from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, try_judge
+from grader.course.batch.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
 from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.outputs import all_finals, write_outputs
@@ -32,9 +33,7 @@ from grader.course.batch.progress import show_duration
 from grader.course.batch.run import Results, cores, grade_here, judges_at_once, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
-    NOT_ON_ROSTER,
-    OF_SEVERAL,
-    SAME_NAME,
+    Earlier,
     Student,
     Submission,
     find_submissions,
@@ -62,14 +61,14 @@ def grade(options: argparse.Namespace) -> int:
     require_folders(options)
     with only_one(options.out):
         folder, strangers = open_submissions(options.submissions, settings)
-        found, more = find_submissions(folder, lab, roster, options.out)
+        found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
         strangers += more
         require_own_lab(options.submissions, folder, found, settings)
         say_found(options.submissions, found, strangers, roster)
         database = Database(options.out / DATABASE)
         note_settings(database, settings, options)
         database.set_facts(left_out=strangers)
-        rename(database, settings.folder, found)
+        rename(database, settings.folder, found, {student.id for student in roster})
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
         if not database.fact("slurm_jobs"):  # whose tasks may still read them
@@ -91,7 +90,7 @@ def say_found(
     """What is no submission, and who is not on the roster. Raises UserError where there is nobody."""
     for sentence in left_out:
         say_error(f"Left out: {sentence}")
-    for note in [note for one in found for note in one.notes if note.startswith((SAME_NAME, OF_SEVERAL))]:
+    for note in [note for one in found for note in one.notes if kind_of(note) in IN_DOUBT]:
         say_error(note)
     say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
@@ -109,6 +108,11 @@ def kept_roster(folder: Path) -> Path | None:
     return file
 
 
+def read_earlier(folder: Path) -> list[Earlier]:
+    """What was handed in to the batch before."""
+    return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
+
+
 def say_strange(strange: Sequence[Submission]) -> None:
     """Who is not on the roster, by what their files say, and what to do."""
     named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
@@ -119,14 +123,14 @@ def say_strange(strange: Sequence[Submission]) -> None:
         )
 
 
-def rename(database: Database, folder: Path, found: Sequence[Submission]) -> None:
+def rename(database: Database, folder: Path, found: Sequence[Submission], on_roster: Set[str]) -> None:
     """Gives what a better roster knows its new name, with what lies in folders of the old one."""
     for old, one in database.find_renamed(found):
         for part in KEPT:
             source, target = place_of(folder, part, old), place_of(folder, part, one.key)
             if source.is_dir() and not target.exists():
                 source.rename(target)
-        database.rename(old, one)  # last: killed before, it is done again
+        database.rename(old, one, on_roster)  # last: killed before, it is done again
         say(f"{old} is {one.key} now, according to the roster.")
 
 

@@ -5,7 +5,8 @@ submission. Tables:
 
     facts         what the batch is about: lab, options, due date, late policy, a secret for pseudonyms
     submissions   one a student or team; `status` is empty while it waits to be graded; `notes` are of its name and the
-                  roster, `graded_notes` of what the last grading found in it
+                  roster, `graded_notes` of what the last grading found in it; `called` is its key where no roster says
+                  whose it is, such as the course system's number
     grades        one a grading, newest last; `reason` says why there was another one; `lab_hash` is the lab's, and
                   behind a + the grader's, which batches of before do not have
     stages        one a stage of a grade: what tables and plots need of report.json
@@ -18,17 +19,20 @@ import contextlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from grader.course.batch.names import read_canvas, read_moodle
+from grader.course.batch.notes import guess_kinds, read_notes, write_notes
 from grader.course.batch.places import move_folders
-from grader.course.batch.submissions import FILE_DATE, Submission
+from grader.course.batch.submissions import FILE_DATE, Earlier, Submission
 from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
-SCHEMA = 3
+SCHEMA = 4
 # Every submission has exactly one of these. What is our fault comes first, and costs nobody points.
 STATUSES = {
     "judge_error": "our side broke: no points are lost; grade it again",
@@ -50,7 +54,7 @@ CREATE TABLE IF NOT EXISTS submissions (
     key TEXT PRIMARY KEY, name TEXT NOT NULL, members TEXT NOT NULL, entries TEXT NOT NULL, handed_in TEXT NOT NULL,
     known_by TEXT NOT NULL, fingerprint TEXT NOT NULL, notes TEXT NOT NULL, status TEXT NOT NULL DEFAULT '',
     detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER,
-    graded_notes TEXT NOT NULL DEFAULT '[]');
+    graded_notes TEXT NOT NULL DEFAULT '[]', called TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
@@ -123,6 +127,10 @@ class Row:
     sandbox: str = ""
     stages: list[Stage] = field(default_factory=list)
 
+    def own(self) -> list[str]:
+        """Return the members without credited partners."""
+        return own_members(self.key, self.members)
+
 
 @dataclass
 class Graded:
@@ -174,7 +182,20 @@ def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
 
 def join_notes(*notes: str) -> list[str]:
     """Lists as the database keeps them, as one without repetitions."""
-    return list(dict.fromkeys(note for kept in notes for note in json.loads(kept)))
+    return list(dict.fromkeys(note for kept in notes for note in read_notes(kept)))
+
+
+def own_members(key: str, members: Sequence[str]) -> list[str]:
+    """Return the members after whom a submission is called; the others are credited partners."""
+    counts = [count for count in range(1, len(members)) if "+".join(members[:count]) == key]
+    return list(members[: counts[0]] if counts else members)
+
+
+def guess_called(key: str, entries: Sequence[str]) -> str:
+    """Return what an earlier batch's submission is called where no roster says whose it is."""
+    names = [part for entry in entries for part in (Path(entry).name, Path(entry).parent.name)]
+    ids = {reading.id for name in names for reading in (read_moodle(name) or read_canvas(name))[:1]}
+    return ids.pop() if len(ids) == 1 else key
 
 
 class Database:
@@ -190,7 +211,7 @@ class Database:
         schema = self.fact("schema")
         if schema is None:
             self.set_facts(schema=SCHEMA)
-        elif schema in (1, 2):
+        elif schema in (1, 2, 3):
             self.convert(schema)
         elif schema != SCHEMA:
             raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
@@ -199,7 +220,10 @@ class Database:
         """Converts an earlier batch, its folders included."""
         if schema == 1:
             self.convert_notes()
-        move_folders(self.file.resolve().parent, [key for (key,) in self.query("SELECT key FROM submissions")])
+        if schema <= 2:
+            move_folders(self.file.resolve().parent, [key for (key,) in self.query("SELECT key FROM submissions")])
+        if "called" not in [name for _, name, *_ in self.query("PRAGMA table_info(submissions)")]:
+            self.convert_names()
         self.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
 
     def convert_notes(self) -> None:
@@ -212,6 +236,18 @@ class Database:
                 paths = [str(folder / Path(entry).name) for entry in json.loads(entries)]
                 connection.execute("UPDATE submissions SET entries = ? WHERE key = ?", [json.dumps(paths), key])
             connection.execute("UPDATE facts SET value = '2' WHERE name = 'schema'")
+
+    def convert_names(self) -> None:
+        """From schema 3, which had neither kinds of notes nor `called`."""
+        with self.transaction() as connection:
+            connection.execute("ALTER TABLE submissions ADD COLUMN called TEXT NOT NULL DEFAULT ''")
+            for key, entries, notes, graded in connection.execute(
+                "SELECT key, entries, notes, graded_notes FROM submissions"
+            ).fetchall():
+                connection.execute(
+                    "UPDATE submissions SET called = ?, notes = ?, graded_notes = ? WHERE key = ?",
+                    [guess_called(key, json.loads(entries)), guess_kinds(notes), guess_kinds(graded), key],
+                )
 
     def close(self) -> None:
         """Folds the log into the file."""
@@ -260,33 +296,52 @@ class Database:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
-        """Return old keys of submissions that the roster now identifies differently: the same files or the same name,
-        and the old key is gone. Submissions missing from the new roster keep their keys."""
-        rows = self.query("SELECT key, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
+        """Return old keys of submissions that the roster now identifies differently: the course system has the same
+        name for it or, if it has none, only these two have the same files; and the old key is gone. Submissions missing
+        from the new roster keep their keys."""
+        rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
         now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
-        old = {(file_names(json.loads(entries)), known): key for key, entries, known in rows if key not in now}
+        called, files = defaultdict(list), defaultdict(list)
+        for key, name, entries, known in rows:
+            if key not in now:
+                called[name].append(key)
+                files[file_names(json.loads(entries)), known].append((key, name))
+        names = {one.called for one in submissions}
+        contents = Counter((file_names(one.entries), one.fingerprint) for one in submissions)
         renamed: dict[str, Submission] = {}
         for one in submissions:
-            if not one.own:
+            if not one.own or one.key in taken:
                 continue
-            by_name = one.called if one.called in old.values() else ""
-            key = old.get((file_names(one.entries), one.fingerprint), by_name)
-            if key and one.key not in taken:
-                renamed.setdefault(key, one)
+            same = (file_names(one.entries), one.fingerprint)
+            by_files = files[same] if contents[same] == 1 else []
+            by_files = [key for key, _ in by_files] if all(name not in names for _, name in by_files) else []
+            old = called[one.called] or by_files
+            if len(old) == 1:
+                renamed.setdefault(old[0], one)
         return list(renamed.items())
 
-    def rename(self, old: str, one: Submission) -> None:
-        """Gives a submission its new key. What was decided for a student alone goes along."""
+    def earlier(self) -> list[Earlier]:
+        """Return what was handed in so far."""
+        rows = self.query("SELECT key, called, members FROM submissions WHERE status != 'not_submitted'")
+        return [
+            Earlier(key, called, json.loads(members), own_members(key, json.loads(members)))
+            for key, called, members in rows
+        ]
+
+    def rename(self, old: str, one: Submission, on_roster: Set[str]) -> None:
+        """Gives a submission its new key. What was decided for a student alone goes along, unless the roster still has
+        that student under the old id."""
         ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
         members = json.loads(text)
         with self.transaction() as connection:
             connection.execute("DELETE FROM submissions WHERE key = ?", [one.key])  # as not submitted
             connection.execute(
                 "UPDATE submissions SET key = ?, members = ?, notes = ? WHERE key = ?",
-                [one.key, json.dumps(one.members), json.dumps(one.notes), old],
+                [one.key, json.dumps(one.members), write_notes(one.notes), old],
             )
             connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, old])
-            for table in ("extensions", "points", "overrides") if len(members) == len(one.members) == 1 else ():
+            alone = len(members) == len(one.members) == 1 and members[0] not in on_roster
+            for table in ("extensions", "points", "overrides") if alone else ():
                 connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
 
     def enter(self, submissions: Iterable[Submission]) -> None:
@@ -297,14 +352,15 @@ class Database:
         with self.transaction() as connection:
             for one in submissions:
                 values = [one.key, one.name, json.dumps(one.members), json.dumps(self.write_paths(one.entries))]
-                values += [one.handed_in, one.known_by, one.fingerprint, json.dumps(one.notes)]
+                values += [one.handed_in, one.known_by, one.fingerprint, write_notes(one.notes), one.called]
                 connection.execute(
-                    "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
+                    "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
+                    " called) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
                     " members = excluded.members, entries = excluded.entries, handed_in ="
                     " iif(fingerprint = excluded.fingerprint AND known_by = ? AND excluded.known_by = ?,"
                     " min(handed_in, excluded.handed_in), excluded.handed_in),"
-                    " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes",
+                    " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes,"
+                    " called = excluded.called",
                     [*values, FILE_DATE, FILE_DATE],
                 )
                 if old.get(one.key, one.fingerprint) != one.fingerprint:
@@ -351,7 +407,7 @@ class Database:
         )
         return [
             Submission(key, name, self.read_paths(entries), json.loads(members), handed_in,
-                       known_by, json.loads(notes), fingerprint)
+                       known_by, read_notes(notes), fingerprint)
             for key, name, entries, members, handed_in, known_by, notes, fingerprint in rows
         ]  # fmt: skip
 
@@ -376,7 +432,7 @@ class Database:
             connection.execute(
                 "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, grade = ?, reason = ''"
                 " WHERE key = ?",
-                [graded.status, graded.detail, graded.wall_s, json.dumps(graded.notes), number, graded.key],
+                [graded.status, graded.detail, graded.wall_s, write_notes(graded.notes), number, graded.key],
             )
 
     def grade_again(self, keys: Sequence[str], reason: str) -> int:

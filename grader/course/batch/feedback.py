@@ -15,9 +15,10 @@ from typing import Any
 from grader.course.batch.database import STATUSES, Database, Row
 from grader.course.batch.grading import hide_folders
 from grader.course.batch.journals import JOURNAL
+from grader.course.batch.notes import is_for_instructor
 from grader.course.batch.opened import kept_settings
 from grader.course.batch.policy import Final, leave_out
-from grader.course.batch.submissions import is_for_instructor, parse_time
+from grader.course.batch.submissions import parse_time
 from grader.course.feedback import hide_names, tell_report
 from grader.journal import page
 from grader.journal.console import write_atomically

@@ -23,8 +23,10 @@ from typing import Any
 from grader.course.batch.archive import RefusedError, is_archive, is_folder, read_entries, walk
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
+from grader.course.batch.names import file_name
+from grader.course.batch.notes import make_note
 from grader.course.batch.places import place_of
-from grader.course.batch.submissions import TO_CHOOSE, Submission, file_name, name_some, pick_stages
+from grader.course.batch.submissions import Submission, name_some, pick_stages
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
 from grader.journal.markup import show_text
@@ -128,7 +130,7 @@ def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str
 def tell_how_to_choose(entry: Path) -> list[str]:
     """To the instructor, of several archives."""
     how = "delete the others from" if entry.is_dir() else "put it in the place of"
-    return [f"{TO_CHOOSE} {how} {entry}, and give the same command."]
+    return [make_note("to_choose", f" {how} {entry}, and give the same command.")]
 
 
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:

@@ -32,10 +32,11 @@ def kept_settings(database: Database) -> Settings:
 
 def find_key(database: Database, student: str) -> str:
     """The submission of a student, or of a team. Raises UserError."""
-    if any(student == row.key for row in database.rows()):
+    rows = database.rows()
+    if any(student == row.key and student not in row.members for row in rows):  # a team's
         return student
     called = find_student(database, student)
-    return next(row.key for row in database.rows() if called in row.members)
+    return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
 
 
 def find_student(database: Database, student: str) -> str:
@@ -51,9 +52,19 @@ def make_finder(database: Database) -> Callable[[str], str]:
 
 
 def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
-    """Of all who are there. `ids`: by other names. Raises UserError."""
+    """Of all who are there, those on the roster first. `ids`: of the roster, by every name. Raises UserError, also if
+    the name is both a student's of the roster and a stranger's."""
     known = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
-    called = student if student in members else next(known, "")
+    called = next(known, "")
+    strangers = members - set(ids.values())
+    word = str if student == called else str.casefold  # a whole id is nobody else's
+    alike = [one for one in strangers if word(one) == word(student)]
+    if called and alike:
+        raise UserError(
+            f"{student} is both {called} of the roster and {', '.join(sorted(alike))}, who is not on it. Give the id "
+            f"{called} for the first. For the other, add to the roster who that is, and repeat the grade command."
+        )
+    called = called or (student if student in members else "")
     if called not in members:
         near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
         like = f" Is it {' or '.join(near)}?" if near else ""

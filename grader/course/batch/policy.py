@@ -112,9 +112,11 @@ def choose_latest(everyone: Iterable[Final]) -> list[Final]:
     return [latest[student] for student in sorted(latest)]
 
 
-def rank(final: Final) -> tuple[bool, bool, str]:
-    """Return the sort key for a student's latest submission."""
-    return final.row.status != "not_submitted", *order_by_time(final.row.handed_in, final.row.known_by)
+def rank(final: Final) -> tuple[bool, bool, bool, str]:
+    """Return the sort key for a student's latest submission: the student's own, if there is one, counts before any that
+    only names the student as a partner."""
+    is_own = final.student in final.row.own()
+    return final.row.status != "not_submitted", is_own, *order_by_time(final.row.handed_in, final.row.known_by)
 
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:

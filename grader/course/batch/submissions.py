@@ -13,23 +13,20 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, newest_times, walk
+from grader.course.batch.names import Reading, choose_systems, file_name, list_readings, says_student
+from grader.course.batch.notes import Note, make_note
 from grader.course.columns import read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
-MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.*)", re.DOTALL)
-TYPED = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_onlinetext_?.*", re.DOTALL)  # into Moodle's page
-CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<attempt>\d+)_(?P<file>.+)", re.DOTALL)
 SUBMITTED = re.compile(r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})(?:-\d+)?\.tar\.gz", re.DOTALL)
-MARK = re.compile(r"_(\d+)_assignsubmission_(?:file|onlinetext)")  # Moodle's, before the student's part
-UPLOADED_AGAIN = re.compile(r"(-\d+| ?\(\d+\))(?=\.cu$)")  # by Canvas, by a browser
 IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
@@ -39,13 +36,9 @@ DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
 MOST_CELL = 300  # characters of a roster's or gradebook's cell that are read
 MOST_NAMED = 3  # files listed in a sentence
-NOT_ON_ROSTER = "Not on the roster."
-FOUND_BY_NAME = "The roster has no"
-TO_CHOOSE = "To have one of them graded,"
-NAMES_OTHERS = "The archive's name says"
-OF_SEVERAL = "Its name matches several students"
-SAME_NAME = "A name alone does not identify the student:"
 HOW_TO_TELL = "A column such as Canvas ID or Moodle ID in the roster tells them apart."
+PLAIN_NAME = re.compile(r"[A-Za-z0-9 ,.'()_-]+")  # that no archive garbles
+BLIND = "participant"  # Moodle's name for everybody in an anonymous assignment
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
 NO_TIME = datetime.min.replace(tzinfo=UTC)  # earlier than all others
@@ -83,6 +76,18 @@ class Submission:
     called: str = ""  # its key where no roster says whose it is
     written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
     own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
+    claim: str = ""  # the roster id that is likely, if the name can be read in several ways
+    of_moodle: bool = False  # whether the key is Moodle's number
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A submission of an earlier download. `called` is its key where no roster says whose it is."""
+
+    key: str
+    called: str
+    members: Sequence[str]
+    own: Sequence[str]  # members without credited partners
 
 
 @dataclass
@@ -99,6 +104,10 @@ class Entry:
     note: str = ""
     doubt: str = ""  # why the time in its name is ignored
     written: bool = False  # whether `make submit` wrote the key
+    claim: str = ""  # the roster id that is likely, if the name can be read in several ways
+    of_system: bool = False  # whether a course system's own number tells the student
+    of_moodle: bool = False
+    typed: bool = False  # into Moodle's page, rather than a file
 
     def when(self) -> tuple[datetime, int]:
         """The later one counts."""
@@ -118,30 +127,77 @@ class Entry:
 
 
 def find_submissions(
-    folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None
+    folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None, earlier: Sequence[Earlier] = ()
 ) -> tuple[list[Submission], list[str]]:
     """All submissions of a lab, by key, and a sentence about each entry that is none. The batch's own folder, `out`,
-    may lie among them."""
-    by_key: dict[tuple[str, bool], list[Entry]] = {}  # a key that `make submit` wrote may be another's plain name
-    strangers, typed = [], {}
+    may lie among them. `earlier`: those of earlier downloads, which no name displaces."""
+    entries, strangers = list_entries(folder, lab, roster, out)
+    separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
+    by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
+    for entry in entries:
+        if not entry.typed:
+            by_key.setdefault((entry.key, entry.written, entry.claim), []).append(entry)
+    keys = {key for key, *_ in by_key}
+    typed = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
+    strangers += [f"{name} typed something into Moodle, and handed in no file." for name in typed.values()]
+    found = [make_submission(key, entries) for (key, *_), entries in by_key.items()]
+    identify(found, roster, earlier)
+    return sorted(give_keys(merge_same(found), earlier), key=lambda submission: submission.key), strangers
+
+
+def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | None) -> tuple[list[Entry], list[str]]:
+    """Return the entries of a folder of submissions, and a sentence about each file that is no submission."""
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     shown = Counter(map(show_name, paths))
+    systems, known = choose_systems(list(shown)), students_by_alias(roster)
+    entries, strangers = [], []
     for path in paths:
-        if (text := TYPED.fullmatch(show_name(path))) and not is_of_several(show_name(path)):
-            typed[text["id"]] = f"{text['name']} typed something into Moodle, and handed in no file."
-            continue
-        entry = understand(path, lab)
+        name = show_name(path)
+        readings = list_readings(name, systems)
+        entry = understand(path, lab, readings, choose_reading(readings, known))
         if isinstance(entry, str):
             strangers.append(entry)
             continue
-        name = show_name(path)
-        if shown[name] > 1 and (is_of_several(name) or not read_system_name(name)):  # two keys that look the same
+        if shown[name] > 1 and not entry.of_system:  # two keys that look the same
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
-        by_key.setdefault((entry.key, entry.written), []).append(entry)
-    strangers += [sentence for key, sentence in typed.items() if (key, False) not in by_key]
-    found = [make_submission(key, entries) for (key, _), entries in by_key.items()]
-    identify(found, roster)
-    return sorted(give_keys(merge_same(found)), key=lambda submission: submission.key), strangers
+        entries.append(entry)
+    return entries, strangers
+
+
+def choose_reading(readings: Sequence[Reading], known: Mapping[str, Student]) -> Reading | None:
+    """Return the only way to read a name, or the only one with the id and the name of a student. `known`: by alias."""
+    fitting = [one for one in readings if has_name(known.get(alias_key(one.id)), one.name)]
+    chosen = fitting if len(readings) > 1 else readings
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def has_name(student: Student | None, name: str) -> bool:
+    """Return whether it is a student's name, in any order and without spaces or underscores."""
+    return student is not None and squeeze(name) in set(map(squeeze, spellings(student.name)))
+
+
+def squeeze(name: str) -> str:
+    """Return the letters and digits of a name, case folded."""
+    return "".join(words_of(name)).replace("_", "")
+
+
+def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> None:
+    """Give entries with one id and different names different keys: a course system has one name for each id. Only the
+    student's own name on the roster claims the id then."""
+    names: dict[str, set[str]] = {}
+    for entry in entries:
+        names.setdefault(entry.key, set()).add(entry.name)
+    for entry in entries:
+        if len(names[entry.key]) > 1:
+            entry.claim = entry.key if has_name(known.get(alias_key(entry.key)), entry.name) else ""
+            entry.key = f"{entry.name}_{entry.key}"
+            if not entry.claim:
+                entry.note = of_several(show_name(entry.path))
+
+
+def of_several(name: str) -> Note:
+    """Return the note on a name that matches several students."""
+    return make_note("of_several", f", so it is assigned to none: {name} {HOW_TO_TELL}")
 
 
 def is_same(path: Path, out: Path | None) -> bool:
@@ -160,45 +216,50 @@ def attempt(read: Callable[[], T], otherwise: T) -> T:
         return otherwise
 
 
-def understand(path: Path, lab: str) -> Entry | str:
-    """What an entry's name says, or why it is no submission of this lab."""
+def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
+    """What an entry's name says, or why it is no submission of this lab. `readings`: all ways to read the name as a
+    course system's, `reading`: the chosen one."""
     name = show_name(path)
     used, note = attempt(lambda: choose_archive(path, lab), (path, "")) if is_folder(path) else (path, "")
     entry = Entry(used, name, note=note)
-    whole_name = name
-    if is_of_several(name):
-        entry.note = f"{OF_SEVERAL}, so it is assigned to none: {name}"
+    if readings and not reading:
+        entry.note = of_several(name)
         return entry
-    if match := read_system_name(name):
-        groups = match.groupdict()
-        entry.key, entry.name, name = groups["id"], groups["name"], groups["file"]
-        entry.attempt, entry.late = int(groups.get("attempt") or 0), bool(groups.get("late"))
-        if match.re is MOODLE and is_folder(path):
+    if reading:
+        name = reading.file
+        apply_reading(entry, reading, certain=len(readings) == 1)
+        if reading.of_moodle and is_folder(path):
             name = show_name(used) if note else attempt(lambda: newest_archive(path, lab), "")
+    if entry.typed:
+        return entry
     if match := SUBMITTED.fullmatch(name):
         if match["lab"] != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
         if not entry.time:
             entry.doubt = f"{name}: {NO_SUCH_TIME}"
-        if entry.key == whole_name:
+        if not reading:
             entry.key, entry.written = match["ids"], True
-    elif entry.key == whole_name:
+    elif not reading:
         if not entry.is_whole():
             return f"{name}: neither an archive nor a folder, and its name does not say whose it is."
         entry.key = name if path.is_dir() else strip_archive(name)
     return entry
 
 
-def read_system_name(name: str) -> re.Match[str] | None:
-    """Parse the student and the file name from a name that Canvas or Moodle wrote."""
-    return CANVAS.fullmatch(name) or MOODLE.fullmatch(name)
+def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
+    """Set what a course system's name says. An uncertain id is only a claim, as a name is."""
+    entry.key, entry.name = reading.id, reading.name
+    entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
+    entry.of_system, entry.of_moodle = certain, reading.of_moodle
+    if not certain:
+        entry.key, entry.claim = f"{reading.name}_{reading.id}", reading.id
 
 
-def is_of_several(name: str) -> bool:
-    """Return whether a name could belong to several students: its end, the student's part, may hold another number."""
-    canvas = CANVAS.fullmatch(name)
-    return len({*MARK.findall(name), *([canvas["id"]] if canvas else [])}) > 1
+def read_system_name(name: str) -> dict[str, str] | None:
+    """Return the student's name and id and the file name, from a name that Canvas or Moodle wrote."""
+    readings = [reading for reading in list_readings(name) if not reading.typed]
+    return {"name": readings[0].name, "id": readings[0].id, "file": readings[0].file} if readings else None
 
 
 def lab_in_name(path: Path) -> str:
@@ -247,7 +308,7 @@ def newest_archive(folder: Path, lab: str) -> str:
 
 def says_whose(name: str) -> bool:
     """Whether a file's or folder's name is one that a course system or `make submit` gave."""
-    return any(pattern.fullmatch(name) for pattern in (MOODLE, TYPED, CANVAS, SUBMITTED))
+    return says_student(name) or bool(SUBMITTED.fullmatch(name))
 
 
 def show_name(path: Path) -> str:
@@ -285,7 +346,8 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     """What was handed in last: an archive or a folder, or all the files since."""
     used = choose_entries(entries)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
-    submission.written = used[-1].written
+    submission.written, submission.claim = used[-1].written, used[-1].claim
+    submission.of_moodle = used[-1].of_moodle and used[-1].of_system
     earlier = [show_name(entry.path) for entry in entries if entry.is_readable() and entry not in used]
     if earlier:
         submission.notes.append(f"Not used, because a later one is there: {name_some(sorted(earlier))}")
@@ -372,18 +434,33 @@ def hash_content(file: Path) -> bytes:
         return hashlib.sha256(stream.read(25_000_000)).digest()
 
 
-def identify(found: Sequence[Submission], roster: Sequence[Student]) -> None:
+def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
     """Identify submissions by the roster: by id first, then by name if the name is unambiguous."""
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         ids = written | known if submission.written else known
-        if team := [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]:
+        team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids)) if not submission.claim]
+        if submission.of_moodle and team and not may_be_called(team[0], submission.name):
+            rest = f" {submission.key} is {team[0].name} on the roster, and {submission.name} here. {HOW_TO_TELL}"
+            submission.notes.append(make_note("other_name", rest))
+        elif team:
             assign(submission, team)
-    identify_by_name([one for one in found if not one.own], found, roster)
+    current = {one.called for one in found} | {one.key for one in found if one.own}
+    earlier = [one for one in earlier if not {one.called, one.key} & current]
+    identify_by_name([one for one in found if not one.own], found, roster, earlier)
     if roster:
         for submission in found:
-            submission.notes += [] if submission.own else [NOT_ON_ROSTER]
-    credit_partners(found, roster)
+            submission.notes += [] if submission.own else [make_note("not_on_roster")]
+    credit_partners(found, roster, earlier)
+
+
+def may_be_called(student: Student, name: str) -> bool:
+    """Return whether Moodle's name can be the student's: they share a word, or cannot be compared, because an archive's
+    other letters may be garbled. Moodle's numbers of teams, or of another assignment, belong to different names."""
+    ours = set(words_of(unicodedata.normalize("NFKD", student.name).encode("ascii", "ignore").decode()))
+    theirs = set(words_of(name)) - {BLIND}
+    comparable = bool(ours and theirs) and PLAIN_NAME.fullmatch(name)
+    return not comparable or bool(ours & theirs) or has_name(student, name)
 
 
 def assign(submission: Submission, team: Sequence[Student]) -> None:
@@ -395,32 +472,39 @@ def assign(submission: Submission, team: Sequence[Student]) -> None:
         submission.handed_in, submission.known_by = max(times), "the roster"
 
 
-def identify_by_name(unknown: Sequence[Submission], found: Sequence[Submission], roster: Sequence[Student]) -> None:
+def identify_by_name(
+    unknown: Sequence[Submission], found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]
+) -> None:
     """Assign a submission to the student whose name it has, if no other submission belongs to that student or has that
     name, because students choose their names. The others stay separate, with a remark for the instructor."""
     claims = claimed_students(unknown, roster)
-    owners = {member: one.called for one in found for member in one.own}
-    rivals = Counter(student.id for student in claims.values())
-    for submission in unknown:
-        if not (student := claims.get(submission.called)):
-            continue
+    owners = {member: one.called or one.key for one in earlier for member in one.own}
+    owners |= {member: one.called for one in found for member in one.own}
+    rivals = Counter(student.id for _, student in claims)
+    for submission, student in claims:
         if rivals[student.id] == 1 and student.id not in owners:
-            submission.notes.append(f"{FOUND_BY_NAME} {submission.called}: found by the name, {submission.name}.")
+            rest = f" {submission.called}: found by the name, {submission.name}."
+            submission.notes.append(make_note("found_by_name", rest))
             assign(submission, [student])
             continue
-        others = [key for key, other in claims.items() if other is student and key != submission.called]
+        others = [one.called for one, other in claims if other is student and one is not submission]
         others += [owners[student.id]] if student.id in owners else []
-        submission.notes.append(
-            f"{SAME_NAME} {submission.called} is called {submission.name}, and so is {student.id} of the roster, but "
+        rest = (
+            f" {submission.called} is called {submission.name}, and so is {student.id} of the roster, but "
             f"{' and '.join(sorted(others))} may be theirs, too. {HOW_TO_TELL}"
         )
+        submission.notes.append(make_note("same_name", rest))
 
 
-def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> dict[str, Student]:
-    """Return the one student of the roster, if any, whose name each submission has, by the submission's own key."""
-    named = names_of_one(roster)
-    claims = {one.called: [named[name] for name in as_claimed(one.name) if name in named] for one in found}
-    return {key: students[0] for key, students in claims.items() if students}
+def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
+    """Return each submission with the one student of the roster, if any, whose name it has."""
+    named, known = names_of_one(roster), students_by_alias(roster)
+    return [
+        (one, known[alias_key(one.claim)]) if one.claim else (one, named[name])
+        for one in found
+        for name in ([""] if one.claim else as_claimed(one.name))
+        if one.claim or name in named
+    ]
 
 
 def alias_key(alias: str) -> str:
@@ -441,12 +525,13 @@ def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
     return {part: by_id[one] for part, one in written if of_one[part] == 1}
 
 
-def credit_partners(found: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Adds whom an archive's name says beside its uploader, where nothing of their own is there: nobody can put their
-    work in the place of another's."""
+def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
+    """Adds whom an archive's name says beside its uploader, where nothing of their own is there or was there earlier:
+    nobody can put their work in the place of another's."""
     named, known = names_of_one(roster), students_as_written(roster) | students_by_alias(roster)
     present = {member for submission in found for member in submission.members}
-    present |= {student.id for student in claimed_students(found, roster).values()}
+    present |= {student.id for _, student in claimed_students(found, roster)}
+    present |= {member for one in earlier for member in one.members}
     for submission in found:
         team = [known.get(alias_key(part)) or named[alias_key(part)]
                 for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
@@ -454,7 +539,8 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student]) -> N
             submission.notes.append(f"Its name says {submission.team}, and not all of these are on the roster.")
         if team and not {student.id for student in team} & set(submission.members):
             said = " and ".join(student.id for student in team)
-            submission.notes.append(f"{NAMES_OTHERS} {said}, and not {submission.key}, who handed it in.")
+            rest = f" {said}, and not {submission.key}, who handed it in."
+            submission.notes.append(make_note("names_others", rest))
             continue
         for student in team:
             if student.id in submission.members:
@@ -466,11 +552,6 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student]) -> N
                 submission.name += f", {student.name or student.id}"
         if len(submission.members) > 1:
             submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
-
-
-def is_for_instructor(note: str) -> bool:
-    """Whether a remark is no student's business."""
-    return note == NOT_ON_ROSTER or note.startswith((FOUND_BY_NAME, NAMES_OTHERS, TO_CHOOSE, SAME_NAME, OF_SEVERAL))
 
 
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
@@ -526,11 +607,14 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
     return list(merged.values())
 
 
-def give_keys(found: Sequence[Submission]) -> Sequence[Submission]:
-    """Give each submission a unique key, those on the roster first: ids and names may hold any character."""
+def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier]) -> Sequence[Submission]:
+    """Give each submission a unique key, those on the roster first: ids and names may hold any character. Who is not
+    on the roster takes no key of another's earlier submission."""
     taken: set[str] = set()
+    owners = {one.key: one.called for one in earlier}
     for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
-        while submission.key in taken:
+        called = submission.called
+        while submission.key in taken or (not submission.own and owners.get(submission.key, called) != called):
             submission.key += " (another)"
         taken.add(submission.key)
     return found
@@ -563,16 +647,6 @@ def name_some(names: Sequence[str]) -> str:
 def is_kit_part(name: str) -> bool:
     """Whether it lies where a kit has what it came with: some hand in the whole kit."""
     return "starter" in PurePosixPath(name).parts
-
-
-def file_name(name: str) -> str:
-    """A file's own name, without what course systems and browsers add."""
-    base = PurePosixPath(name).name
-    if match := CANVAS.fullmatch(base):
-        base = match["file"]
-    if match := MOODLE.fullmatch(base):
-        base = match["file"]
-    return UPLOADED_AGAIN.sub("", base.removesuffix(".txt") if base.endswith(".cu.txt") else base)
 
 
 def read_roster(file: Path) -> list[Student]:

@@ -9,8 +9,8 @@ from statistics import median
 
 from grader.course.batch.alike import Alike
 from grader.course.batch.database import Row, Stage
+from grader.course.batch.notes import IN_DOUBT, kind_of
 from grader.course.batch.progress import show_duration
-from grader.course.batch.submissions import NAMES_OTHERS, OF_SEVERAL, SAME_NAME, TO_CHOOSE
 
 FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
 NEAR = 0.01
@@ -58,10 +58,11 @@ def look_at(row: Row) -> list[Remark]:
     if row.status == "archive_refused":
         remarks.append(Remark(1, row.key, "", "not opened", row.detail))
     if row.status == "nothing_to_grade":
-        choices = [note for note in row.notes if note.startswith(TO_CHOOSE)]
+        choices = [note for note in row.notes if kind_of(note) == "to_choose"]
         remarks.append(Remark(1, row.key, "", "nothing to grade", " ".join([row.detail, *choices])))
-    remarks += [Remark(1, row.key, "", "names others", note) for note in row.notes if note.startswith(NAMES_OTHERS)]
-    in_doubt = [note for note in row.notes if note.startswith((SAME_NAME, OF_SEVERAL))]
+    names_others = [note for note in row.notes if kind_of(note) == "names_others"]
+    remarks += [Remark(1, row.key, "", "names others", note) for note in names_others]
+    in_doubt = [note for note in row.notes if kind_of(note) in IN_DOUBT]
     remarks += [Remark(1, row.key, "", "student not identified", note) for note in in_doubt]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))

@@ -1,0 +1,94 @@
+"""Names that course systems give to hand-ins.
+
+lovelaceada_LATE_1234_567890_FILE                      Canvas
+anon_aB3xY_567890_FILE                                 Canvas, anonymous assignment
+Ada Lovelace_123_assignsubmission_file_FILE            Moodle, a folder or a file
+
+Students choose the first and the last part, so some names can be read in several ways.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+MOODLE_MARK = re.compile(r"_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?")
+CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9]\d*)_(?P<attempt>[1-9]\d*)_)")  # the marks may overlap
+CANVAS_NAME = re.compile(r"[^\s.-]+")  # Canvas removes all other characters
+ANONYMOUS = re.compile(r"(?:LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9]\d*)_(?P<file>.+)", re.DOTALL)
+STAGE_DIGITS = 2  # of the number that begins a stage's file name
+STAGE_FILE = re.compile(r"\d\d_")
+LATE = "_LATE"
+MOST_CHARACTERS = 1000  # file systems allow 255 bytes
+UPLOADED_AGAIN = re.compile(r"(-\d+| ?\(\d+\))(?=\.cu$)")  # by Canvas, by a browser
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a course system's name. `id` is the system's own."""
+
+    name: str
+    id: str
+    file: str
+    attempt: int = 0
+    late: bool = False
+    of_moodle: bool = False
+    typed: bool = False  # into Moodle's page, rather than a file
+
+
+System = Callable[[str], list[Reading]]
+
+
+def read_canvas(name: str) -> list[Reading]:
+    """Return each way in which Canvas could have made a name, in the order of the ids in it."""
+    if len(name) > MOST_CHARACTERS:
+        return []
+    readings = [Reading("", match["id"], match["file"], int(match["attempt"]))] if (
+        match := ANONYMOUS.fullmatch(name)
+    ) else []  # fmt: skip
+    for mark in CANVAS_MARK.finditer(name):
+        student, file = name[: mark.start()], name[mark.end("attempt") + 1 :]
+        late = student.endswith(LATE)
+        student = student.removesuffix(LATE)
+        if CANVAS_NAME.fullmatch(student) and file:
+            readings.append(Reading(student, mark["id"], file, int(mark["attempt"]), late))
+    return [one for one in readings if len(str(one.attempt)) > STAGE_DIGITS] or readings[:1]
+
+
+def read_moodle(name: str) -> list[Reading]:
+    """Return each way in which Moodle could have made a name, in the order of the ids in it."""
+    return [
+        Reading(name[: mark.start()], mark["id"], name[mark.end() :], of_moodle=True, typed=mark["kind"] != "file")
+        for mark in MOODLE_MARK.finditer(name)
+        if mark.start() and len(name) <= MOST_CHARACTERS
+    ]
+
+
+SYSTEMS: tuple[System, ...] = (read_canvas, read_moodle)
+
+
+def choose_systems(names: Sequence[str]) -> Sequence[System]:
+    """Return the course systems that can have made all names of a download; all systems if none can, as in a folder
+    that somebody put together."""
+    return [system for system in SYSTEMS if all(map(system, names))] or SYSTEMS
+
+
+def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:
+    """Return each way in which these systems could have made a name."""
+    return [reading for system in systems for reading in system(name)]
+
+
+def says_student(name: str) -> bool:
+    """Return whether a course system could have made a name."""
+    return bool(list_readings(name))
+
+
+def file_name(name: str) -> str:
+    """Return a file's own name, without what course systems and browsers add."""
+    base = PurePosixPath(name).name
+    files = [reading.file for reading in list_readings(base) if reading.file]
+    if files:
+        base = next((file for file in files if STAGE_FILE.match(file)), files[0])
+    return UPLOADED_AGAIN.sub("", base.removesuffix(".txt") if base.endswith(".cu.txt") else base)
