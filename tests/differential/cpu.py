@@ -65,12 +65,16 @@ def run(*command: object) -> None:
         raise BuildError(f"{' '.join(map(str, command))}\n{(done.stdout + done.stderr)[:3000]}")
 
 
+def build_switch(folder: Path) -> Path:
+    switch = folder / "sanitizer_off.o"
+    run("g++", *RUNTIME_FLAGS, "-c", FOLDER / "sanitizer_off.cpp", "-o", switch)
+    return switch
+
+
 def build_runtime(folder: Path) -> list[Path]:
     """Return the objects that every program is linked with."""
     folder.mkdir(parents=True, exist_ok=True)
-    switch = folder / "sanitizer_off.o"
-    run("g++", *RUNTIME_FLAGS, "-c", FOLDER / "sanitizer_off.cpp", "-o", switch)
-    return [*compile_runtime(folder, "g++"), switch]
+    return [*compile_runtime(folder, "g++"), build_switch(folder)]
 
 
 def rewrite(source: Path, options: Iterable[str]) -> Path:
@@ -152,10 +156,17 @@ def run_mode(built: Path, variables: dict[str, str], numbers: list[int], limit_s
 
 
 def run_everywhere(
-    batches: list[tuple[int, list[Case]]], folder: Path, modes: Iterable[str], options: Iterable[str] = (), jobs: int = 0
+    batches: list[tuple[int, list[Case]]],
+    folder: Path,
+    modes: Iterable[str] = MODES,
+    options: Iterable[str] = (),
+    runtime: list[Path] | None = None,
 ) -> dict[str, dict[int, Outcome]]:
-    """Build each batch (its first number and its cases) and run it in these modes; return the outcomes by mode."""
-    runtime, modes = build_runtime(folder / "runtime"), list(modes)
+    """Build each batch (its first number and its cases) and run it in these modes; return the outcomes by mode.
+
+    `options` go to the rewriter; `runtime` has the runtime's objects, if they are built already.
+    """
+    runtime, modes = runtime or build_runtime(folder / "runtime"), list(modes)
     kinds = sorted({MODES[mode][0] for mode in modes})
 
     def one(batch: tuple[int, list[Case]]) -> dict[str, dict[int, Outcome]]:
@@ -165,7 +176,7 @@ def run_everywhere(
         return {mode: run_mode(programs[MODES[mode][0]], MODES[mode][1], numbers) for mode in modes}
 
     outcomes: dict[str, dict[int, Outcome]] = {mode: {} for mode in modes}
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         for made in pool.map(one, batches):
             for mode, found in made.items():
                 outcomes[mode] |= found

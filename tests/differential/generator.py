@@ -319,6 +319,7 @@ class Builder(Expressions):
         self.body: list = self.kernel.body
         self.depth = 0
         self.tiles: list[int] = []
+        self.sink = ""
         self.inputs = inputs
         for array in inputs + tables:
             self.loads.append(lambda array=array: load(array, self.index(array.size), name=self.cache_hint(array)))
@@ -354,12 +355,23 @@ class Builder(Expressions):
         self.body, self.level, self.mask = [], level or self.level, mask or self.mask
         self.depth += 1
         make()
+        for name, type_ in self.variables[before[3] :]:
+            self.observe(name, type_)
         self.depth -= 1
         made = self.body
         self.body, self.level, self.mask = before[:3]
         del self.variables[before[3] :]
         self.shared = shared  # one that was set inside may not be set elsewhere
         return made
+
+    def observe(self, name: str, type_: str) -> None:
+        """Let a variable change the output, or the compiler drops what it holds."""
+        if not self.sink:
+            return
+        value = variable(name, type_)
+        whole = self.from_float(value) if is_float(type_) else value
+        mixed = binary("^", binary("*", variable(self.sink, "u32"), number(0x9E3779B1, "u32")), cast(whole, "u32"))
+        self.emit(Assign(self.sink, "u32", mixed))
 
     def declare(self, type_: str, value: Expression, prefix: str = "v", spelling: str = "") -> Expression:
         name = self.fresh(prefix)
@@ -995,7 +1007,8 @@ class Builder(Expressions):
         if rng.random() < 0.2:
             self.emit(Branch(self.condition(), [Leave("return")]))
         self.epilogue()
-        k.dynamic_bytes = sum((a.size * bits(a.type) // 8 + 15) // 16 * 16 for a in k.shared if a.space == "dynamic")
+        dynamic = [a.size * bits(a.type) // 8 for a in k.shared if a.space == "dynamic"]
+        k.dynamic_bytes = sum((size + 15) // 16 * 16 for size in dynamic[:-1]) + sum(dynamic[-1:])
         k.parameters += [Parameter("p", "i32"), Parameter("q", "u64"), Parameter("x", "f32")]
         return k
 
@@ -1055,6 +1068,8 @@ class Builder(Expressions):
         for width in self.tiles:
             for member in rng.sample(["thread_rank()", "meta_group_rank()", "size()", "meta_group_size()"], 1):
                 self.declare("u32", builtin(f"tile{width}.{member}"))
+        self.sink = "h"
+        self.emit(Assign(self.sink, "u32", number(17, "u32"), declare=True))
         self.template_parameters()
         if rng.random() < 0.2:
             function = self.make_function(f"{k.name}_lambda", lambda_=True)
@@ -1117,14 +1132,9 @@ class Builder(Expressions):
 
     def epilogue(self) -> None:
         """Every variable that is left changes the output."""
-        h = self.declare("u32", number(17, "u32"), "h")
         for name, type_ in list(self.variables):
-            if name == h.name:
-                continue
-            value = variable(name, type_)
-            number_ = self.from_float(value) if is_float(type_) else value
-            mixed = binary("^", binary("*", h, number(0x9E3779B1, "u32")), cast(number_, "u32"))
-            self.emit(Assign(h.name, "u32", mixed))
+            self.observe(name, type_)
+        h = variable(self.sink, "u32")
         for array, at in self.own:
             self.emit(Store(array, [at()], cast(h, array.type) if not is_float(array.type) else self.of_type(array.type, 2)))
 

@@ -142,12 +142,11 @@ def planted(seeds: range) -> list[tuple[Case, list[str]]]:
     return cases
 
 
-def inspect(seeds: range, folder: Path) -> dict:
+def inspect(cases: list[tuple[Case, list[str]]], folder: Path, runtime: list[Path] | None = None) -> dict:
     """Run the sanitizer on planted bugs; return the counts for each kind, and the confirmed ones that it misses."""
-    cases = planted(seeds)
     batches = [(i, [case for case, _ in cases[i : i + 10]]) for i in range(0, len(cases), 10)]
     modes = [mode for mode in MODES if mode.startswith("sanitizer")]
-    outcomes = run_everywhere(batches, folder, modes)
+    outcomes = run_everywhere(batches, folder, modes, runtime=runtime)
     counts: dict[str, Counter] = {kind: Counter() for kind in PLANTS}
     missed = []
     for i, (case, faults) in enumerate(cases):
@@ -166,7 +165,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep sources and programs in this folder")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        result = inspect(range(given.first, given.first + given.programs), given.keep or Path(scratch))
+        seeds = range(given.first, given.first + given.programs)
+        result = inspect(planted(seeds), given.keep or Path(scratch))
     print(f"{'bug':24} planted confirmed found")
     for kind, count in result["kinds"].items():
         print(f"{kind:24} {count['planted']:7} {count['confirmed']:9} {count['found']:5}")
