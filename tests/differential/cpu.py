@@ -95,7 +95,9 @@ def compile_program(rewritten: Path, kind: str, runtime: list[Path]) -> Path:
     return stem
 
 
-def build(cases: list[Case], first: int, folder: Path, runtime: list[Path], kinds: Iterable[str], options: Iterable[str]):
+def build(
+    cases: list[Case], first: int, folder: Path, runtime: list[Path], kinds: Iterable[str], options: Iterable[str]
+):
     """Return the programs of each kind for cases that are numbered from `first`."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / f"cases_{first}.cu"
@@ -139,7 +141,9 @@ def read(said: str) -> dict[int, Outcome]:
     return outcomes
 
 
-def run_mode(built: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S) -> dict[int, Outcome]:
+def run_mode(
+    built: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S
+) -> dict[int, Outcome]:
     """Run cases in one process; one that ends it is left out of the next."""
     outcomes: dict[int, Outcome] = {}
     left = list(numbers)

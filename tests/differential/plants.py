@@ -1,4 +1,4 @@
-"""Plants one bug in a generated case: the sanitizer must find each that the oracle confirms.
+"""Plant one bug in a generated case: the sanitizer must find each that the oracle confirms.
 
     python3 -m tests.differential.plants --programs 200
 
@@ -105,7 +105,12 @@ def is_fill(statement: object) -> bool:
 
 def is_masked(statement: object) -> bool:
     value = getattr(statement, "value", None)
-    return isinstance(value, Expression) and value.op == "warp" and "{0}" in value.name and not value.value[0].startswith("block")
+    return (
+        isinstance(value, Expression)
+        and value.op == "warp"
+        and "{0}" in value.name
+        and not value.value[0].startswith("block")
+    )
 
 
 PLANTS: dict[str, tuple[Callable[[object], bool], Callable[[list, int, Kernel], None]]] = {
@@ -115,7 +120,10 @@ PLANTS: dict[str, tuple[Callable[[object], bool], Callable[[list, int, Kernel], 
     "mask lacks a lane": (is_masked, shrink_mask),
     "fill goes beyond": (is_fill, go_beyond),
     "fill stops early": (is_fill, skip_fill),
-    "index off by one": (lambda s: isinstance(s, Store) and s.array.space in ("shared", "dynamic", "output"), shift_index),
+    "index off by one": (
+        lambda s: isinstance(s, Store) and s.array.space in ("shared", "dynamic", "output"),
+        shift_index,
+    ),
     "atomic missing": (lambda s: isinstance(s, Atomic) and not s.result and s.op not in ("Inc", "Dec"), make_plain),
     "returns before barrier": (lambda s: isinstance(s, Barrier), return_early),
 }
