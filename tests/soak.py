@@ -5,8 +5,9 @@ First, all untrusted input is fuzzed with more than ten million inputs, times FU
 1, 2 and 7 threads on the CPU backend. Then tests of which `make test` takes some are run in full
 (WARPLAB_THOROUGH=1): check mode on every program and every earlier stage, on aarch64 too where its tools are, slow
 hostile hand-ins, all of them at the sandbox's weaker level, some without each of its mechanisms, Slurm's time limit,
-CUDA 12 on every stage. All rows of tests/corpus are run, and three rates kept. Last, batches of submissions:
-tests/course/soak_batch.py.
+CUDA 12 on every stage. All rows of tests/corpus are run, and three rates kept. GENERATED (300) random programs run on
+the CPU backend in each of its modes and are compared with an oracle and with what a GPU gave (tests/differential).
+Last, batches of submissions: tests/course/soak_batch.py.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -80,6 +82,22 @@ def check_corpus() -> dict:
     return {"what": "every row of the corpus", "rows": len(ROWS), "rates": measure(ROWS, outcomes), "found": found}
 
 
+def compare_generated(programs: int) -> dict:
+    from tests.differential.compare import compare
+
+    what = "generated programs, CPU backend in each mode, oracle and recorded GPU"
+    return {"what": what, **compare(range(programs))}
+
+
+def find_planted(programs: int) -> dict:
+    """The planted bugs that the sanitizer finds; those it misses are listed, and no failure."""
+    from tests.differential.plants import inspect, planted
+
+    with tempfile.TemporaryDirectory() as folder:
+        result = inspect(planted(range(programs)), Path(folder))
+    return {"what": "a bug planted in generated programs, sanitizer", **result, "found": []}
+
+
 def main() -> int:
     os.chdir(ROOT)
     seconds = float(os.environ.get("SECONDS_EACH") or 60)
@@ -93,6 +111,9 @@ def main() -> int:
     print("Running in full what make test runs in part", flush=True)
     ran.append(test_thoroughly())
     ran.append(check_corpus())
+    print("Comparing generated programs", flush=True)
+    programs = int(os.environ.get("GENERATED") or 300)
+    ran += [compare_generated(programs), find_planted(programs // 3)]
     print("Grading batches", flush=True)
     from tests.course.soak_batch import soak
 

@@ -41,7 +41,13 @@ def differences(number: int, mode: str, outcome: Outcome, digest: int, of_gpu: s
     return found
 
 
-def compare(numbers: range, modes: Iterable[str] = MODES, options: Iterable[str] = (), keep: Path | None = None) -> dict:
+def compare(
+    numbers: range,
+    modes: Iterable[str] = MODES,
+    options: Iterable[str] = (),
+    keep: Path | None = None,
+    runtime: list[Path] | None = None,
+) -> dict:
     """Return how many cases were compared, how many of these with a GPU, and all differences."""
     modes = list(modes)
     batches = [
@@ -49,10 +55,10 @@ def compare(numbers: range, modes: Iterable[str] = MODES, options: Iterable[str]
         for first in range(numbers.start, numbers.stop, BATCH)
     ]
     with ProcessPoolExecutor() as pool:
-        digests = dict(zip(numbers, pool.map(expected, numbers, chunksize=10), strict=True))
+        digests = dict(zip(numbers, pool.map(expected, numbers, chunksize=5), strict=True))
     of_gpu, stale = recorded.digests(numbers)
     with tempfile.TemporaryDirectory() as scratch:
-        outcomes = run_everywhere(batches, keep or Path(scratch), modes, options)
+        outcomes = run_everywhere(batches, keep or Path(scratch), modes, options, runtime)
     found = [f"recorded.json is stale from case {group * recorded.GROUP} on: record again" for group in stale]
     for number in numbers:
         for i, mode in enumerate(modes):

@@ -65,12 +65,16 @@ def run(*command: object) -> None:
         raise BuildError(f"{' '.join(map(str, command))}\n{(done.stdout + done.stderr)[:3000]}")
 
 
+def build_switch(folder: Path) -> Path:
+    switch = folder / "sanitizer_off.o"
+    run("g++", *RUNTIME_FLAGS, "-c", FOLDER / "sanitizer_off.cpp", "-o", switch)
+    return switch
+
+
 def build_runtime(folder: Path) -> list[Path]:
     """Return the objects that every program is linked with."""
     folder.mkdir(parents=True, exist_ok=True)
-    switch = folder / "sanitizer_off.o"
-    run("g++", *RUNTIME_FLAGS, "-c", FOLDER / "sanitizer_off.cpp", "-o", switch)
-    return [*compile_runtime(folder, "g++"), switch]
+    return [*compile_runtime(folder, "g++"), build_switch(folder)]
 
 
 def rewrite(source: Path, options: Iterable[str]) -> Path:
@@ -91,7 +95,9 @@ def compile_program(rewritten: Path, kind: str, runtime: list[Path]) -> Path:
     return stem
 
 
-def build(cases: list[Case], first: int, folder: Path, runtime: list[Path], kinds: Iterable[str], options: Iterable[str]):
+def build(
+    cases: list[Case], first: int, folder: Path, runtime: list[Path], kinds: Iterable[str], options: Iterable[str]
+):
     """Return the programs of each kind for cases that are numbered from `first`."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / f"cases_{first}.cu"
@@ -135,7 +141,9 @@ def read(said: str) -> dict[int, Outcome]:
     return outcomes
 
 
-def run_mode(built: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S) -> dict[int, Outcome]:
+def run_mode(
+    built: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S
+) -> dict[int, Outcome]:
     """Run cases in one process; one that ends it is left out of the next."""
     outcomes: dict[int, Outcome] = {}
     left = list(numbers)
@@ -152,10 +160,17 @@ def run_mode(built: Path, variables: dict[str, str], numbers: list[int], limit_s
 
 
 def run_everywhere(
-    batches: list[tuple[int, list[Case]]], folder: Path, modes: Iterable[str], options: Iterable[str] = (), jobs: int = 0
+    batches: list[tuple[int, list[Case]]],
+    folder: Path,
+    modes: Iterable[str] = MODES,
+    options: Iterable[str] = (),
+    runtime: list[Path] | None = None,
 ) -> dict[str, dict[int, Outcome]]:
-    """Build each batch (its first number and its cases) and run it in these modes; return the outcomes by mode."""
-    runtime, modes = build_runtime(folder / "runtime"), list(modes)
+    """Build each batch (its first number and its cases) and run it in these modes; return the outcomes by mode.
+
+    `options` go to the rewriter; `runtime` has the runtime's objects, if they are built already.
+    """
+    runtime, modes = runtime or build_runtime(folder / "runtime"), list(modes)
     kinds = sorted({MODES[mode][0] for mode in modes})
 
     def one(batch: tuple[int, list[Case]]) -> dict[str, dict[int, Outcome]]:
@@ -165,7 +180,7 @@ def run_everywhere(
         return {mode: run_mode(programs[MODES[mode][0]], MODES[mode][1], numbers) for mode in modes}
 
     outcomes: dict[str, dict[int, Outcome]] = {mode: {} for mode in modes}
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         for made in pool.map(one, batches):
             for mode, found in made.items():
                 outcomes[mode] |= found

@@ -1,4 +1,4 @@
-"""Writes cases as CUDA source; knows nothing of how they were made."""
+"""Write cases as CUDA source."""
 
 from __future__ import annotations
 
@@ -39,8 +39,6 @@ from tests.differential.syntax import (
     is_signed,
     promoted,
 )
-
-HOST_CHECK = "CHECK"
 
 
 def constant(type_: str, value: float) -> str:
@@ -84,7 +82,7 @@ def text(e: Expression) -> str:
 def operand(e: Expression) -> str:
     simple = e.op in ("variable", "builtin", "load", "call", "user", "?:") or (e.op == "constant" and e.value >= 0)
     written = text(e)
-    return written if simple or written.startswith("(") and e.op not in ("cast", "constant") else f"({written})"
+    return written if simple or (written.startswith("(") and e.op not in ("cast", "constant")) else f"({written})"
 
 
 def unary(e: Expression) -> str:
@@ -296,9 +294,13 @@ def launch(s: Launch, buffers: dict) -> list[str]:
     name = k.name + (f"<{', '.join(argument for _, _, argument in k.template)}>" if k.template else "")
     stream = f", streams[{s.stream}]" if s.stream else ""
     if k.cooperative:
-        lines = [f"{SPELLING[p.type]} {p.name} = {a};" for p, a in zip(k.parameters, arguments, strict=True) if not p.array]
+        lines = [
+            f"{SPELLING[p.type]} {p.name} = {a};" for p, a in zip(k.parameters, arguments, strict=True) if not p.array
+        ]
         places = [f"&{a}" if p.array else f"&{p.name}" for p, a in zip(k.parameters, arguments, strict=True)]
-        call = f"cudaLaunchCooperativeKernel((void*){name}, {dim3(k.grid)}, {dim3(k.block)}, arguments, {k.dynamic_bytes})"
+        call = (
+            f"cudaLaunchCooperativeKernel((void*){name}, {dim3(k.grid)}, {dim3(k.block)}, arguments, {k.dynamic_bytes})"
+        )
         return ["{", *indent([*lines, f"void* arguments[] = {{{', '.join(places)}}};", f"CHECK({call});"]), "}"]
     dynamic = f", {k.dynamic_bytes}" if k.dynamic_bytes or stream else ""
     return [f"{name}<<<{dim3(k.grid)}, {dim3(k.block)}{dynamic}{stream}>>>({', '.join(arguments)});"]

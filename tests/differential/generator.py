@@ -1,4 +1,4 @@
-"""Makes a case from a seed: a random program whose results no order of its threads can change.
+"""Make a case from a seed: a random program whose results no order of its threads can change.
 
 That holds by construction. A thread writes only elements of its own; what several threads change, they change by
 atomics of one kind, whose order does not show. `Builder.modes` says how each shared array is used since the last
@@ -55,7 +55,18 @@ from tests.differential.syntax import (
 FULL = 0xFFFFFFFF
 MOST_SHARED_BYTES = 16 * 1024
 SHAPES = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (128, 1, 1), (256, 1, 1), (33, 1, 1), (50, 1, 1), (20, 1, 1)]
-SHAPES += [(8, 8, 1), (16, 4, 1), (16, 16, 1), (7, 5, 1), (32, 2, 1), (4, 4, 4), (8, 2, 3), (3, 5, 7), (1, 1, 1), (2, 33, 1)]
+SHAPES += [
+    (8, 8, 1),
+    (16, 4, 1),
+    (16, 16, 1),
+    (7, 5, 1),
+    (32, 2, 1),
+    (4, 4, 4),
+    (8, 2, 3),
+    (3, 5, 7),
+    (1, 1, 1),
+    (2, 33, 1),
+]
 GRIDS = [(1, 1, 1), (2, 1, 1), (3, 1, 1), (5, 1, 1), (2, 2, 1), (3, 2, 1), (2, 1, 2), (1, 3, 1)]
 VECTORS = {
     "int4": ("i32", "xyzw"),
@@ -128,10 +139,14 @@ class Expressions:
         return self.rng.choices(values, weights)[0]
 
     def literal(self, type_: str) -> Expression:
-        low, high = (-(1 << bits(type_) - 1), (1 << bits(type_) - 1) - 1) if is_signed(type_) else (0, (1 << bits(type_)) - 1)
+        low, high = (
+            (-(1 << bits(type_) - 1), (1 << bits(type_) - 1) - 1) if is_signed(type_) else (0, (1 << bits(type_)) - 1)
+        )
         special = [low, high, 0, 1, 2, high // 3, 255 & high]
         small = self.rng.randrange(0 if low == 0 else -20, 100)
-        return number(self.some((3, small), (1, self.rng.choice(special)), (1, self.rng.randrange(low, high + 1))), type_)
+        return number(
+            self.some((3, small), (1, self.rng.choice(special)), (1, self.rng.randrange(low, high + 1))), type_
+        )
 
     def leaf(self) -> Expression:
         integers = [v for v in self.variables if not is_float(v[1])]
@@ -183,12 +198,14 @@ class Expressions:
         return binary("%", e, number(limit, "u32"))
 
     def division(self, depth: int) -> Expression:
-        """The divisor is never 0, nor -1 where that could overflow."""
+        """Divide by a number that is never 0, nor -1 where that could overflow."""
         left, op = self.integer(depth), self.rng.choice("/%")
         if self.rng.random() < 0.3:
             return binary(op, left, number(self.rng.choice([2, 3, 7, 16, 1000, -3, -8, -100])))
         if not is_signed(promoted(left.type)):
-            return binary(op, left, binary("|", cast(self.integer(depth), promoted(left.type)), number(1, promoted(left.type))))
+            return binary(
+                op, left, binary("|", cast(self.integer(depth), promoted(left.type)), number(1, promoted(left.type)))
+            )
         return binary(op, left, binary("+", cast(self.below(1000, depth), "i32"), number(1)))
 
     def comparison(self, depth: int) -> Expression:
@@ -210,14 +227,16 @@ class Expressions:
         return choose(self.condition(depth), self.integer(depth), self.integer(depth))
 
     def conversion(self, depth: int) -> Expression:
-        return Expression("cast", type_ := self.rng.choice(INTEGERS), (self.integer(depth),)) if depth else self.literal("i16")
+        return Expression("cast", self.rng.choice(INTEGERS), (self.integer(depth),)) if depth else self.literal("i16")
 
     def unary(self, depth: int) -> Expression:
         inner = self.integer(depth)
         return Expression(self.rng.choice(["~", "negate"]), promoted(inner.type), (cast(inner, inner.type),))
 
     def intrinsic(self, depth: int) -> Expression:
-        name = self.rng.choice([n for n in SIGNATURES if n.startswith("__") and not self.of_floats(n)] + ["min", "max", "abs"])
+        name = self.rng.choice(
+            [n for n in SIGNATURES if n.startswith("__") and not self.of_floats(n)] + ["min", "max", "abs"]
+        )
         if name in ("min", "max"):
             type_ = self.rng.choice(WORDS)
             return call(name, self.integer(depth), self.integer(depth), type_=type_)
@@ -254,7 +273,9 @@ class Expressions:
     def floating(self, type_: str, depth: int) -> Expression:
         if depth <= 0:
             return self.float_leaf(type_)
-        kind = self.some((8, "binary"), (3, "fused"), (2, "root"), (2, "round"), (2, "least"), (2, "of_integer"), (1, "?:"))
+        kind = self.some(
+            (8, "binary"), (3, "fused"), (2, "root"), (2, "round"), (2, "least"), (2, "of_integer"), (1, "?:")
+        )
         x = self.floating(type_, depth - 1)
         if kind == "binary":
             return self.float_binary(type_, x, self.floating(type_, depth - 1))
@@ -289,7 +310,9 @@ class Expressions:
     def of_integer(self, type_: str, depth: int) -> Expression:
         e = self.integer(depth)
         if type_ == "f64":
-            return call("__ll2double_rn", e) if self.rng.random() < 0.3 else Expression("cast", "f64", (cast(e, "i32"),))
+            return (
+                call("__ll2double_rn", e) if self.rng.random() < 0.3 else Expression("cast", "f64", (cast(e, "i32"),))
+            )
         names = ["__int2float_rn", "__int2float_rz", "__uint2float_rn", "__ll2float_rn"]
         if self.rng.random() < 0.4:
             return call(self.rng.choice(names), e)
@@ -319,6 +342,7 @@ class Builder(Expressions):
         self.body: list = self.kernel.body
         self.depth = 0
         self.tiles: list[int] = []
+        self.sink = ""
         self.inputs = inputs
         for array in inputs + tables:
             self.loads.append(lambda array=array: load(array, self.index(array.size), name=self.cache_hint(array)))
@@ -354,12 +378,23 @@ class Builder(Expressions):
         self.body, self.level, self.mask = [], level or self.level, mask or self.mask
         self.depth += 1
         make()
+        for name, type_ in self.variables[before[3] :]:
+            self.observe(name, type_)
         self.depth -= 1
         made = self.body
         self.body, self.level, self.mask = before[:3]
         del self.variables[before[3] :]
         self.shared = shared  # one that was set inside may not be set elsewhere
         return made
+
+    def observe(self, name: str, type_: str) -> None:
+        """Let a variable change the output, or the compiler drops what it holds."""
+        if not self.sink:
+            return
+        value = variable(name, type_)
+        whole = self.from_float(value) if is_float(type_) else value
+        mixed = binary("^", binary("*", variable(self.sink, "u32"), number(0x9E3779B1, "u32")), cast(whole, "u32"))
+        self.emit(Assign(self.sink, "u32", mixed))
 
     def declare(self, type_: str, value: Expression, prefix: str = "v", spelling: str = "") -> Expression:
         name = self.fresh(prefix)
@@ -408,7 +443,7 @@ class Builder(Expressions):
         return array
 
     def fill(self, array: Array) -> None:
-        """Threads set all elements in turns."""
+        """Let the threads set all elements in turns."""
         i = self.fresh("i")
         self.variables.append((i, "u32"))
         at = variable(i, "u32")
@@ -445,7 +480,7 @@ class Builder(Expressions):
             ways.append(("own:2", binary("+", twice, number(self.rng.randrange(2), "u32"))))
         mode = self.modes.get(array.name)
         same = [way for way in ways if way[0] == mode]
-        if same and self.rng.random() < 0.6 or same and self.level != "block":
+        if (same and self.rng.random() < 0.6) or (same and self.level != "block"):
             ways = same
         mode, at = self.rng.choice(ways)
         return mode, [at]
@@ -476,7 +511,7 @@ class Builder(Expressions):
         self.emit(self.compound(name, type_))
 
     def compound(self, name: str, type_: str) -> Assign:
-        """The operators that cannot overflow a signed integer."""
+        """Return a compound assignment that cannot overflow a signed integer."""
         kind = self.some((3, "bits"), (1, ">>"), (3, "sum"), (1, "divide"))
         if kind == ">>":
             return Assign(name, type_, number(self.rng.randrange(bits(promoted(type_)))), op=">>")
@@ -490,7 +525,11 @@ class Builder(Expressions):
     def store_own(self) -> None:
         array, at = self.rng.choice(self.own)
         place = at()
-        fitting = [name for name, (element, members) in VECTORS.items() if element == array.type and len(members) == array.align]
+        fitting = [
+            name
+            for name, (element, members) in VECTORS.items()
+            if element == array.type and len(members) == array.align
+        ]
         if fitting and self.rng.random() < 0.6:
             self.store_vector(array, self.rng.choice(fitting))
             return
@@ -507,7 +546,10 @@ class Builder(Expressions):
 
     def load_own(self) -> None:
         array, at = self.rng.choice(self.own)
-        self.declare(array.type, load(array, at()) if not is_float(array.type) else call("plain", load(array, at()), type_=array.type))
+        self.declare(
+            array.type,
+            load(array, at()) if not is_float(array.type) else call("plain", load(array, at()), type_=array.type),
+        )
 
     def branch(self) -> None:
         condition = self.condition(2)
@@ -518,12 +560,14 @@ class Builder(Expressions):
         self.emit(Branch(condition, then, otherwise))
 
     def loop(self) -> None:
-        """A loop whose number of turns differs among threads."""
+        """Emit a loop whose number of turns differs among threads."""
         kind = self.some((4, "for"), (1, "while"), (1, "do"))
         name = self.fresh("i")
         type_ = self.rng.choice(["i32", "u32"])
         limit = binary("&", self.integer(1), number(self.rng.choice([1, 3, 7]), "i32"))
-        bound = self.declare("i32", cast(limit, "i32"), "n", "const int") if self.rng.random() < 0.5 else cast(limit, "i32")
+        bound = (
+            self.declare("i32", cast(limit, "i32"), "n", "const int") if self.rng.random() < 0.5 else cast(limit, "i32")
+        )
         i = variable(name, type_)
         condition = binary("<", i, cast(bound, "i32" if type_ == "i32" else "u32"))
         if kind == "while" and self.rng.random() < 0.5:
@@ -593,7 +637,7 @@ class Builder(Expressions):
         self.variables += [(f"{name}.{member}", t) for t, member in members]
 
     def total_atomic(self) -> None:
-        """An atomic on memory of all blocks; what it returns is not used."""
+        """Change memory of all blocks by an atomic without using the old value."""
         name = self.rng.choice(list(self.totals))
         array, op = self.totals[name]
         place = [self.index(array.size) if op != "groups" else number(self.rng.randrange(array.size))]
@@ -613,7 +657,7 @@ class Builder(Expressions):
         return cast(self.integer(2), type_)
 
     def own_atomic(self) -> None:
-        """On an element of the thread's own, so that the old value is known."""
+        """Change an element of the thread's own by an atomic: the old value is known."""
         suited = [(array, at) for array, at in self.own if array.type in ("i32", "u32", "u64")]
         if not suited:
             return
@@ -650,7 +694,7 @@ class Builder(Expressions):
     def shared_atomic(self) -> None:
         array = self.some_shared(lambda a: a.type in ("i32", "u32", "u64"))
         op = self.rng.choice(["Add", "Min", "Max", "And", "Or", "Xor", "CAS", "Sub"])
-        if not array or op == "Sub" and array.type == "u64":
+        if not array or (op == "Sub" and array.type == "u64"):
             return
         mode = f"atomic:{op}"
         if self.level != "block" and not self.can(array, mode):
@@ -682,17 +726,22 @@ class Builder(Expressions):
         return self.level in ("block", "warp") and self.threads % 32 == 0
 
     def shuffle(self) -> None:
-        """A lane whose source does not call keeps its own value."""
+        """Shuffle; a lane whose source does not call keeps its own value."""
         value = self.warp_value()
         own = self.declare(value.type, value, "w", f"const {SPELLING[value.type]}")
-        kind, width = self.rng.choice(["shfl", "shfl_up", "shfl_down", "shfl_xor"]), self.rng.choice([32, 32, 16, 8, 4, 2])
+        kind, width = (
+            self.rng.choice(["shfl", "shfl_up", "shfl_down", "shfl_xor"]),
+            self.rng.choice([32, 32, 16, 8, 4, 2]),
+        )
         by = self.rng.randrange(1, width)
         lane, amount = self.declare("u32", self.lane(), "lane", "const unsigned"), number(by, "u32")
         inside = binary("%", lane, number(width, "u32"))
         source = {
             "shfl": binary("+", binary("-", lane, inside), number(by, "u32")),
             "shfl_up": choose(binary(">=", inside, amount), binary("-", lane, amount), lane),
-            "shfl_down": choose(binary("<", binary("+", inside, amount), number(width, "u32")), binary("+", lane, amount), lane),
+            "shfl_down": choose(
+                binary("<", binary("+", inside, amount), number(width, "u32")), binary("+", lane, amount), lane
+            ),
             "shfl_xor": binary("^", lane, amount),
         }[kind]
         suffix = f", {width}" if width < 32 or self.rng.random() < 0.2 else ""
@@ -703,7 +752,7 @@ class Builder(Expressions):
             self.emit(Assign(got.name, got.type, choose(there, got, own)))
 
     def leader(self) -> None:
-        """All get the value of the first lane that calls."""
+        """Give all lanes the value of the first one that calls."""
         value = self.warp_value()
         first = binary("-", call("__ffs", self.mask), number(1))
         self.declare(value.type, self.warp_call("__shfl_sync({0}, {1}, {2})", "shfl", value.type, value, first))
@@ -714,7 +763,9 @@ class Builder(Expressions):
             value = binary("&", cast(self.integer(2), t := self.rng.choice(WORDS)), number(self.rng.choice([1, 3]), t))
             self.declare("u32", self.warp_call("__match_any_sync({0}, {1})", kind, "u32", value))
             return
-        e = self.warp_call(f"__{kind}_sync({{0}}, {{1}})", kind, "u32" if kind == "ballot" else "i32", self.condition(2))
+        e = self.warp_call(
+            f"__{kind}_sync({{0}}, {{1}})", kind, "u32" if kind == "ballot" else "i32", self.condition(2)
+        )
         votes = self.declare(e.type, e)
         if kind == "ballot" and self.rng.random() < 0.5:
             below = binary("-", binary("<<", number(1, "u32"), self.lane()), number(1, "u32"))
@@ -723,10 +774,12 @@ class Builder(Expressions):
     def reduce(self) -> None:
         name = self.rng.choice(["add", "min", "max", "and", "or", "xor"])
         type_ = self.rng.choice(["u32", "i32"]) if name in ("add", "min", "max") else "u32"
-        self.declare(type_, self.warp_call(f"__reduce_{name}_sync({{0}}, {{1}})", name, type_, cast(self.integer(2), type_)))
+        self.declare(
+            type_, self.warp_call(f"__reduce_{name}_sync({{0}}, {{1}})", name, type_, cast(self.integer(2), type_))
+        )
 
     def split(self) -> None:
-        """Lanes go two ways, each with a mask of its own."""
+        """Let lanes go two ways, each with a mask of its own."""
         condition = self.declare("i32", self.condition(2), "c", "const int")
         ballot = self.warp_call("__ballot_sync({0}, {1})", "ballot", "u32", condition)
         votes = self.declare("u32", ballot, "m", "const unsigned")
@@ -738,7 +791,7 @@ class Builder(Expressions):
         self.emit(Branch(condition, then, otherwise))
 
     def match_groups(self) -> None:
-        """Lanes with the same key work together, each group with its own mask."""
+        """Let lanes with the same key work together, each group with its own mask."""
         key = binary("&", cast(self.integer(2), "u32"), number(self.rng.choice([1, 3]), "u32"))
         match = self.warp_call("__match_any_sync({0}, {1})", "match_any", "u32", key)
         mask = self.declare("u32", match, "m", "const unsigned")
@@ -748,9 +801,9 @@ class Builder(Expressions):
         self.level, self.mask = level, before
 
     def warp_exchange(self) -> None:
-        """Lanes exchange through a shared array, ordered by __syncwarp() alone."""
+        """Let lanes exchange through a shared array, ordered by __syncwarp() alone."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and not is_float(a.type))
-        if not array or self.level != "block" and not self.can(array, "own:0"):
+        if not array or (self.level != "block" and not self.can(array, "own:0")):
             return
         value = self.integer(2)
         self.use(array, "own:0")
@@ -775,14 +828,16 @@ class Builder(Expressions):
         return WarpBarrier(self.mask, self.rng.choice(texts), orders)
 
     def tile(self) -> None:
-        """A function of a tile of a cooperative group."""
+        """Call a function of a tile of a cooperative group."""
         if not self.tiles or self.level not in ("block", "warp"):
             return
         width = self.rng.choice(self.tiles)
         value = cast(self.integer(2), self.rng.choice(WORDS))
         spelled = SPELLING[value.type]
         name, by = f"tile{width}", number(self.rng.randrange(1, width))
-        kind = self.rng.choice(["shfl", "shfl_up", "shfl_down", "shfl_xor", "any", "all", "ballot", "reduce", "scan", "match_any"])
+        kind = self.rng.choice(
+            ["shfl", "shfl_up", "shfl_down", "shfl_xor", "any", "all", "ballot", "reduce", "scan", "match_any"]
+        )
         if kind.startswith("shfl"):
             e = self.warp_call(f"{name}.{kind}({{1}}, {{2}})", f"tile_{kind}", value.type, value, by, width=width)
         elif kind in ("any", "all", "ballot"):
@@ -797,7 +852,9 @@ class Builder(Expressions):
 
     def tile_reduction(self, kind: str, name: str, spelled: str, value: Expression, width: int) -> Expression:
         op = self.rng.choice(["add", "min", "max", "xor", "or", "and"])
-        functor = {"add": "plus", "min": "less", "max": "greater", "xor": "bit_xor", "or": "bit_or", "and": "bit_and"}[op]
+        functor = {"add": "plus", "min": "less", "max": "greater", "xor": "bit_xor", "or": "bit_or", "and": "bit_and"}[
+            op
+        ]
         if kind == "reduce":
             text = f"cg::reduce({name}, {{1}}, cg::{functor}<{spelled}>())"
             return self.warp_call(text, f"tile_{op}", value.type, value, width=width)
@@ -810,7 +867,9 @@ class Builder(Expressions):
 
     def uniform(self) -> Expression:
         """Return a condition that is the same for all threads of a block."""
-        left = self.rng.choice([variable("b", "u32"), variable("p", "i32"), builtin("blockIdx.x"), builtin("gridDim.x")])
+        left = self.rng.choice(
+            [variable("b", "u32"), variable("p", "i32"), builtin("blockIdx.x"), builtin("gridDim.x")]
+        )
         bit = binary("&", left, number(self.rng.choice([1, 2, 3]), left.type))
         return binary(self.rng.choice(["==", "!="]), bit, number(self.rng.randrange(2), left.type))
 
@@ -831,7 +890,7 @@ class Builder(Expressions):
             self.modes[name] = known.pop() if len(known) == 1 else "mixed"
 
     def uniform_loop(self) -> None:
-        """The first statement of the body is a barrier, so that each turn may begin as it likes."""
+        """Emit a loop that the whole block runs; a barrier begins each turn, which may then use shared arrays freely."""
         name = self.fresh("i")
         i, turns = variable(name, "i32"), self.rng.randrange(2, 4)
         limit = number(turns)
@@ -849,7 +908,7 @@ class Builder(Expressions):
         self.emit(Loop("for", name, "i32", number(0), binary("<", i, limit), number(1), body, pragma))
 
     def warp_branch(self) -> None:
-        """Whole warps go different ways."""
+        """Let whole warps go different ways."""
         warp = binary("/", variable("t", "u32"), number(32, "u32"))
         condition = binary("==", binary("&", warp, number(1, "u32")), number(self.rng.randrange(2), "u32"))
         then = self.inside(lambda: self.pieces("warp", self.rng.randrange(1, 4)), "warp")
@@ -864,7 +923,7 @@ class Builder(Expressions):
         self.modes.clear()
 
     def tree(self) -> None:
-        """A reduction in shared memory, with a barrier in each turn."""
+        """Reduce in shared memory, with a barrier in each turn."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and a.type in ("i32", "u32", "i64", "u64"))
         if not array:
             return
@@ -888,7 +947,7 @@ class Builder(Expressions):
         self.declare(array.type, load(array, number(0, "u32")))
 
     def scan(self) -> None:
-        """An inclusive scan in shared memory, with two barriers in each turn."""
+        """Scan in shared memory, with two barriers in each turn."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and a.type in ("u32", "u64", "i32"))
         if not array:
             return
@@ -909,7 +968,7 @@ class Builder(Expressions):
         self.declare(type_, load(array, *self.any_place(array)))
 
     def exchange_chain(self) -> None:
-        """Who exchanges with whom depends on the order; the exclusive or of all does not."""
+        """Exchange one element in an unknown order: the exclusive or of all values does not depend on it."""
         slot, rest = Array(self.fresh("s"), "u32", (1,), "shared"), Array(self.fresh("s"), "u32", (1,), "shared")
         self.kernel.shared += [slot, rest]
         first, zero, t = [], number(0, "u32"), variable("t", "u32")
@@ -924,7 +983,7 @@ class Builder(Expressions):
         self.declare("u32", binary("^", load(slot, zero), load(rest, zero)))
 
     def tickets(self) -> None:
-        """Each thread draws a number; the sum of a function of all numbers is known."""
+        """Let threads draw numbers: the sum of a function of all numbers is known."""
         counter, total = Array(self.fresh("s"), "u32", (1,), "shared"), Array(self.fresh("s"), "u32", (1,), "shared")
         self.kernel.shared += [counter, total]
         zero, t = number(0, "u32"), variable("t", "u32")
@@ -963,12 +1022,24 @@ class Builder(Expressions):
             (0.5, self.fence),
         ]
         if level in ("block", "warp", "lanes"):
-            choices += [(3, self.shuffle), (1.5, self.leader), (2, self.vote), (2, self.reduce), (1.5, self.match_groups)]
+            choices += [
+                (3, self.shuffle),
+                (1.5, self.leader),
+                (2, self.vote),
+                (2, self.reduce),
+                (1.5, self.match_groups),
+            ]
             choices += [(0 if deep else 2.5, self.split)]
         if level in ("block", "warp"):
             choices += [(2.5, self.warp_exchange), (5 if self.tiles else 0, self.tile)]
         if level == "block":
-            choices += [(8, self.shared_access), (3, self.shared_atomic), (2, self.block_vote), (1.5, self.tree), (1.5, self.scan)]
+            choices += [
+                (8, self.shared_access),
+                (3, self.shared_atomic),
+                (2, self.block_vote),
+                (1.5, self.tree),
+                (1.5, self.scan),
+            ]
             choices += [(1, self.exchange_chain), (1, self.tickets)]
             choices += [(0 if deep else 3, make) for make in (self.uniform_branch, self.uniform_loop, self.warp_branch)]
         self.some(*choices)()
@@ -995,7 +1066,8 @@ class Builder(Expressions):
         if rng.random() < 0.2:
             self.emit(Branch(self.condition(), [Leave("return")]))
         self.epilogue()
-        k.dynamic_bytes = sum((a.size * bits(a.type) // 8 + 15) // 16 * 16 for a in k.shared if a.space == "dynamic")
+        dynamic = [a.size * bits(a.type) // 8 for a in k.shared if a.space == "dynamic"]
+        k.dynamic_bytes = sum((size + 15) // 16 * 16 for size in dynamic[:-1]) + sum(dynamic[-1:])
         k.parameters += [Parameter("p", "i32"), Parameter("q", "u64"), Parameter("x", "f32")]
         return k
 
@@ -1005,7 +1077,12 @@ class Builder(Expressions):
             k.parameters.append(Parameter(array.name, array.type, array, restrict=rng.random() < 0.5))
         for i in range(rng.choice([1, 1, 2])):
             each = rng.choice([1, 1, 2, 3, 4])
-            array = Array(f"out{i}", rng.choice(["u32", "u32", "i32", "u8", "i16", "u64", "i64", "f32"]), (self.total * each,), "output")
+            array = Array(
+                f"out{i}",
+                rng.choice(["u32", "u32", "i32", "u8", "i16", "u64", "i64", "f32"]),
+                (self.total * each,),
+                "output",
+            )
             if rng.random() < 0.5:
                 array.align = each  # a thread's elements are neighbours
             k.parameters.append(Parameter(array.name, array.type, array, written=True, restrict=rng.random() < 0.3))
@@ -1042,7 +1119,11 @@ class Builder(Expressions):
         x, y, z = (builtin(f"blockIdx.{axis}") for axis in "xyz")
         row = binary("+", y, binary("*", builtin("gridDim.y"), z))
         b = x if self.grid[1:] == (1, 1) else binary("+", x, binary("*", builtin("gridDim.x"), row))
-        values = {"t": t, "b": b, "g": binary("+", binary("*", variable("b", "u32"), number(self.threads, "u32")), variable("t", "u32"))}
+        values = {
+            "t": t,
+            "b": b,
+            "g": binary("+", binary("*", variable("b", "u32"), number(self.threads, "u32")), variable("t", "u32")),
+        }
         for name, value in values.items():
             self.emit(Assign(name, "u32", value, declare=True, spelling="const unsigned"))
             self.variables.append((name, "u32"))
@@ -1055,6 +1136,8 @@ class Builder(Expressions):
         for width in self.tiles:
             for member in rng.sample(["thread_rank()", "meta_group_rank()", "size()", "meta_group_size()"], 1):
                 self.declare("u32", builtin(f"tile{width}.{member}"))
+        self.sink = "h"
+        self.emit(Assign(self.sink, "u32", number(17, "u32"), declare=True))
         self.template_parameters()
         if rng.random() < 0.2:
             function = self.make_function(f"{k.name}_lambda", lambda_=True)
@@ -1078,7 +1161,9 @@ class Builder(Expressions):
         type_ = rng.choice([*WORDS, "u8"])
         inner.functions = [] if lambda_ else list(self.functions)
         for _ in range(rng.randrange(0, 3)):
-            inner.some((3, inner.assign), (1, inner.loop), (1, inner.branch), (1, inner.local_array), (1, inner.switch))()
+            inner.some(
+                (3, inner.assign), (1, inner.loop), (1, inner.branch), (1, inner.local_array), (1, inner.switch)
+            )()
         if rng.random() < 0.4:
             inner.emit(Branch(inner.condition(), [Leave("return", cast(inner.integer(1), type_))]))
         qualifiers = rng.choice(["", "", "__forceinline__", "__noinline__", "inline"])
@@ -1087,7 +1172,7 @@ class Builder(Expressions):
         return Function(name, parameters, type_, inner.body, result, "" if template else qualifiers, template, lambda_)
 
     def last_block(self) -> None:
-        """The block that finishes last adds what all blocks left, as NVIDIA's threadFenceReduction does."""
+        """Let the block that finishes last add what all blocks left, as NVIDIA's threadFenceReduction does."""
         k, zero, t, b = self.kernel, number(0, "u32"), variable("t", "u32"), variable("b", "u32")
         partial = Array("partial", "u32", (k.blocks,), "output")
         count, result = Array("finished", "u32", (1,), "output"), Array("result", "u32", (1,), "output")
@@ -1108,7 +1193,7 @@ class Builder(Expressions):
         self.emit(Branch(binary("!=", load(last, zero), number(0)), add))
 
     def grid_phase(self) -> None:
-        """What every thread wrote is read by others after a barrier of the grid."""
+        """Read an element that another thread wrote before a barrier of the grid."""
         array, at = self.own.pop(0)
         self.emit(Store(array, [at()], self.of_type(array.type, 2)))
         self.emit(Barrier("cg::this_grid().sync();", array.name))
@@ -1116,17 +1201,14 @@ class Builder(Expressions):
         self.read(load(array, self.index(array.size)))
 
     def epilogue(self) -> None:
-        """Every variable that is left changes the output."""
-        h = self.declare("u32", number(17, "u32"), "h")
+        """Let every variable that is left change the output."""
         for name, type_ in list(self.variables):
-            if name == h.name:
-                continue
-            value = variable(name, type_)
-            number_ = self.from_float(value) if is_float(type_) else value
-            mixed = binary("^", binary("*", h, number(0x9E3779B1, "u32")), cast(number_, "u32"))
-            self.emit(Assign(h.name, "u32", mixed))
+            self.observe(name, type_)
+        h = variable(self.sink, "u32")
         for array, at in self.own:
-            self.emit(Store(array, [at()], cast(h, array.type) if not is_float(array.type) else self.of_type(array.type, 2)))
+            self.emit(
+                Store(array, [at()], cast(h, array.type) if not is_float(array.type) else self.of_type(array.type, 2))
+            )
 
 
 def make_inputs(rng: random.Random, before: list[Buffer]) -> tuple[list[Array], list[Buffer]]:
@@ -1138,7 +1220,9 @@ def make_inputs(rng: random.Random, before: list[Buffer]) -> tuple[list[Array], 
         else:
             kind = rng.choices(["device", "managed", "pinned"], [8, 1, 1])[0]
             type_ = rng.choice([*INTEGERS, "i32", "u32", "f32", "f64"])
-            buffer = Buffer(f"b{rng.randrange(1 << 20)}", type_, rng.choice([16, 64, 100, 129, 300]), rng.randrange(1 << 60), kind)
+            buffer = Buffer(
+                f"b{rng.randrange(1 << 20)}", type_, rng.choice([16, 64, 100, 129, 300]), rng.randrange(1 << 60), kind
+            )
         arrays.append(Array(f"in{i}", buffer.type, (buffer.size,), "input"))
         buffers.append(buffer)
     return arrays, buffers
@@ -1181,14 +1265,24 @@ class CaseMaker:
         k = builder.build(rng.choice([0, 0, 1, 2]))
         self.case.kernels.append(k)
         outputs = [
-            Buffer(f"{name}_{p.name}", p.type, p.array.size, rng.randrange(1 << 60), rng.choice(["device"] * 6 + ["managed"]))
+            Buffer(
+                f"{name}_{p.name}",
+                p.type,
+                p.array.size,
+                rng.randrange(1 << 60),
+                rng.choice(["device"] * 6 + ["managed"]),
+            )
             for p in k.parameters
             if p.array and p.written
         ]
         new = {b.name: b for b in buffers + outputs if b not in self.case.buffers}
         self.case.buffers += new.values()
-        names = {p.name: b.name for p, b in zip((p for p in k.parameters if p.array and not p.written), buffers, strict=True)}
-        names |= {p.name: b.name for p, b in zip((p for p in k.parameters if p.array and p.written), outputs, strict=True)}
+        names = {
+            p.name: b.name for p, b in zip((p for p in k.parameters if p.array and not p.written), buffers, strict=True)
+        }
+        names |= {
+            p.name: b.name for p, b in zip((p for p in k.parameters if p.array and p.written), outputs, strict=True)
+        }
         for _ in range(rng.choice([1, 1, 1, 2])):
             self.launch(k, names)
         if rng.random() < 0.3:
@@ -1228,7 +1322,9 @@ class CaseMaker:
         source_pitch = self.rng.randrange(width, source.size + 1) if self.rng.random() < 0.5 else width
         height = max(1, min(6, (source.size - width) // source_pitch + 1))
         pitch = width + self.rng.randrange(0, 4)
-        target = Buffer(f"{source.name}_rows{len(self.case.buffers)}", source.type, pitch * height, self.rng.randrange(1 << 60))
+        target = Buffer(
+            f"{source.name}_rows{len(self.case.buffers)}", source.type, pitch * height, self.rng.randrange(1 << 60)
+        )
         stream = self.rng.choice([None, 1, 2])
         self.follow(stream or 0, [source.name, target.name])
         self.case.buffers.append(target)

@@ -124,7 +124,9 @@ def to_integer(x: np.ndarray, dtype: type, rounding) -> np.ndarray:
     limits = np.iinfo(dtype)
     rounded = rounding(x.astype(np.float64))
     inside = np.clip(np.nan_to_num(rounded), float(limits.min), float(limits.max))
-    result = np.where(inside >= float(limits.max), limits.max, np.where(inside < float(limits.max), inside, 0).astype(dtype))
+    result = np.where(
+        inside >= float(limits.max), limits.max, np.where(inside < float(limits.max), inside, 0).astype(dtype)
+    )
     return result.astype(dtype)
 
 
@@ -142,10 +144,10 @@ FUNCTIONS = {
     "__brev": lambda x: reverse(x.astype(U64), 32).astype(U32),
     "__brevll": lambda x: reverse(x, 64),
     "__byte_perm": byte_perm,
-    "__funnelshift_l": lambda l, h, s: funnel(l, h, s, True, False),
-    "__funnelshift_r": lambda l, h, s: funnel(l, h, s, False, False),
-    "__funnelshift_lc": lambda l, h, s: funnel(l, h, s, True, True),
-    "__funnelshift_rc": lambda l, h, s: funnel(l, h, s, False, True),
+    "__funnelshift_l": lambda low, high, s: funnel(low, high, s, True, False),
+    "__funnelshift_r": lambda low, high, s: funnel(low, high, s, False, False),
+    "__funnelshift_lc": lambda low, high, s: funnel(low, high, s, True, True),
+    "__funnelshift_rc": lambda low, high, s: funnel(low, high, s, False, True),
     "__mulhi": lambda x, y: (x.astype(np.int64) * y.astype(np.int64) >> np.int64(32)).astype(np.int32),
     "__umulhi": lambda x, y: (x.astype(U64) * y.astype(U64) >> U64(32)).astype(U32),
     "__mul64hi": signed_high_product,

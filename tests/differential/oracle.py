@@ -1,9 +1,8 @@
-"""Computes what a case must give, from its tree, with numpy: no part of the CPU backend is used.
+"""Compute the outputs of a case from its tree, with numpy: no part of the CPU backend is used.
 
 All threads of a grid advance together, statement by statement; a mask says who takes part. This is one of the orders
-that CUDA allows, and since a generated program gives the same in each of them, its results are the program's. What a
-program must never do (an access out of bounds, a warp function whose mask is wrong) raises `IllFormed`: that is a
-mistake of the generator.
+that CUDA allows, and since a generated program gives the same in each of them, its results are the program's. An
+access out of bounds or a warp function with a wrong mask raises `IllFormedError`: a mistake of the generator.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ MOST_TURNS = 10_000
 U64 = np.uint64
 
 
-class IllFormed(Exception):
+class IllFormedError(Exception):
     """The program has no defined result."""
 
 
@@ -228,13 +227,13 @@ class Run:
         return number.astype(np.uint32)
 
     def place(self, memory: Memory, indices: tuple | list) -> np.ndarray:
-        """Return where an element lies; raise IllFormed where a thread in the mask is out of bounds."""
+        """Return where an element lies; raise IllFormedError where a thread in the mask is out of bounds."""
         flat = np.zeros(self.size, np.int64)
         for dim, index in zip(memory.array.dims, indices, strict=True):
             at = self.value(index).astype(np.int64)
             outside = (at < 0) | (at >= dim)
             if np.any(outside & self.mask):
-                raise IllFormed(f"{memory.array.name}[{at[outside & self.mask][0]}] has {dim} elements")
+                raise IllFormedError(f"{memory.array.name}[{at[outside & self.mask][0]}] has {dim} elements")
             flat = flat * dim + np.where(outside, 0, at)
         return flat + memory.offset
 
@@ -287,12 +286,12 @@ class Run:
     # Warp functions
 
     def members(self, mask: np.ndarray) -> np.ndarray:
-        """Return, for each thread, which lanes of its warp call with it; raise IllFormed where that is not its mask."""
+        """Return, for each thread, the lanes of its warp that call with it; raise if its mask differs."""
         active, masks = self.mask.reshape(-1, 32), mask.astype(np.uint32).reshape(-1, 32)
         same = (masks[:, :, None] == masks[:, None, :]) & active[:, None, :]
         named = (masks[:, :, None] >> np.arange(32, dtype=np.uint32)[None, None, :] & np.uint32(1)).astype(bool)
         if np.any((same != named).any(axis=2) & active):
-            raise IllFormed("a warp function's mask names other lanes than those that call it")
+            raise IllFormedError("a warp function's mask names other lanes than those that call it")
         return same
 
     def warp(self, e: Expression) -> np.ndarray:
@@ -348,7 +347,7 @@ class Run:
         return self.as_ranks(e, votes.reshape(-1))
 
     def as_ranks(self, e: Expression, votes: np.ndarray) -> np.ndarray:
-        """Votes of a tile count lanes from its first."""
+        """Shift the votes of a tile, which count lanes from its first."""
         kind, width = e.value
         if not kind.startswith("tile_"):
             return votes
@@ -435,10 +434,10 @@ class Run:
                 raise TypeError(s)
 
     def barrier(self, of_grid: bool = False) -> None:
-        """Raise IllFormed where some threads of a block are here and others are not."""
+        """Raise IllFormedError where some threads of a block are here and others are not."""
         here = np.bincount(self.block[self.mask], minlength=self.kernel.blocks)
         if np.any((here != 0) & (here != self.kernel.threads)):
-            raise IllFormed("a barrier in divergent code")
+            raise IllFormedError("a barrier in divergent code")
         if self.races:
             self.races.barrier(self.mask, of_grid)
 
@@ -479,7 +478,7 @@ class Run:
         memory, count = self.memory[s.array.name], len(s.members)
         first = self.value(s.index).astype(np.int64) * count
         if np.any((first + count > memory.array.size) & self.mask):
-            raise IllFormed(f"a vector of {s.array.name} is out of bounds")
+            raise IllFormedError(f"a vector of {s.array.name} is out of bounds")
         first = np.where(self.mask, first, 0) + memory.offset
         for i, (type_, member) in enumerate(s.members):
             name = f"{s.name}.{member}"
@@ -490,7 +489,7 @@ class Run:
                 memory.data[(first + i)[self.mask]] = convert(self.values[name], type_)[self.mask]
 
     def atomic(self, s: Atomic) -> None:
-        """One thread after the other, in the order of their numbers."""
+        """Let one thread after the other change its element, in the order of their numbers."""
         memory = self.memory[s.array.name]
         place, value = self.place(memory, s.indices), convert(self.value(s.value), s.array.type)
         self.note(memory, place, True, True)
@@ -512,7 +511,9 @@ class Run:
     def steer(self, s: Branch | Loop | Switch | Leave) -> None:
         if isinstance(s, Leave):
             if s.value:
-                self.result = np.where(self.mask, convert(self.value(s.value), DTYPE_NAMES[self.result.dtype]), self.result)
+                self.result = np.where(
+                    self.mask, convert(self.value(s.value), DTYPE_NAMES[self.result.dtype]), self.result
+                )
             self.leave(s.kind)
         elif isinstance(s, Branch):
             here, chosen = self.mask, self.value(s.condition) != 0
@@ -526,7 +527,7 @@ class Run:
             self.loop(s)
 
     def leave(self, kind: str) -> None:
-        """Those that break or continue are gone until the loop brings them back."""
+        """Take threads out; those that break or continue come back by their loop."""
         self.gone = self.gone | self.mask
         if kind == "break":
             self.broken = self.broken | self.mask
@@ -553,7 +554,7 @@ class Run:
             step = Assign(s.variable, s.type, s.step, op="+")
             self.assign(step)
         else:
-            raise IllFormed("a loop does not end")
+            raise IllFormedError("a loop does not end")
         self.gone = self.gone & ~self.broken
         self.mask, self.broken, self.continued = outer
 
@@ -646,10 +647,10 @@ def digest_of(case: Case) -> int:
 
 
 def faults_of(case: Case) -> list[str]:
-    """Return why the case's kernels have no defined result: races, unset memory, accesses out of bounds, wrong masks."""
+    """Return why a case has no defined result: races, unset memory, accesses out of bounds, wrong masks."""
     found: list[str] = []
     try:
         run_case(case, found)
-    except IllFormed as fault:
+    except IllFormedError as fault:
         found.append(str(fault))
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""Plants one bug in a generated case: the sanitizer must find each that the oracle confirms.
+"""Plant one bug in a generated case: the sanitizer must find each that the oracle confirms.
 
     python3 -m tests.differential.plants --programs 200
 
@@ -105,7 +105,12 @@ def is_fill(statement: object) -> bool:
 
 def is_masked(statement: object) -> bool:
     value = getattr(statement, "value", None)
-    return isinstance(value, Expression) and value.op == "warp" and "{0}" in value.name and not value.value[0].startswith("block")
+    return (
+        isinstance(value, Expression)
+        and value.op == "warp"
+        and "{0}" in value.name
+        and not value.value[0].startswith("block")
+    )
 
 
 PLANTS: dict[str, tuple[Callable[[object], bool], Callable[[list, int, Kernel], None]]] = {
@@ -115,7 +120,10 @@ PLANTS: dict[str, tuple[Callable[[object], bool], Callable[[list, int, Kernel], 
     "mask lacks a lane": (is_masked, shrink_mask),
     "fill goes beyond": (is_fill, go_beyond),
     "fill stops early": (is_fill, skip_fill),
-    "index off by one": (lambda s: isinstance(s, Store) and s.array.space in ("shared", "dynamic", "output"), shift_index),
+    "index off by one": (
+        lambda s: isinstance(s, Store) and s.array.space in ("shared", "dynamic", "output"),
+        shift_index,
+    ),
     "atomic missing": (lambda s: isinstance(s, Atomic) and not s.result and s.op not in ("Inc", "Dec"), make_plain),
     "returns before barrier": (lambda s: isinstance(s, Barrier), return_early),
 }
@@ -142,12 +150,11 @@ def planted(seeds: range) -> list[tuple[Case, list[str]]]:
     return cases
 
 
-def inspect(seeds: range, folder: Path) -> dict:
+def inspect(cases: list[tuple[Case, list[str]]], folder: Path, runtime: list[Path] | None = None) -> dict:
     """Run the sanitizer on planted bugs; return the counts for each kind, and the confirmed ones that it misses."""
-    cases = planted(seeds)
     batches = [(i, [case for case, _ in cases[i : i + 10]]) for i in range(0, len(cases), 10)]
     modes = [mode for mode in MODES if mode.startswith("sanitizer")]
-    outcomes = run_everywhere(batches, folder, modes)
+    outcomes = run_everywhere(batches, folder, modes, runtime=runtime)
     counts: dict[str, Counter] = {kind: Counter() for kind in PLANTS}
     missed = []
     for i, (case, faults) in enumerate(cases):
@@ -166,7 +173,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep sources and programs in this folder")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        result = inspect(range(given.first, given.first + given.programs), given.keep or Path(scratch))
+        seeds = range(given.first, given.first + given.programs)
+        result = inspect(planted(seeds), given.keep or Path(scratch))
     print(f"{'bug':24} planted confirmed found")
     for kind, count in result["kinds"].items():
         print(f"{kind:24} {count['planted']:7} {count['confirmed']:9} {count['found']:5}")

@@ -1,4 +1,4 @@
-"""Finds races and reads of unset shared memory while the oracle runs a grid: the truth that planted bugs are held
+"""Find races and reads of unset shared memory while the oracle runs a grid: the truth that planted bugs are held
 against, and a proof that a generated program has none.
 
 For each element it keeps up to two threads that wrote it and two that read it, with how many barriers each had passed:
@@ -56,7 +56,9 @@ class Races:
     def warp_barrier(self, here: np.ndarray) -> None:
         self.warp_turn[here] += 1
 
-    def access(self, name: str, size: int, place: np.ndarray, here: np.ndarray, writes: bool, atomic: bool, new: bool) -> None:
+    def access(
+        self, name: str, size: int, place: np.ndarray, here: np.ndarray, writes: bool, atomic: bool, new: bool
+    ) -> None:
         """Record what the threads of a mask do in one statement; `new`: the memory holds nothing at first."""
         history = self.histories.setdefault(name, History(np.full(size, not new), new_slots(size), new_slots(size)))
         lanes = np.flatnonzero(here)
@@ -94,14 +96,14 @@ class Races:
         keep = (last != NOBODY) & ~self.ordered(slots, 0, place, lanes)
         for part in (slots.thread, slots.block_turn, slots.warp_turn, slots.atomic):
             part[1, place[keep]] = part[0, place[keep]]
-        order = np.argsort(place, kind="stable")
-        for i, chosen in ((0, order), (1, order[::-1])):
-            # Of several threads with one element, the last assignment stays: the last thread, then the first.
-            where, who = place[chosen], lanes[chosen]
-            if i == 1:
-                shared = np.isin(where, place[order][1:][place[order][1:] == place[order][:-1]])
-                where, who = where[shared], who[shared]
-            slots.thread[i, where] = who
-            slots.block_turn[i, where] = self.block_turn[who]
-            slots.warp_turn[i, where] = self.warp_turn[who]
-            slots.atomic[i, where] = atomic
+        elements, first, count = np.unique(place, return_index=True, return_counts=True)
+        several = count > 1
+        last = place.size - 1 - np.unique(place[::-1], return_index=True)[1]
+        self.put(slots, 0, elements, lanes[first], atomic)
+        self.put(slots, 1, elements[several], lanes[last][several], atomic)
+
+    def put(self, slots: Slots, i: int, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> None:
+        slots.thread[i, place] = lanes
+        slots.block_turn[i, place] = self.block_turn[lanes]
+        slots.warp_turn[i, place] = self.warp_turn[lanes]
+        slots.atomic[i, place] = atomic

@@ -1,7 +1,7 @@
 """The digests that a GPU gave, in `recorded.json`: 16 hexadecimal digits for each case, in groups of GROUP cases.
 
-Each group has a hash of its source. If the generator changes, the hash differs, and what was recorded says nothing about
-the new programs: record again. A case that did not end on the GPU has dashes.
+Each group has a hash of its source. If the generator changes, the hash differs, and the record says nothing about the
+new programs: record again. A case that did not end on the GPU has dashes.
 """
 
 from __future__ import annotations

@@ -1,0 +1,108 @@
+"""A few generated programs on the CPU backend against the oracle and recorded GPUs, and what that comparison stands on.
+
+`make soak` and `python3 -m tests.differential.compare` take many more.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cpu.check.test_check_mode import compile_once
+from tests.differential import record, recorded
+from tests.differential.compare import compare, differences
+from tests.differential.cpu import BUILD, Outcome, build_runtime, build_switch, read, run_everywhere
+from tests.differential.emit import program
+from tests.differential.generator import make_case
+from tests.differential.oracle import digest_of, faults_of
+from tests.differential.plants import PLANTS, inspect, plant, planted
+
+needs_rewriter = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="build/cpu/rewrite is not built")
+nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory, worker_id) -> list[Path]:
+    """The runtime's objects, from test_check_mode's build if it has one."""
+    folder = tmp_path_factory.mktemp("differential")
+    if worker_id == "master":
+        return build_runtime(folder)
+    return [*compile_once(tmp_path_factory, "g++"), build_switch(folder)]
+
+
+@needs_rewriter
+def test_all_modes_give_what_the_oracle_and_the_gpu_give(runtime, tmp_path):
+    done = compare(range(8), keep=tmp_path, runtime=runtime)
+    assert done["found"] == []
+    assert done["cases"] == 8
+
+
+@needs_rewriter
+def test_the_sanitizer_finds_a_planted_bug_of_each_kind(runtime, tmp_path):
+    confirmed = {case.plant: (case, faults) for case, faults in planted(range(36)) if faults}
+    assert set(confirmed) == set(PLANTS)
+    assert inspect(list(confirmed.values()), tmp_path, runtime)["missed"] == []
+
+
+@needs_rewriter
+def test_a_wrong_program_is_seen(runtime, tmp_path):
+    case = make_case(0)
+    case.buffers[0].seed += 1
+    outcome = run_everywhere([(0, [case])], tmp_path, ["fast"], runtime=runtime)["fast"][0]
+    (found,) = differences(0, "fast", outcome, digest_of(make_case(0)), None)
+    assert "the oracle's is" in found
+
+
+def test_differences_name_what_is_wrong():
+    assert differences(3, "fast", Outcome(7), 7, f"{7:016x}") == []
+    assert differences(3, "fast", Outcome(7), 7, recorded.FAILED) == [
+        f"case 3: the oracle's digest is {7:016x}, the GPU's {recorded.FAILED}"
+    ]
+    accused = Outcome(7, ["warplab-finding: race pc=0x1", "warplab-finding: note pc=0x1"])
+    assert differences(3, "sanitizer", accused, 7, None) == ["case 3, sanitizer: warplab-finding: race pc=0x1"]
+    ended = read("case 3\nwarplab: no\n")[3]
+    assert differences(3, "fast", ended, 7, None) == ["case 3, fast: warplab: no"]
+
+
+def test_generated_programs_have_no_fault():
+    assert {seed: found for seed in range(40) if (found := faults_of(make_case(seed)))} == {}
+
+
+def test_the_oracle_sees_planted_bugs():
+    for kind in PLANTS:
+        cases = [case for seed in range(12) if (case := plant(seed, kind))]
+        assert any(faults_of(case) for case in cases), kind
+
+
+def test_a_seed_always_gives_the_same_program():
+    assert program([make_case(5)]) == program([make_case(5)])
+    assert program([make_case(5)]) != program([make_case(6)])
+
+
+def test_the_oracle_gives_what_gpus_gave():
+    known, stale = recorded.digests(range(200))
+    if not known and not stale:
+        pytest.skip("no GPU has recorded tests/differential/recorded.json yet")
+    assert stale == [], "the generator has changed: run python3 -m tests.differential.record on a machine with a GPU"
+    assert {n: f"{digest_of(make_case(n)):016x}" for n in known} == known
+
+
+def test_a_changed_program_makes_its_record_stale(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorded, "FILE", tmp_path / "recorded.json")
+    source = recorded.hash_of(program(recorded.group_cases(0), 0))
+    recorded.save({"device": "a GPU", "groups": {"0": {"source": source, "digests": "0123456789abcdef" * 100}}})
+    assert recorded.digests(range(98, 102)) == ({98: "0123456789abcdef", 99: "0123456789abcdef"}, [])
+    recorded.save({"device": "a GPU", "groups": {"0": {"source": "of another", "digests": ""}}})
+    assert recorded.digests(range(3)) == ({}, [0])
+
+
+@pytest.mark.skipif(not nvcc, reason="there is no nvcc")
+def test_nvcc_compiles_generated_programs(tmp_path):
+    source = tmp_path / "cases.cu"
+    source.write_text(program([make_case(seed) for seed in range(6)]))
+    command = [nvcc, *record.FLAGS, "-arch=sm_90", "-o", tmp_path / "cases", source]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
