@@ -48,6 +48,8 @@ void rewrite_asm(const Stream& stream, Context& context);
 /// Lets other threads run between a check of memory and an atomic that depends on it.
 void guard_updates(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
+/// Says so in a file with device variables that register_symbols() cannot name.
+void note_unlisted_symbols(const Unit& unit, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
 /// Warp functions without _sync, which GPUs since Volta do not have.

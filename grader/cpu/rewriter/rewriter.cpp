@@ -118,6 +118,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name) {
     refuse_host_code(context);
     refuse_wrong_callees(context);
     rewrite_stream(unit.code, context);
+    note_unlisted_symbols(unit, context);
     for (const auto& macro : unit.macros) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }
