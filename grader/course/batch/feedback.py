@@ -65,7 +65,7 @@ def change_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
-    """Keep of a hidden dataset what says nothing of its contents: code can make even the time it takes depend on them."""
+    """Keep of a hidden dataset what says nothing of its contents. Code can make even its time depend on them."""
     failure = check["failure"]
     if check["hidden"]:
         shown = {name: check[name] for name in ("hidden", "points", "verdict", "skipped", "empty")}

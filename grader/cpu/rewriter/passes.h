@@ -60,6 +60,8 @@ std::vector<int> guarded_updates(const Stream& stream, const Qualifiers& qualifi
 /// Lets other threads run before each of them.
 void rewrite_guarded_updates(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
+/// Says so in a file with device variables that register_symbols() cannot name.
+void note_unlisted_symbols(const Unit& unit, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
 /// Warp functions without _sync, which GPUs since Volta do not have.

@@ -121,6 +121,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     if (barriers == Barriers::split) context.splits = find_splits(context, result.source);
     rewrite_stream(unit.code, context);
     for (const auto& [kernel, edits] : context.splits) context.edits.add(edits);
+    note_unlisted_symbols(unit, context);
     for (const auto& macro : unit.macros) {
         if (!qualifiers.is_alias(macro)) rewrite_stream(macro.body, context);
     }

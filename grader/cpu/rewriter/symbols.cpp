@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
@@ -18,7 +20,40 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
                                             "kernel, or leave the word away for a variable of each thread's own");
 }
 
+/// Whether token `i` is a word of a variable's declaration, after its template parameters.
+bool declares_variable(const Stream& stream, int i, const Context& context) {
+    int begin = statement_begin(stream, i);
+    while (stream[begin] == "template" && stream[begin + 1] == "<") {
+        const int after = after_angles(stream, begin + 1);
+        if (after < 0 || after > i) return false;
+        begin = after;
+    }
+    const auto declaration = read_declaration(stream, context.qualifiers, begin);
+    const auto& words = declaration.word_tokens;
+    return declaration.understood && std::find(words.begin(), words.end(), i) != words.end();
+}
+
+/// A variable that no registration can name: of a function, a class or a macro, or a template.
+bool is_unlisted(const Stream& stream, int i, const Context& context) {
+    const bool is_template = stream.at_namespace[i] && stream[statement_begin(stream, i)] == "template";
+    return (is_template || !stream.at_namespace[i]) && declares_variable(stream, i, context);
+}
+
 }  // namespace
+
+void note_unlisted_symbols(const Unit& unit, Context& context) {
+    bool any = false;
+    const auto look_at = [&](const Stream& stream) {
+        for (int i = 0; !any && i < stream.size(); ++i) {
+            const unsigned words = context.qualifiers.of(stream, i);
+            any = (words & symbol_words) && !(words & (q_shared | q_global)) && is_unlisted(stream, i, context);
+        }
+    };
+    look_at(unit.code);
+    for (const Macro& macro : unit.macros) look_at(macro.body);
+    if (any && unit.code.size() != 0)
+        context.edits.insert_before(unit.code.tokens.front(), "WARPLAB_CPU_UNLISTED_SYMBOLS; ");
+}
 
 void register_symbols(const Stream& stream, Context& context) {
     const auto device = device_depth(stream, context.qualifiers);

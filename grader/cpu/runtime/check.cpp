@@ -915,6 +915,7 @@ void Checker::access(const Touch& touch) {
     } else if (object = find(device_, last_device_, touch.address); !object) {
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
+        if (may_be_unlisted_variable(reinterpret_cast<void*>(touch.address))) return;
         const Ground ground = hosts_stack ? Ground::host : ground_at(touch.address);
         if (ground == Ground::host) record(FindingKind::host_memory, nullptr, touch);
         if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))

@@ -18,6 +18,8 @@
 #include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/timeline.h"
 
+extern "C" const char __data_start, _end;  // of the program's variables, by the linker
+
 namespace warplab_cpu {
 namespace {
 
@@ -57,6 +59,7 @@ std::map<uintptr_t, size_t>& freed() {  // bytes, by where they began
     static auto& all = *new std::map<uintptr_t, size_t>;
     return all;
 }
+std::atomic<bool> symbols_are_missing{false};
 std::atomic<size_t> symbol_count{0};  // each access of the host asks for it in check mode
 std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
@@ -381,6 +384,12 @@ std::map<uintptr_t, NamedVariable> device_variables() {
 
 int64_t allocated_bytes() { return allocated; }
 uint64_t host_bytes() { return to_host; }
+
+bool may_be_unlisted_variable(const void* address) {
+    return symbols_are_missing && address >= &__data_start && address < &_end;
+}
+
+UnlistedSymbols::UnlistedSymbols() { symbols_are_missing = true; }
 
 Symbol::Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind) {
     std::lock_guard lock(mutex);

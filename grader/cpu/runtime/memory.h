@@ -67,6 +67,9 @@ const char* variable_by_name(const void* address);
 /// Whether it lies in a variable of the device's, or of constant memory.
 bool is_symbol(const void* address);
 
+/// Whether it may lie in a device variable that the rewriter could not list, in a file that has some.
+bool may_be_unlisted_variable(const void* address);
+
 /// Whether memory was there that has been freed, and nothing else is there now.
 bool was_freed(const void* address);
 

@@ -238,8 +238,19 @@ const Case symbols[] = {
      "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}",
      "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}"},
     {"Members", "struct A { static __device__ int n; }; __device__ int A::n = 1; extern __constant__ int e;",
-     "struct A { static __device__ int n; }; __device__ int A::n = 1; extern __constant__ int e;"},
-    {"Template", "template <class T> __device__ T n = 1;", "template <class T> __device__ T n = 1;"},
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; struct A { static __device__ int n; }; __device__ int A::n = 1; "
+     "extern __constant__ int e;"},
+    {"Template", "template <class T> __device__ T n = 1;",
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; template <class T> __device__ T n = 1;"},
+    {"TemplateFunctions", "template <class T> __device__ T f(T x) { auto g = [=] __device__(int i) { return i; }; }",
+     "template <class T> __device__ T f(T x) { auto g = [=] __device__(int i) { return i; }; }"},
+    {"InFunction", "__device__ int f() { static __device__ int n; return ++n; }",
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ int f() { static __device__ int n; return ++n; }"},
+    {"InMacro", "#define V(t, n) __device__ t n[4]\n#define F(n) __device__ int n(int x) { return x; }\nV(int, a);",
+     "#define V(t, n) __device__ t n[4]\n#define F(n) __device__ int n(int x) { return x; }\n"
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; V(int, a);"},
+    {"FunctionMacro", "#define HD __host__ __device__\n#define F(n) HD int n(int x) { return x; }\nF(a);",
+     "#define HD __host__ __device__\n#define F(n) HD int n(int x) { return x; }\nF(a);"},
 };
 INSTANTIATE_TEST_SUITE_P(Symbol, Rewrites, testing::ValuesIn(symbols),
                          [](const auto& info) { return info.param.name; });

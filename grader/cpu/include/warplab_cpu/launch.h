@@ -230,6 +230,10 @@ enum class SymbolKind { device, constant, managed };
 struct Symbol {
     Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind);
 };
+/// Says that the file has device variables without a Symbol.
+struct UnlistedSymbols {
+    UnlistedSymbols();
+};
 
 }  // namespace warplab_cpu
 
@@ -255,5 +259,7 @@ struct Symbol {
 #define WARPLAB_CPU_SYMBOL(name, kind)                                              \
     static ::warplab_cpu::Symbol WARPLAB_CPU_JOIN(warplab_cpu_symbol_, __COUNTER__) \
         __attribute__((unused)) (&name, sizeof(name), #name, ::warplab_cpu::SymbolKind::kind)
+#define WARPLAB_CPU_UNLISTED_SYMBOLS \
+    static ::warplab_cpu::UnlistedSymbols warplab_cpu_unlisted_symbols __attribute__((unused))
 
 #pragma GCC visibility pop

@@ -1,0 +1,41 @@
+// Device variables that are no plain declarations: of a function, by a macro, of a class, a template.
+#include <cstdio>
+
+#define DEVICE_ARRAY(type, name, count) __device__ type name[count]
+
+DEVICE_ARRAY(int, partials, 64);
+
+template <class T>
+__device__ T total;
+
+struct Totals {
+    static __device__ int count;
+};
+__device__ int Totals::count;
+
+__device__ int next() {
+    static __device__ int calls;
+    return atomicAdd(&calls, 1);
+}
+
+__global__ void clear_kernel() {
+    partials[threadIdx.x] = 1;
+    if (threadIdx.x == 0) total<int> = Totals::count = 0;
+}
+
+__global__ void sum_kernel(int* sum) {
+    atomicAdd(&total<int>, partials[threadIdx.x]);
+    atomicAdd(&Totals::count, next() >= 0);
+    __syncthreads();
+    if (threadIdx.x == 0) *sum = total<int> + Totals::count;
+}
+
+int main() {
+    int *sum, result = 0;
+    cudaMalloc(&sum, sizeof(int));
+    clear_kernel<<<1, 64>>>();
+    sum_kernel<<<1, 64>>>(sum);
+    cudaMemcpy(&result, sum, sizeof(int), cudaMemcpyDeviceToHost);
+    cudaFree(sum);
+    std::puts(result == 128 ? "ok" : "wrong");
+}
