@@ -428,7 +428,7 @@ def fingerprint(entries: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
+def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
     """Identify submissions by the roster: by id first, then by name if the name is unambiguous."""
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
