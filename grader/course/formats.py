@@ -478,7 +478,7 @@ def contest(header: Sequence[str], claims: Claims, entries: Sequence[Entry]) -> 
     by_id = {student for _, named in claims for student in named}
     contested = []
     for row, named in claims:
-        cells = [row[at] for at in columns_of(header, PEOPLE) if named and named <= strangers]
+        cells = [row[at].strip()[:MOST_CELL] for at in columns_of(header, PEOPLE) if named and named <= strangers]
         by_name = {known[name] for cell in cells for name in as_claimed(cell) if name in known}
         contested.append((row, named | (by_name - by_id)))
     return contested

@@ -434,7 +434,7 @@ def hash_content(file: Path) -> bytes:
         return hashlib.sha256(stream.read(25_000_000)).digest()
 
 
-def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
+def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
     """Identify submissions by the roster: by id first, then by name if the name is unambiguous."""
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
