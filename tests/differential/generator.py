@@ -890,7 +890,7 @@ class Builder(Expressions):
             self.modes[name] = known.pop() if len(known) == 1 else "mixed"
 
     def uniform_loop(self) -> None:
-        """Emit a loop that the whole block runs; a barrier begins each turn, which may then use shared arrays freely."""
+        """Emit a loop of the whole block; a barrier begins each turn, which may then use shared arrays freely."""
         name = self.fresh("i")
         i, turns = variable(name, "i32"), self.rng.randrange(2, 4)
         limit = number(turns)
