@@ -43,8 +43,11 @@ enum class FindingKind : std::uint32_t {
     invalid_free = 19,    // of what is not, or no longer, allocated
     unset_constant = 20,  // note: a constant that nothing was copied to
     input_written = 21,   // of the lab's, even if it is restored later
-    unfinished = 22,      // an access while nothing waits for earlier work (detail) on the same memory
+    unfinished = 22,      // an access while nothing waits for earlier work (detail, or async_copy) on the same memory
 };
+
+/// The detail of an unfinished copy that the kernel itself has started.
+inline constexpr char async_copy[] = "asynchronous copy";
 
 /// Whose memory an access meant. Of none, offset is the address.
 enum class FindingSpace : std::uint32_t {

@@ -240,9 +240,20 @@ const char* copy_hint(const std::string& why) {
            "last argument says from which side to which.";
 }
 
+/// An access to the destination of a copy that the kernel itself has started.
+Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Finding& f) {
+    return {"unfinished_work",
+            fmt::format("Kernel {} {} {}, to which an asynchronous copy may still write.", kernel_of(f), verb_of(f.now),
+                        element_at(buffers, f)),
+            "Each thread waits for its copies first, then all meet: cg::wait(group), or __pipeline_wait_prior(0) and "
+            "__syncthreads(), or the wait of the barrier or pipeline that the copy got. A barrier alone does not wait "
+            "for copies."};
+}
+
 /// An access that nothing orders after earlier work of the device.
 Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const std::string kernel = kernel_of(f), work = detail_of(f);
+    if (work == async_copy) return unfinished_in_kernel(buffers, f);
     const bool by_host = kernel.empty();
     const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
     const std::string earlier = f.before.program_counter

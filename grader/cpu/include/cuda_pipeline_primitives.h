@@ -6,6 +6,7 @@
 inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes, size_t zero_filled = 0) {
     memcpy(to, from, bytes - zero_filled);
     memset(static_cast<char*>(to) + (bytes - zero_filled), 0, zero_filled);
+    warplab_cpu::note_async_copy(to, bytes);
 }
-inline void __pipeline_commit() {}
-inline void __pipeline_wait_prior(size_t) {}
+inline void __pipeline_commit() { warplab_cpu::note_async_commit(); }
+inline void __pipeline_wait_prior(size_t prior) { warplab_cpu::note_async_wait(unsigned(prior)); }

@@ -195,6 +195,13 @@ class Checker final : public Observer {
         if (grid_) histories_.order.fence(of_device);
     }
     void block_scope(const Touch& touch);
+    void async_copy(std::uintptr_t begin, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
+                    std::uint32_t place);
+    void async_commit() {
+        if (grid_) ++async_batches_[linear_thread()];
+    }
+    void async_wait(unsigned prior);
+    void async_phases(std::uintptr_t barrier, unsigned phase);
     void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
 
   private:
@@ -240,6 +247,9 @@ class Checker final : public Observer {
     void look_for_unfinished(const Object& object, const History& history, const Mark& mark, const Touch& touch);
     void look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes);
     void look_for_unfinished_host(const Object& object, const Touch& touch);
+    template <class Predicate>
+    void finish_async(Predicate is_over);
+    void look_for_unfinished_async(const Object& object, const Touch& touch);
     void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
                      const Touch& touch);
     void settle();
@@ -256,6 +266,17 @@ class Checker final : public Observer {
         std::size_t bytes;
     };
 
+    /// A copy that goes on beside its block's threads.
+    struct AsyncCopy {
+        std::uintptr_t end, barrier;
+        unsigned thread, batch, phase;
+        std::uint32_t place;
+    };
+
+    std::map<std::uintptr_t, AsyncCopy> async_copies_;  // of the block, by where their destinations begin
+    std::array<unsigned, 1024> async_batches_{};
+    std::uint32_t async_block_ = 0;
+    bool any_async_ = false;
     Objects device_, shared_;
     std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by where their memory begins
     LastFound last_device_, last_shared_;
@@ -779,6 +800,49 @@ void Checker::look_for_unfinished_host(const Object& object, const Touch& touch)
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
+void Checker::async_copy(std::uintptr_t begin, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
+                         std::uint32_t place) {
+    if (!grid_ || bytes == 0) return;
+    if (async_block_ != block_state.epoch) async_copies_.clear();
+    async_block_ = block_state.epoch;
+    const unsigned thread = linear_thread();
+    async_copies_[begin] = {begin + bytes, barrier, thread, async_batches_[thread], phase, place};
+    any_async_ = true;
+}
+
+template <class Predicate>
+void Checker::finish_async(Predicate is_over) {
+    std::erase_if(async_copies_, [&](const auto& one) { return is_over(one.second); });
+    any_async_ = !async_copies_.empty();
+}
+
+void Checker::async_wait(unsigned prior) {
+    if (!any_async_) return;
+    const unsigned thread = linear_thread(), open = async_batches_[thread];
+    finish_async(
+        [&](const AsyncCopy& copy) { return copy.thread == thread && !copy.barrier && open - copy.batch > prior; });
+}
+
+void Checker::async_phases(std::uintptr_t barrier, unsigned phase) {
+    if (!any_async_) return;
+    finish_async(
+        [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
+}
+
+/// By any thread of the block: barriers do not wait for copies.
+void Checker::look_for_unfinished_async(const Object& object, const Touch& touch) {
+    if (async_block_ != block_state.epoch) return finish_async([](const AsyncCopy&) { return true; });
+    const auto after = async_copies_.lower_bound(touch.address + touch.width);
+    if (after == async_copies_.begin()) return;
+    const AsyncCopy& copy = std::prev(after)->second;
+    if (copy.end <= touch.address) return;
+    Finding finding = describe(FindingKind::unfinished, &object, touch);
+    finding.before.program_counter = copy.place;
+    finding.before.writes = true;
+    copy_name(finding.detail, sizeof finding.detail, warplab::async_copy);
+    record_finding(finding);
+}
+
 void Checker::look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch) {
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
@@ -863,7 +927,7 @@ template <unsigned width>
 WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const std::uintptr_t offset = touch.address - recent.begin;
-    if (recent.key != key_of(touch.place) || pending_.active || touch.address % width) return false;
+    if (recent.key != key_of(touch.place) || pending_.active || any_async_ || touch.address % width) return false;
     if (recent.bytes < width || offset > recent.bytes - width) return false;
     const std::size_t first = touch.address / word_bytes - recent.first_word;
     const unsigned bytes = width < word_bytes ? ((1u << width) - 1) << touch.address % word_bytes : 0xf;
@@ -927,6 +991,7 @@ void Checker::access(const Touch& touch) {
         return record(FindingKind::out_of_bounds, object, touch);
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
+    if (any_async_) look_for_unfinished_async(*object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
     const LoggedAccess access{touch.address - from, touch.place,  static_cast<std::uint8_t>(touch.width),
                               touch.writes,         touch.atomic, object->memory_kind()};
@@ -1088,6 +1153,19 @@ void note_barrier(int line) {
 }
 void note_fence() {
     if (the_checker) checker().fence(true);
+}
+void note_async_copy(void* to, std::size_t bytes, const void* barrier, unsigned phase) {
+    if (!the_checker) return;
+    checker().async_copy(number(to), bytes, number(barrier), phase, caller_place(__builtin_return_address(0)));
+}
+void note_async_commit() {
+    if (the_checker) checker().async_commit();
+}
+void note_async_wait(unsigned prior) {
+    if (the_checker) checker().async_wait(prior);
+}
+void note_async_phases(const void* barrier, unsigned phase) {
+    if (the_checker) checker().async_phases(number(barrier), phase);
 }
 void note_block_fence() {
     if (the_checker) checker().fence(false);

@@ -11,9 +11,12 @@ template <class Group, class T, class Bytes>
 void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) {
     constexpr size_t piece = 16;
     const size_t count = size_t(bytes), step = piece * size_t(group.num_threads());
-    for (size_t at = piece * size_t(group.thread_rank()); at < count; at += step)
-        memcpy(reinterpret_cast<char*>(to) + at, reinterpret_cast<const char*>(from) + at,
-               count - at < piece ? count - at : piece);
+    for (size_t at = piece * size_t(group.thread_rank()); at < count; at += step) {
+        const size_t part = count - at < piece ? count - at : piece;
+        memcpy(reinterpret_cast<char*>(to) + at, reinterpret_cast<const char*>(from) + at, part);
+        warplab_cpu::note_async_copy(reinterpret_cast<char*>(to) + at, part);
+    }
+    warplab_cpu::note_async_commit();
 }
 
 /// Both layouts are counts of elements; the smaller one is copied.
@@ -25,11 +28,13 @@ void memcpy_async(const Group& group, T* to, const To& to_layout, const T* from,
 
 template <class Group>
 void wait(const Group& group, Line line = {__builtin_LINE()}) {
+    warplab_cpu::note_async_wait();
     group.sync(line);
 }
 /// All but the last `Stages` copies are done.
 template <unsigned Stages, class Group>
 void wait_prior(const Group& group, Line line = {__builtin_LINE()}) {
+    warplab_cpu::note_async_wait(Stages);
     group.sync(line);
 }
 

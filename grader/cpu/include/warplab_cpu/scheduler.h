@@ -59,11 +59,24 @@ void note_early_exit();
 // For the sanitizer (grader/cpu/runtime/check.cpp).
 #ifdef WARPLAB_CPU_FAST
 inline void note_barrier(int) {}
+inline void note_async_copy(void*, size_t, const void* = nullptr, unsigned = 0) {}
+inline void note_async_commit() {}
+inline void note_async_wait(unsigned = 0) {}
+inline void note_async_phases(const void*, unsigned) {}
 inline void note_fence() {}
 inline void note_block_fence() {}
 inline void note_built_ins(bool) {}
 #else
 void note_barrier(int line);
+/// A copy of the running thread's that is unfinished until the thread waits for it, or, with a barrier, until the
+/// barrier's phase is over.
+void note_async_copy(void* to, size_t bytes, const void* barrier = nullptr, unsigned phase = 0);
+/// Ends a batch of the running thread's copies.
+void note_async_commit();
+/// The running thread has waited for its batches but the last `prior` ones.
+void note_async_wait(unsigned prior = 0);
+/// The phases of a barrier before this one are over.
+void note_async_phases(const void* barrier, unsigned phase);
 void note_fence();
 void note_block_fence();
 /// Variables written between the two calls, such as threadIdx, may be used by kernels.

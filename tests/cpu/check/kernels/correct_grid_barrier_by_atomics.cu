@@ -8,7 +8,8 @@ __device__ void grid_barrier(unsigned phase) {
     if (threadIdx.x == 0) {
         __threadfence();
         atomicAdd(&arrived, 1);
-        while (atomicAdd(&arrived, 0) < phase * gridDim.x) {}
+        while (atomicAdd(&arrived, 0) < phase * gridDim.x) {
+        }
         __threadfence();
     }
     __syncthreads();

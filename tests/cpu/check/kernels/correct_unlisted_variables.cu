@@ -1,4 +1,4 @@
-// Device variables that are no plain declarations: of a function, by a macro, of a class, a template.
+// Device variables that are no plain declarations: of a function, by a macro, a template.
 #include <cstdio>
 
 #define DEVICE_ARRAY(type, name, count) __device__ type name[count]
@@ -8,11 +8,6 @@ DEVICE_ARRAY(int, partials, 64);
 template <class T>
 __device__ T total;
 
-struct Totals {
-    static __device__ int count;
-};
-__device__ int Totals::count;
-
 __device__ int next() {
     static __device__ int calls;
     return atomicAdd(&calls, 1);
@@ -20,14 +15,13 @@ __device__ int next() {
 
 __global__ void clear_kernel() {
     partials[threadIdx.x] = 1;
-    if (threadIdx.x == 0) total<int> = Totals::count = 0;
+    if (threadIdx.x == 0) total<int> = 0;
 }
 
 __global__ void sum_kernel(int* sum) {
-    atomicAdd(&total<int>, partials[threadIdx.x]);
-    atomicAdd(&Totals::count, next() >= 0);
+    atomicAdd(&total<int>, partials[threadIdx.x] + (next() >= 0));
     __syncthreads();
-    if (threadIdx.x == 0) *sum = total<int> + Totals::count;
+    if (threadIdx.x == 0) *sum = total<int>;
 }
 
 int main() {

@@ -6,7 +6,8 @@ __device__ unsigned arrived;
 __global__ void kernel(int* x, int* y) {
     x[blockIdx.x] = 1;  //! race
     atomicAdd(&arrived, 1);
-    while (atomicAdd(&arrived, 0) < gridDim.x) {}
+    while (atomicAdd(&arrived, 0) < gridDim.x) {
+    }
     y[blockIdx.x] = x[(blockIdx.x + 1) % gridDim.x];  //! race
 }
 
