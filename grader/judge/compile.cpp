@@ -95,9 +95,9 @@ struct Outcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
-    bool split = false;    // Compiled's
     bool keep = true;      // depends only on the file, so it can be cached
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
+    bool split = false;    // Compiled's
 
     bool passed() const { return verdict == Verdict::passed; }
 };
