@@ -62,7 +62,8 @@ class Outcome:
 def run(*command: object) -> None:
     done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BuildError(f"{' '.join(map(str, command))}\n{(done.stdout + done.stderr)[:3000]}")
+        said = (done.stdout + done.stderr)[:3000]
+        raise BuildError(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{said}")
 
 
 def build_switch(folder: Path) -> Path:
