@@ -18,6 +18,9 @@ using Words = std::unordered_set<std::string_view>;
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
+    const Statement* gives = nullptr;  // after these tokens, each thread gives its value to the shuffle in that one
+    int first_shuffle = -1;            // it begins with what takes it
+    bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 
 /// How the regions come by a variable that is declared in another one.
@@ -54,7 +57,7 @@ class KernelSplitter {
         if (end_ - body_ > most_tokens) return false;
         bool has_barrier = false;
         for (int i = body_; i <= end_; ++i) {
-            has_barrier |= code_[i] == "__syncthreads";
+            has_barrier |= waits(code_[i]);
             if (code_.branch[i] != code_.branch[body_]) return false;
             const bool subscript = code_.is_identifier(i - 1) || code_[i - 1] == "]" || code_[i - 1] == ")";
             if (code_[i] == "[" && (!subscript || code_[i - 1] == "return")) return false;
@@ -62,6 +65,10 @@ class KernelSplitter {
         for (const std::size_t at : context_.unit.other_directives)
             if (at > code_.tokens[body_].begin && at < code_.tokens[end_].begin && !is_pragma(at)) return false;
         return has_barrier;
+    }
+
+    static bool waits(std::string_view word) {
+        return word == "__syncthreads" || word == "__syncwarp" || word.substr(0, 6) == "__shfl";
     }
 
     bool is_pragma(std::size_t at) const {
@@ -76,7 +83,7 @@ class KernelSplitter {
         for (std::size_t i = 0; i < statements_.size(); ++i)
             if (has_barrier(statements_[i])) last_barrier_ = static_cast<int>(i);
         const auto barriers = std::count_if(code_.tokens.begin() + body_, code_.tokens.begin() + end_,
-                                            [](const Token& token) { return token.text == "__syncthreads"; });
+                                            [](const Token& token) { return waits(token.text); });
         if (barriers != count_barriers(statements_)) return false;
         if (!variables_.add_parameters(parameters_, end_) || !collect(statements_, end_, false, true)) return false;
         constexpr std::size_t most_variables = 64;
@@ -87,8 +94,10 @@ class KernelSplitter {
 
     static long count_barriers(const std::vector<Statement>& list) {
         long count = 0;
-        for (const Statement& statement : list)
-            count += statement.kind == Statement::barrier ? 1 : count_barriers(statement.parts);
+        for (const Statement& statement : list) {
+            const bool one = statement.kind == Statement::barrier || statement.shuffle >= 0;
+            count += one ? 1 : count_barriers(statement.parts);
+        }
         return count;
     }
 
@@ -109,6 +118,7 @@ class KernelSplitter {
                 const bool shared = statement.variables.words & q_shared;
                 variables_.add(statement.variables, to, shared ? Variable::shared : Variable::local);
             }
+            if (statement.shuffle >= 0 && !can_split_shuffle(statement)) return false;
             if (!is_opened(statement, in_loop, is_trailing(i, top))) continue;
             if (statement.kind == Statement::whole || !collect_opened(statement, in_loop)) return false;
         }
@@ -218,6 +228,77 @@ class KernelSplitter {
         return nullptr;
     }
 
+    // ---- Shuffles
+
+    /// The tokens of the value that a shuffle's threads give; nothing if it is not understood.
+    std::pair<int, int> shuffled_value(int shuffle) const {
+        const int close = code_.match[shuffle + 1];
+        int commas[2] = {close, close}, count = 0;
+        for (int i = shuffle + 2; i < close; i = code_.after_group(i)) {
+            if (code_[i] == "<") return {0, 0};
+            if (code_[i] == "," && count < 2) commas[count++] = i;
+        }
+        return count == 2 ? std::pair(commas[0] + 1, commas[1]) : std::pair(0, 0);
+    }
+
+    static const char* shuffle_kind(std::string_view word) {
+        return word == "__shfl_sync"        ? "ShuffleAny"
+               : word == "__shfl_up_sync"   ? "ShuffleUp"
+               : word == "__shfl_down_sync" ? "ShuffleDown"
+               : word == "__shfl_xor_sync"  ? "ShuffleXor"
+                                            : nullptr;
+    }
+
+    /// All lanes give a value, then all go on: so with all lanes in the mask, and nothing else that the order changes.
+    bool can_split_shuffle(const Statement& statement) const {
+        const int shuffle = statement.shuffle;
+        if (!shuffle_kind(code_[shuffle]) || code_[shuffle + 1] != "(" || code_.match[shuffle + 1] < 0) return false;
+        int assignments = 0;
+        for (int i = statement.begin; i < statement.end; ++i) {
+            if (code_[i] == "?" || code_[i] == "&&" || code_[i] == "||" || variables_.is_doubled(i)) return false;
+            if (code_.is_identifier(i) && code_[i + 1] == "(" && i != shuffle && !Calls::is_pure(code_[i]))
+                return false;
+            if (!variables_.is_assignment(i)) continue;
+            ++assignments;
+            if (code_[i] != "=") ++i;
+        }
+        const auto [begin, end] = shuffled_value(shuffle);
+        return assignments <= 1 && begin < end && is_full_mask(shuffle + 2, begin - 1);
+    }
+
+    /// 0xffffffff, or a name for it.
+    bool is_full_mask(int begin, int end) const {
+        const std::string text = code_.text(begin, end);
+        if (is_full(text)) return true;
+        if (end != begin + 1 || !code_.is_identifier(begin) || variables_.has(text)) return false;
+        bool found = false;
+        for (const Macro& macro : context_.unit.macros) {
+            if (macro.name != text) continue;
+            found = !macro.has_parameters && is_full(macro.body.text(0, macro.body.size()));
+            if (!found) return false;
+        }
+        for (int i = 1; i < code_.size() && !found; ++i) {
+            if (!code_.at_namespace[i] || code_[i] != text || code_[i + 1] != "=" || !is_constant(i)) continue;
+            const int last = code_[i + 3] == ";" ? i + 3 : i + 4;
+            found = code_[last] == ";" && is_full(code_.text(i + 2, last));
+        }
+        return found;
+    }
+
+    static bool is_full(std::string_view text) {
+        static const Words words = {"0xffffffff",   "0xFFFFFFFF",  "0xffffffffu",  "0xffffffffU",
+                                    "0xFFFFFFFFu",  "0xFFFFFFFFU", "-1",           "~0",
+                                    "~0u",          "~0U",         "(0xffffffff)", "(0xffffffffu)",
+                                    "(0xFFFFFFFF)", "0xffff'ffff", "0xffffffffUL", "0xFFFFFFFFUL"};
+        return words.count(text) != 0;
+    }
+
+    bool is_constant(int name) const {
+        for (int i = name - 1; i > name - 5 && i >= 0; --i)
+            if (code_[i] == "constexpr" || code_[i] == "const") return true;
+        return false;
+    }
+
     // ---- Regions
 
     bool find_regions() {
@@ -228,39 +309,67 @@ class KernelSplitter {
     bool add_regions(const std::vector<Statement>& list, bool in_loop, bool top) {
         bool open = false;
         for (std::size_t i = 0; i < list.size(); ++i) {
-            const Statement& statement = list[i];
-            const bool trailing = is_trailing(i, top), opened = is_opened(statement, in_loop, trailing);
-            const bool shared = statement.kind == Statement::declaration && (statement.variables.words & q_shared);
-            if (opened || shared || by_block_.count(statement.begin)) {
+            if (is_opened(list[i], in_loop, is_trailing(i, top)) || is_shared(list[i]) ||
+                by_block_.count(list[i].begin)) {
                 open = false;
-                if (opened && !add_opened(statement, in_loop)) return false;
-                continue;
+                if (!add_opened(list[i], in_loop)) return false;
+            } else if (!add_statement(list[i], open, false)) {
+                return false;
             }
-            if (!open && !regions_.empty() && regions_.back().returns) return false;
-            if (!open) regions_.push_back({statement.begin, statement.end, false});
-            open = true;
-            regions_.back().end = statement.end;
-            regions_.back().returns |= has_return(code_, statement);
         }
         return true;
     }
 
-    bool add_opened(const Statement& statement, bool in_loop) {
-        if (statement.kind == Statement::barrier) {
-            barriers_.push_back(statement.begin);
-            return true;
+    static bool is_shared(const Statement& statement) {
+        return statement.kind == Statement::declaration && (statement.variables.words & q_shared);
+    }
+
+    /// A statement that each thread runs. `open`: the last region goes on.
+    bool add_statement(const Statement& statement, bool& open, bool is_bare) {
+        if (!open && !regions_.empty() && regions_.back().returns) return false;
+        if (statement.shuffle >= 0) {
+            if (!open) regions_.push_back({statement.begin, statement.begin});
+            regions_.back().gives = &statement;
+            regions_.back().is_bare = is_bare;
+            regions_.push_back({statement.begin, statement.end});
+            regions_.back().first_shuffle = statement.shuffle;
+            regions_.back().is_bare = is_bare;
+        } else if (!open) {
+            regions_.push_back({statement.begin, statement.end});
         }
-        if (statement.kind == Statement::jump)
-            return code_[statement.begin] != "return" || statement.end == statement.begin + 2;
-        if (!regions_.empty() && regions_.back().returns) return false;
-        return add_regions(statement.parts, in_loop || statement.kind == Statement::loop, false);
+        open = true;
+        regions_.back().end = statement.end;
+        regions_.back().returns |= has_return(code_, statement);
+        return true;
+    }
+
+    /// A statement that the block runs.
+    bool add_opened(const Statement& statement, bool in_loop) {
+        if (statement.kind == Statement::barrier) barriers_.push_back(statement.begin);
+        if (statement.kind == Statement::jump && code_[statement.begin] == "return") {
+            const bool without_value = statement.end == statement.begin + 2;
+            if (!without_value) return false;
+        }
+        const bool inner_loop = in_loop || statement.kind == Statement::loop;
+        if (statement.kind == Statement::compound) return add_regions(statement.parts, inner_loop, false);
+        for (const Statement& part : statement.parts) {
+            bool open = false;
+            const bool opened = is_opened(part, inner_loop, false) || by_block_.count(part.begin);
+            if (!(opened ? add_opened(part, inner_loop) : add_statement(part, open, true))) return false;
+        }
+        return true;
     }
 
     bool mentions(const Region& region, const Variable& variable) const {
         bool found = false;
-        variables_.visit_names(region.begin, region.end, [&](std::string_view name, int at) {
+        const auto visit = [&](std::string_view name, int at) {
             found = found || (name == variable.name && variable.from <= at && at < variable.to);
-        });
+        };
+        variables_.visit_names(region.begin, region.end, visit);
+        if (region.gives) {
+            const auto [begin, end] = shuffled_value(region.gives->shuffle);
+            variables_.visit_names(begin, end, visit);
+        }
         return found;
     }
 
@@ -408,7 +517,14 @@ class KernelSplitter {
         for (const int barrier : barriers_) edits.replace(code_.tokens[barrier], "WARPLAB_CPU_SPLIT");
         for (const Region& region : regions_) {
             edits.insert_before(code_.tokens[region.begin], text_before(region));
-            edits.insert_after(code_.tokens[region.end - 1], text_after(region));
+            if (region.begin == region.end)
+                edits.insert_before(code_.tokens[region.begin], text_after(region));
+            else
+                edits.insert_after(code_.tokens[region.end - 1], text_after(region));
+            if (region.first_shuffle >= 0)
+                edits.replace(code_.tokens[region.first_shuffle], "WARPLAB_CPU_SHUFFLE(" +
+                                                                      std::to_string(region.first_shuffle) + ", " +
+                                                                      shuffle_kind(code_[region.first_shuffle]) + ")");
         }
     }
 
@@ -451,7 +567,8 @@ class KernelSplitter {
     }
 
     std::string text_before(const Region& region) const {
-        std::string text;
+        std::string text = region.is_bare && region.gives ? "{" : "";
+        if (region.gives) text += "WARPLAB_CPU_GIVEN(" + std::to_string(region.gives->shuffle) + "); ";
         for (const Variable& variable : variables_.all()) {
             const bool kept_here = supply(variable) == Supply::kept && holds(region, variable.at);
             if (!kept_here) continue;
@@ -485,7 +602,11 @@ class KernelSplitter {
                                                   [&](int at) { return holds(region, at); });
             if (declared_here || changed_here) text += " WARPLAB_CPU_KEEP(" + std::string(variable.name) + ");";
         }
-        return text + "};";
+        if (region.gives) {
+            const auto [begin, end] = shuffled_value(region.gives->shuffle);
+            text += " WARPLAB_CPU_GIVE(" + std::to_string(region.gives->shuffle) + ", " + code_.text(begin, end) + ");";
+        }
+        return text + (region.is_bare && region.first_shuffle >= 0 ? "};}" : "};");
     }
 
     /// The loop over the threads counts as the kernel compares: GCC then knows for which threads `t < half` holds.
