@@ -23,18 +23,31 @@ struct Region {
     bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 
+/// Names of the file with a meaning for the kernels.
+struct FileNames {
+    Words device_variables;  // other threads may change them at any time
+    Words full_masks;        // constants for all lanes of a warp
+};
+
+bool is_all_lanes(std::string_view text) {
+    static const Words words = {
+        "0xffffffff",   "0xFFFFFFFF",    "0xffffffffu",   "0xffffffffU", "0xFFFFFFFFu", "0xFFFFFFFFU", "(0xffffffff)",
+        "(0xFFFFFFFF)", "(0xffffffffu)", "(0xFFFFFFFFu)", "-1",          "~0",          "~0u",         "~0U"};
+    return words.count(text) != 0;
+}
+
 /// How the regions come by a variable that is declared in another one.
 enum class Supply { none, by_block, repeated, kept };
 
 class KernelSplitter {
   public:
-    KernelSplitter(const Context& context, std::string_view source, Calls& calls, const Words& device_variables,
+    KernelSplitter(const Context& context, std::string_view source, Calls& calls, const FileNames& names,
                    const Definition& kernel)
         : context_(context),
           code_(context.unit.code),
           source_(source),
           calls_(calls),
-          device_variables_(device_variables),
+          names_(names),
           parameters_(kernel.parameters),
           body_(kernel.body),
           end_(code_.match[kernel.body]),
@@ -189,7 +202,7 @@ class KernelSplitter {
 
     bool check_needed(const Variable& variable) {
         if (variable.escapes || variable.is_array || variable.is_reference || variable.is_constructed) return false;
-        if (variable.origin == Variable::local) by_block_.insert(variable.declaration);
+        if (variable.origin == Variable::local) declare_by_block(variable.declaration);
         if (variable.is_initialised && !need_all(variable.bounds_end, variable.end)) return false;
         return std::all_of(variable.changes.begin(), variable.changes.end(), [&](int at) {
             const bool in_header = std::any_of(headers_.begin(), headers_.end(), [at](const auto& header) {
@@ -197,6 +210,18 @@ class KernelSplitter {
             });
             return in_header || is_uniform_statement(at);
         });
+    }
+
+    /// The block runs a declaration, and so those of the variables in its initialisers.
+    void declare_by_block(int declaration) {
+        if (!by_block_.insert(declaration).second) return;
+        for (const Variable& variable : variables_.all()) {
+            if (variable.declaration != declaration || variable.origin != Variable::local) continue;
+            variables_.visit_names(variable.bounds_end, variable.end, [&](std::string_view name, int at) {
+                const Variable* other = variables_.find(name, at);
+                if (other && other->origin == Variable::local) declare_by_block(other->declaration);
+            });
+        }
     }
 
     /// Whether the change at `at` is in a statement such as `half /= 2, k += step;` that the block can run.
@@ -268,35 +293,9 @@ class KernelSplitter {
 
     /// 0xffffffff, or a name for it.
     bool is_full_mask(int begin, int end) const {
-        const std::string text = code_.text(begin, end);
-        if (is_full(text)) return true;
-        if (end != begin + 1 || !code_.is_identifier(begin) || variables_.has(text)) return false;
-        bool found = false;
-        for (const Macro& macro : context_.unit.macros) {
-            if (macro.name != text) continue;
-            found = !macro.has_parameters && is_full(macro.body.text(0, macro.body.size()));
-            if (!found) return false;
-        }
-        for (int i = 1; i < code_.size() && !found; ++i) {
-            if (!code_.at_namespace[i] || code_[i] != text || code_[i + 1] != "=" || !is_constant(i)) continue;
-            const int last = code_[i + 3] == ";" ? i + 3 : i + 4;
-            found = code_[last] == ";" && is_full(code_.text(i + 2, last));
-        }
-        return found;
-    }
-
-    static bool is_full(std::string_view text) {
-        static const Words words = {"0xffffffff",   "0xFFFFFFFF",  "0xffffffffu",  "0xffffffffU",
-                                    "0xFFFFFFFFu",  "0xFFFFFFFFU", "-1",           "~0",
-                                    "~0u",          "~0U",         "(0xffffffff)", "(0xffffffffu)",
-                                    "(0xFFFFFFFF)", "0xffff'ffff", "0xffffffffUL", "0xFFFFFFFFUL"};
-        return words.count(text) != 0;
-    }
-
-    bool is_constant(int name) const {
-        for (int i = name - 1; i > name - 5 && i >= 0; --i)
-            if (code_[i] == "constexpr" || code_[i] == "const") return true;
-        return false;
+        if (is_all_lanes(code_.text(begin, end))) return true;
+        if (end != begin + 1 || variables_.has(code_[begin])) return false;
+        return names_.full_masks.count(code_[begin]) != 0;
     }
 
     // ---- Regions
@@ -430,7 +429,7 @@ class KernelSplitter {
     }
 
     bool is_repeatable_name(const Variable& in, std::string_view name, int at, int depth) const {
-        if (device_variables_.count(name)) return false;
+        if (names_.device_variables.count(name)) return false;
         const bool calls = code_[at + 1] == "(" || code_[at + 1] == "{" || code_[at + 1] == "<";
         if (calls && name == code_[at] && !is_macro(name) && !variables_.has(name)) return Calls::is_pure(name);
         const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
@@ -623,7 +622,7 @@ class KernelSplitter {
     const Stream& code_;
     const std::string_view source_;
     Calls& calls_;
-    const Words& device_variables_;
+    const FileNames& names_;
     const int parameters_, body_, end_;
     std::vector<Statement> statements_;
     int last_barrier_ = -1;  // the last statement of the body with a barrier
@@ -636,7 +635,6 @@ class KernelSplitter {
     std::vector<Supply> supplies_;  // of each variable
 };
 
-/// Other threads may change them at any time.
 Words find_device_variables(const Context& context) {
     const Stream& code = context.unit.code;
     Words found;
@@ -649,6 +647,27 @@ Words find_device_variables(const Context& context) {
     return found;
 }
 
+/// `constexpr unsigned all = 0xffffffff;` and macros of that value.
+Words find_full_masks(const Context& context) {
+    const Stream& code = context.unit.code;
+    Words found, others;
+    for (const Macro& macro : context.unit.macros) {
+        const bool full = !macro.has_parameters && is_all_lanes(macro.body.text(0, std::min(macro.body.size(), 4)));
+        (full ? found : others).insert(macro.name);
+    }
+    for (int i = 2; i < code.size(); ++i) {
+        if (!code.at_namespace[i] || code[i] != "=" || !code.is_identifier(i - 1)) continue;
+        const int end = code[i + 2] == ";" ? i + 2 : i + 3;
+        bool constant = false;
+        for (int k = i - 2; k > i - 6 && code.is_identifier(k); --k)
+            constant |= code[k] == "constexpr" || code[k] == "const";
+        const bool full = constant && code[end] == ";" && is_all_lanes(code.text(i + 1, end));
+        (full ? found : others).insert(code[i - 1]);
+    }
+    for (const auto name : others) found.erase(name);
+    return found;
+}
+
 }  // namespace
 
 std::unordered_map<int, Edits> find_splits(const Context& context, std::string_view source) {
@@ -657,13 +676,13 @@ std::unordered_map<int, Edits> find_splits(const Context& context, std::string_v
     for (const Token& include : context.unit.includes)
         if (include.text.front() == '"' && include.text.find("lab.h\"") == std::string_view::npos) return splits;
     Calls calls(context.unit);
-    const Words device_variables = find_device_variables(context);
+    const FileNames names{find_device_variables(context), find_full_masks(context)};
     for (int i = 0; i < code.size(); ++i) {
         if (!(context.qualifiers.of(code, i) & q_global)) continue;
         const auto kernel = find_definition(code, context.qualifiers, i);
         if (kernel.body < 0 || code.match[kernel.body] < 0 || splits.count(kernel.body)) continue;
         Edits edits;
-        if (KernelSplitter(context, source, calls, device_variables, kernel).split(edits))
+        if (KernelSplitter(context, source, calls, names, kernel).split(edits))
             splits.emplace(kernel.body, std::move(edits));
     }
     return splits;

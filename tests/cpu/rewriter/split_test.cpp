@@ -112,6 +112,9 @@ const Case split_kernels[] = {
     {"LoopWithoutBraces", kernel("for (int k = 0; k < n; ++k) __syncthreads();" + use)},
     {"ConditionFromMemory", kernel("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
     {"ConstantInArrayBounds", kernel("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
+    {"UniformBesideOthers",
+     kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
+            "__syncthreads(); out[i] = 1;")},
     {"MacroOfAnExpression", kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
                                    "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
     {"OwnFunctionByReference",
