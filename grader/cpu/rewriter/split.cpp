@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 
 #include "grader/cpu/rewriter/calls.h"
@@ -20,6 +21,7 @@ struct Region {
     bool returns = false;
     const Statement* gives = nullptr;  // after these tokens, each thread gives its value to the shuffle in that one
     int first_shuffle = -1;            // it begins with what takes it
+    const Statement* turns = nullptr;  // it is this loop, of which the threads run some steps in turn
     bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 
@@ -42,12 +44,13 @@ enum class Supply { none, by_block, repeated, kept };
 class KernelSplitter {
   public:
     KernelSplitter(const Context& context, std::string_view source, Calls& calls, const FileNames& names,
-                   const Definition& kernel)
+                   const Definition& kernel, bool in_turns)
         : context_(context),
           code_(context.unit.code),
           source_(source),
           calls_(calls),
           names_(names),
+          in_turns_(in_turns),
           parameters_(kernel.parameters),
           body_(kernel.body),
           end_(code_.match[kernel.body]),
@@ -298,6 +301,59 @@ class KernelSplitter {
         return names_.full_masks.count(code_[begin]) != 0;
     }
 
+    // ---- Loops that stride over the grid
+
+    /// `for (int i = …; i < n; i += blockDim.x * gridDim.x) …`: the threads of a block read neighbours, so some steps
+    /// of each in turn find in the cache what all steps of one after the other would not.
+    bool strides_over_grid(const Statement& statement) const {
+        if (!in_turns_ || statement.kind != Statement::loop || code_[statement.begin] != "for") return false;
+        const auto [condition, step, close] = parts_of(statement);
+        const auto declaration = read_declaration(code_, context_.qualifiers, statement.header + 1);
+        const bool declares = declaration.understood && declaration.end + 1 == condition &&
+                              declaration.declarators.size() == 1 && declaration.declarators[0].initialised;
+        if (!declares || condition + 1 >= step || step == close || has_newline(statement.begin, condition))
+            return false;
+        const int name = declaration.declarators[0].name_begin;
+        if (!is_plain_type(declaration.begin, name) || variables_.has(code_[name])) return false;
+        for (int i = condition; i < step; ++i)
+            if (variables_.is_assignment(i) || variables_.is_doubled(i) || !is_pure_word(i)) return false;
+        for (int i = close; i < statement.end; ++i)
+            if (code_[i] == "return" || code_[i] == "break") return false;
+        bool strides = false;
+        variables_.visit_names(step, close, [&](std::string_view name, int at) {
+            strides = strides || name == "gridDim" || is_grid_wide(name, at);
+        });
+        return strides;
+    }
+
+    bool is_pure_word(int i) const {
+        return !code_.is_identifier(i) || code_[i + 1] != "(" || (Calls::is_pure(code_[i]) && !variables_.is_member(i));
+    }
+
+    /// The first tokens of the condition and the step of a `for`, and its ).
+    std::tuple<int, int, int> parts_of(const Statement& loop) const {
+        const int close = code_.match[loop.header];
+        int after[2] = {close, close}, count = 0;
+        for (int i = loop.header + 1; i < close && count < 2; i = code_.after_group(i))
+            if (code_[i] == ";") after[count++] = i + 1;
+        return {after[0], after[1], close};
+    }
+
+    bool has_newline(int begin, int end) const {
+        const std::size_t from = code_.tokens[begin].begin, to = code_.tokens[end].begin;
+        return source_.substr(from, to - from).find('\n') != std::string_view::npos;
+    }
+
+    /// A stride such as `const int stride = blockDim.x * gridDim.x;`.
+    bool is_grid_wide(std::string_view name, int at) const {
+        const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
+        if (!variable || variable->origin != Variable::local) return false;
+        bool found = false;
+        variables_.visit_names(variable->bounds_end, variable->end,
+                               [&](std::string_view word, int) { found = found || word == "gridDim"; });
+        return found;
+    }
+
     // ---- Regions
 
     bool find_regions() {
@@ -333,6 +389,12 @@ class KernelSplitter {
             regions_.push_back({statement.begin, statement.end});
             regions_.back().first_shuffle = statement.shuffle;
             regions_.back().is_bare = is_bare;
+        } else if (strides_over_grid(statement)) {
+            if (!regions_.empty() && regions_.back().returns) return false;
+            regions_.push_back({statement.begin, statement.end});
+            regions_.back().turns = &statement;
+            open = false;
+            return true;
         } else if (!open) {
             regions_.push_back({statement.begin, statement.end});
         }
@@ -456,15 +518,19 @@ class KernelSplitter {
         return true;
     }
 
-    /// Of a type whose values may be copied and computed again: one of C's, a pointer, a vector, one of <cstdint>.
-    bool has_plain_type(const Variable& variable) const {
+    /// A type whose values may be copied and computed again: one of C's, a vector, one of <cstdint>.
+    bool is_plain_type(int begin, int end) const {
         static const Words others = {"const", "std", "::", "size_t", "ptrdiff_t", "uint", "ushort", "uchar", "ulong"};
-        for (int i = variable.declaration; i < variable.specifiers_end; ++i) {
+        for (int i = begin; i < end; ++i) {
             const auto word = code_[i];
             const bool is_typedef = word.size() > 2 && word.substr(word.size() - 2) == "_t";
             if (!others.count(word) && !is_typedef && !Calls::is_type(word)) return false;
         }
         return true;
+    }
+
+    bool has_plain_type(const Variable& variable) const {
+        return is_plain_type(variable.declaration, variable.specifiers_end);
     }
 
     bool is_computed(const Variable& variable) const {
@@ -520,11 +586,44 @@ class KernelSplitter {
                 edits.insert_before(code_.tokens[region.begin], text_after(region));
             else
                 edits.insert_after(code_.tokens[region.end - 1], text_after(region));
+            if (region.turns) write_turns(*region.turns, edits);
             if (region.first_shuffle >= 0)
                 edits.replace(code_.tokens[region.first_shuffle], "WARPLAB_CPU_SHUFFLE(" +
                                                                       std::to_string(region.first_shuffle) + ", " +
                                                                       shuffle_kind(code_[region.first_shuffle]) + ")");
         }
+    }
+
+    /// The loop goes on where the thread's last turn ended.
+    void write_turns(const Statement& loop, Edits& edits) const {
+        const auto [condition, step, close] = parts_of(loop);
+        const auto declaration = read_declaration(code_, context_.qualifiers, loop.header + 1);
+        const int name = declaration.declarators[0].name_begin;
+        edits.replace(code_.tokens[loop.begin].begin, code_.tokens[condition - 1].end,
+                      code_.text(declaration.begin, name + 1) + " = WARPLAB_CPU_TAKE(" + std::string(code_[name]) +
+                          "); for (int warplab_cpu_steps = 0;");
+        edits.insert_before(code_.tokens[condition], "warplab_cpu_steps < WARPLAB_CPU_STEPS && (");
+        edits.insert_before(code_.tokens[step - 1], ")");
+        edits.insert_before(code_.tokens[close], ", ++warplab_cpu_steps");
+    }
+
+    /// Of a loop in turns: the variable's first value, and the turns.
+    std::string turns_begin(const Region& region, const std::string& threads, const std::string& takes) const {
+        const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
+        const int name = declaration.declarators[0].name_begin;
+        const std::string variable(code_[name]), type = "warplab_cpu_type_" + variable;
+        return "{typedef " + code_.text(declaration.begin, name) + " " + type + "; WARPLAB_CPU_KEPT(" + type + ", " +
+               variable + "); " + threads + takes + code_.text(declaration.begin, declaration.end) +
+               "; WARPLAB_CPU_KEEP(" + variable +
+               ");}; for (bool warplab_cpu_again = true; warplab_cpu_again;) { warplab_cpu_again = false; " + threads +
+               takes;
+    }
+
+    std::string turns_end(const Region& region) const {
+        const auto [condition, step, close] = parts_of(*region.turns);
+        const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
+        return " if (" + code_.text(condition, step - 1) + ") warplab_cpu_again = true; WARPLAB_CPU_KEEP(" +
+               std::string(code_[declaration.declarators[0].name_begin]) + ");";
     }
 
     static std::string keep_parameter(const std::string& name) {
@@ -577,8 +676,14 @@ class KernelSplitter {
             text += "typedef " + type + "; WARPLAB_CPU_KEPT(warplab_cpu_type_" + std::string(variable.name) + ", " +
                     std::string(variable.name) + "); ";
         }
-        text += std::string("WARPLAB_CPU_THREADS(") + index_type(region) + ", " +
-                (calls_.use_thread_index() ? "true" : "false") + "){";
+        const std::string threads = std::string("WARPLAB_CPU_THREADS(") + index_type(region) + ", " +
+                                    (calls_.use_thread_index() ? "true" : "false") + "){";
+        const std::string takes = text_of_taken(region);
+        return text + (region.turns ? turns_begin(region, threads, takes) : threads + takes);
+    }
+
+    std::string text_of_taken(const Region& region) const {
+        std::string text;
         for (const Variable* variable : taken(region)) {
             const std::string name(variable->name);
             if (supply(*variable) != Supply::kept)
@@ -592,7 +697,7 @@ class KernelSplitter {
     }
 
     std::string text_after(const Region& region) const {
-        std::string text;
+        std::string text = region.turns ? turns_end(region) : "";
         for (const Variable& variable : variables_.all()) {
             if (supply(variable) != Supply::kept) continue;
             const bool declared_here = holds(region, variable.at);
@@ -605,6 +710,7 @@ class KernelSplitter {
             const auto [begin, end] = shuffled_value(region.gives->shuffle);
             text += " WARPLAB_CPU_GIVE(" + std::to_string(region.gives->shuffle) + ", " + code_.text(begin, end) + ");";
         }
+        if (region.turns) return text + "};}}";
         return text + (region.is_bare && region.first_shuffle >= 0 ? "};}" : "};");
     }
 
@@ -623,6 +729,7 @@ class KernelSplitter {
     const std::string_view source_;
     Calls& calls_;
     const FileNames& names_;
+    const bool in_turns_;
     const int parameters_, body_, end_;
     std::vector<Statement> statements_;
     int last_barrier_ = -1;  // the last statement of the body with a barrier
@@ -682,8 +789,9 @@ std::unordered_map<int, Edits> find_splits(const Context& context, std::string_v
         const auto kernel = find_definition(code, context.qualifiers, i);
         if (kernel.body < 0 || code.match[kernel.body] < 0 || splits.count(kernel.body)) continue;
         Edits edits;
-        if (KernelSplitter(context, source, calls, names, kernel).split(edits))
-            splits.emplace(kernel.body, std::move(edits));
+        const bool fits = KernelSplitter(context, source, calls, names, kernel, true).split(edits) ||
+                          KernelSplitter(context, source, calls, names, kernel, false).split(edits);
+        if (fits) splits.emplace(kernel.body, std::move(edits));
     }
     return splits;
 }

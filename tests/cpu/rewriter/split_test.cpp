@@ -73,6 +73,30 @@ TEST(Split, GivesBeforeItTakes) {
             threads + "out[threadIdx.x] += WARPLAB_CPU_SHUFFLE(48, ShuffleDown)(~0u, n + h, h);};}");
 }
 
+TEST(Split, LetsThreadsStrideInTurns) {
+    const std::string text =
+        body_of(split(kernel("__syncthreads(); for (int i = threadIdx.x; i < n; i += 64 * gridDim.x) "
+                             "atomicAdd(&s[in[i]], 1); __syncthreads();")));
+    EXPECT_NE(
+        text.find(
+            "int i = WARPLAB_CPU_TAKE(i); for (int warplab_cpu_steps = 0; warplab_cpu_steps < WARPLAB_CPU_STEPS && "
+            "(i < n); i += 64 * gridDim.x, ++warplab_cpu_steps) atomicAdd(&s[in[i]], 1); if (i < n) "
+            "warplab_cpu_again = true; WARPLAB_CPU_KEEP(i);};}}"),
+        std::string::npos)
+        << text;
+}
+
+TEST(Split, RunsOtherLoopsAThreadAfterTheOther) {
+    for (const char* loop : {"for (int i = threadIdx.x; i < n; i += 64) s[0] += in[i];",
+                             "for (int i = threadIdx.x; i < n; i += gridDim.x) if (in[i]) break;",
+                             "for (int i = threadIdx.x; i < n; i += gridDim.x) { s[0] += in[i]; if (in[i]) return; }",
+                             "int i = 1; for (int k = threadIdx.x; k-- > 0; i += gridDim.x) s[0] += in[i];"}) {
+        const std::string text = body_of(split(kernel(std::string("__syncthreads(); ") + loop)));
+        EXPECT_NE(text.find("WARPLAB_CPU_SPLIT()"), std::string::npos) << text;
+        EXPECT_EQ(text.find("warplab_cpu_steps"), std::string::npos) << text;
+    }
+}
+
 TEST(Split, ShowsThreadIdxToFunctionsThatUseIt) {
     const std::string function = "__device__ int f() { return threadIdx.x; }";
     EXPECT_NE(split(kernel("s[f()] = 1; __syncthreads(); out[0] = s[1];", function)).find(", true){"),
