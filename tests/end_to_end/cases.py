@@ -216,6 +216,15 @@ RUNNING = [
         ),
     ),
     Bad(
+        "segfault_in_a_kernel_with_barriers",
+        program(
+            kernel="__shared__ float s[256]; s[threadIdx.x] = a[i]; __syncthreads(); if (i == 300) out = nullptr; "
+            "out[i] = s[threadIdx.x] + b[i];"
+        ),
+        "crash",
+        ("Segmentation fault", "kernel_with_barriers.cu:5", "block (1,0,0)", "thread (44,0,0)"),
+    ),
+    Bad(
         "kernel_divides_by_zero",
         program(kernel="out[i] = 7 / (int)(n - 100000);"),
         "crash",

@@ -410,6 +410,56 @@ TEST_F(CompileTest, AWarningIsNoFailureAndIsShown) {
     expect_nothing_of_ours(result);
 }
 
+const std::string with_barrier =
+    right_but("if (i < n) out[i] = a[i] + b[i];",
+              "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] : 0; __syncthreads(); if (i < n) out[i] = "
+              "s[threadIdx.x] + b[i];");
+
+TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const auto is_split = [&](const std::string& text, bool fast, bool by_fibers) {
+        const fs::path file = hand_in(text);
+        CompileRequest request{
+            lab(), lab().stages.front(), file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()};
+        request.fast = fast;
+        request.by_fibers = by_fibers;
+        const Compiled first = compile(request), again = compile(request);
+        EXPECT_EQ(first.result.verdict, Verdict::passed) << told(first.result);
+        EXPECT_EQ(first.split, again.split);  // also from the cache
+        return first.split;
+    };
+    EXPECT_TRUE(is_split(with_barrier, true, false));
+    EXPECT_FALSE(is_split(with_barrier, true, true));
+    EXPECT_FALSE(is_split(with_barrier, false, false));
+    EXPECT_FALSE(is_split(right, true, false));
+}
+
+TEST_F(CompileTest, ASplitProgramHasTheWarningsOfTheFile) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const fs::path file = hand_in(replaced(with_barrier, "if (i < n) out", "if (n = n) out"));
+    CompileRequest request{
+        lab(), lab().stages.front(), file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()};
+    request.fast = true;
+    const Compiled compiled = compile(request);
+    EXPECT_TRUE(compiled.split);
+    EXPECT_THAT(compiled.result.log, HasSubstr("if (n = n) out"));
+    expect_nothing_of_ours(compiled.result);
+}
+
+TEST_F(CompileTest, AKernelThatCannotBeSplitCompilesAsItIs) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const std::string kernel = R"(
+struct Copied { float value; __device__ Copied(float v = 0) : value(v) {} __device__ Copied(const Copied& c) : value(c.value) {} };
+template <class T> __global__ void keep(float* out) { T v = out[threadIdx.x]; __syncthreads(); out[0] = v.value; }
+void use(float* out) { keep<Copied><<<1, 2>>>(out); })";
+    CompileRequest request{lab(), lab().stages.front(), hand_in(right_and(kernel)), Backend::cpu,
+                           {},    SandboxLevel::none,   test::build_folder()};
+    request.fast = true;
+    const Compiled compiled = compile(request);
+    EXPECT_EQ(compiled.result.verdict, Verdict::passed) << told(compiled.result);
+    EXPECT_FALSE(compiled.split);
+}
+
 TEST_F(CompileTest, RefusedFeatureIsNamed) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(right_and("texture<float> picture;")).result;

@@ -349,6 +349,9 @@ bool Calls::tokens_never_wait(const Stream& stream, int begin, int end) {
     for (int i = begin; i < end; ++i) {
         const auto text = stream[i];
         if (!stream.is_identifier(i)) continue;
+        const bool of_kernel =
+            depth_ == 1 && !stream.is_macro && (text == "__syncwarp" || text.substr(0, 6) == "__shfl");
+        if (of_kernel) continue;
         if (may_wait(text)) return false;
         if (unit_.macro_names.count(text) && !macro_never_waits(text)) return false;
         may_repeat |= text == "while" || text == "do" || (text == "for" && stream[i + 2] == ";");
@@ -429,7 +432,7 @@ bool Calls::macro_never_waits(std::string_view name) {
 }
 
 bool Calls::may_change_arguments(std::string_view name) const {
-    if (is_harmless(name)) return false;
+    if (is_harmless(name) || name.substr(0, 6) == "__shfl") return false;
     if (unit_.macro_names.count(name)) return macro_may_change(name, 0);
     const auto [begin, end] = definitions_.equal_range(name);
     if (begin == end) return true;

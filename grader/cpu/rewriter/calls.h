@@ -16,7 +16,8 @@ class Calls {
     Calls(const Unit& unit, const Qualifiers& qualifiers);
 
     /// Whether nothing in the tokens [begin, end), macros and called functions included, waits for another thread.
-    /// Unknown functions may wait. `__syncthreads` itself is not counted.
+    /// Unknown functions may wait. A `__syncthreads`, `__syncwarp` or shuffle among the tokens themselves is not
+    /// counted.
     bool never_wait(int begin, int end);
 
     /// Whether a call of `name` may change the variables it is given: a function of the file with a reference among its

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 
 #include "grader/cpu/rewriter/calls.h"
@@ -18,20 +19,38 @@ using Words = std::unordered_set<std::string_view>;
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
+    const Statement* gives = nullptr;  // after these tokens, each thread gives its value to the shuffle in that one
+    int first_shuffle = -1;            // it begins with what takes it
+    const Statement* turns = nullptr;  // it is this loop, of which the threads run some steps in turn
+    bool is_bare = false;              // the only statement of a loop or branch without braces
 };
+
+/// Names of the file with a meaning for the kernels.
+struct FileNames {
+    Words device_variables;  // other threads may change them at any time
+    Words full_masks;        // constants for all lanes of a warp
+};
+
+bool is_all_lanes(std::string_view text) {
+    static const Words words = {
+        "0xffffffff",   "0xFFFFFFFF",    "0xffffffffu",   "0xffffffffU", "0xFFFFFFFFu", "0xFFFFFFFFU", "(0xffffffff)",
+        "(0xFFFFFFFF)", "(0xffffffffu)", "(0xFFFFFFFFu)", "-1",          "~0",          "~0u",         "~0U"};
+    return words.count(text) != 0;
+}
 
 /// How the regions come by a variable that is declared in another one.
 enum class Supply { none, by_block, repeated, kept };
 
 class KernelSplitter {
   public:
-    KernelSplitter(const Context& context, std::string_view source, Calls& calls, const Words& device_variables,
-                   const Definition& kernel)
+    KernelSplitter(const Context& context, std::string_view source, Calls& calls, const FileNames& names,
+                   const Definition& kernel, bool in_turns)
         : context_(context),
           code_(context.unit.code),
           source_(source),
           calls_(calls),
-          device_variables_(device_variables),
+          names_(names),
+          in_turns_(in_turns),
           parameters_(kernel.parameters),
           body_(kernel.body),
           end_(code_.match[kernel.body]),
@@ -54,7 +73,7 @@ class KernelSplitter {
         if (end_ - body_ > most_tokens) return false;
         bool has_barrier = false;
         for (int i = body_; i <= end_; ++i) {
-            has_barrier |= code_[i] == "__syncthreads";
+            has_barrier |= waits(code_[i]);
             if (code_.branch[i] != code_.branch[body_]) return false;
             const bool subscript = code_.is_identifier(i - 1) || code_[i - 1] == "]" || code_[i - 1] == ")";
             if (code_[i] == "[" && (!subscript || code_[i - 1] == "return")) return false;
@@ -62,6 +81,10 @@ class KernelSplitter {
         for (const std::size_t at : context_.unit.other_directives)
             if (at > code_.tokens[body_].begin && at < code_.tokens[end_].begin && !is_pragma(at)) return false;
         return has_barrier;
+    }
+
+    static bool waits(std::string_view word) {
+        return word == "__syncthreads" || word == "__syncwarp" || word.substr(0, 6) == "__shfl";
     }
 
     bool is_pragma(std::size_t at) const {
@@ -76,7 +99,7 @@ class KernelSplitter {
         for (std::size_t i = 0; i < statements_.size(); ++i)
             if (has_barrier(statements_[i])) last_barrier_ = static_cast<int>(i);
         const auto barriers = std::count_if(code_.tokens.begin() + body_, code_.tokens.begin() + end_,
-                                            [](const Token& token) { return token.text == "__syncthreads"; });
+                                            [](const Token& token) { return waits(token.text); });
         if (barriers != count_barriers(statements_)) return false;
         if (!variables_.add_parameters(parameters_, end_) || !collect(statements_, end_, false, true)) return false;
         constexpr std::size_t most_variables = 64;
@@ -87,8 +110,10 @@ class KernelSplitter {
 
     static long count_barriers(const std::vector<Statement>& list) {
         long count = 0;
-        for (const Statement& statement : list)
-            count += statement.kind == Statement::barrier ? 1 : count_barriers(statement.parts);
+        for (const Statement& statement : list) {
+            const bool one = statement.kind == Statement::barrier || statement.shuffle >= 0;
+            count += one ? 1 : count_barriers(statement.parts);
+        }
         return count;
     }
 
@@ -109,6 +134,7 @@ class KernelSplitter {
                 const bool shared = statement.variables.words & q_shared;
                 variables_.add(statement.variables, to, shared ? Variable::shared : Variable::local);
             }
+            if (statement.shuffle >= 0 && !can_split_shuffle(statement)) return false;
             if (!is_opened(statement, in_loop, is_trailing(i, top))) continue;
             if (statement.kind == Statement::whole || !collect_opened(statement, in_loop)) return false;
         }
@@ -179,7 +205,7 @@ class KernelSplitter {
 
     bool check_needed(const Variable& variable) {
         if (variable.escapes || variable.is_array || variable.is_reference || variable.is_constructed) return false;
-        if (variable.origin == Variable::local) by_block_.insert(variable.declaration);
+        if (variable.origin == Variable::local) declare_by_block(variable.declaration);
         if (variable.is_initialised && !need_all(variable.bounds_end, variable.end)) return false;
         return std::all_of(variable.changes.begin(), variable.changes.end(), [&](int at) {
             const bool in_header = std::any_of(headers_.begin(), headers_.end(), [at](const auto& header) {
@@ -187,6 +213,18 @@ class KernelSplitter {
             });
             return in_header || is_uniform_statement(at);
         });
+    }
+
+    /// The block runs a declaration, and so those of the variables in its initialisers.
+    void declare_by_block(int declaration) {
+        if (!by_block_.insert(declaration).second) return;
+        for (const Variable& variable : variables_.all()) {
+            if (variable.declaration != declaration || variable.origin != Variable::local) continue;
+            variables_.visit_names(variable.bounds_end, variable.end, [&](std::string_view name, int at) {
+                const Variable* other = variables_.find(name, at);
+                if (other && other->origin == Variable::local) declare_by_block(other->declaration);
+            });
+        }
     }
 
     /// Whether the change at `at` is in a statement such as `half /= 2, k += step;` that the block can run.
@@ -218,6 +256,104 @@ class KernelSplitter {
         return nullptr;
     }
 
+    // ---- Shuffles
+
+    /// The tokens of the value that a shuffle's threads give; nothing if it is not understood.
+    std::pair<int, int> shuffled_value(int shuffle) const {
+        const int close = code_.match[shuffle + 1];
+        int commas[2] = {close, close}, count = 0;
+        for (int i = shuffle + 2; i < close; i = code_.after_group(i)) {
+            if (code_[i] == "<") return {0, 0};
+            if (code_[i] == "," && count < 2) commas[count++] = i;
+        }
+        return count == 2 ? std::pair(commas[0] + 1, commas[1]) : std::pair(0, 0);
+    }
+
+    static const char* shuffle_kind(std::string_view word) {
+        return word == "__shfl_sync"        ? "ShuffleAny"
+               : word == "__shfl_up_sync"   ? "ShuffleUp"
+               : word == "__shfl_down_sync" ? "ShuffleDown"
+               : word == "__shfl_xor_sync"  ? "ShuffleXor"
+                                            : nullptr;
+    }
+
+    /// All lanes give a value, then all go on: so with all lanes in the mask, and nothing else that the order changes.
+    bool can_split_shuffle(const Statement& statement) const {
+        const int shuffle = statement.shuffle;
+        if (!shuffle_kind(code_[shuffle]) || code_[shuffle + 1] != "(" || code_.match[shuffle + 1] < 0) return false;
+        int assignments = 0;
+        for (int i = statement.begin; i < statement.end; ++i) {
+            if (code_[i] == "?" || code_[i] == "&&" || code_[i] == "||" || variables_.is_doubled(i)) return false;
+            if (code_.is_identifier(i) && code_[i + 1] == "(" && i != shuffle && !Calls::is_pure(code_[i]))
+                return false;
+            if (!variables_.is_assignment(i)) continue;
+            ++assignments;
+            if (code_[i] != "=") ++i;
+        }
+        const auto [begin, end] = shuffled_value(shuffle);
+        return assignments <= 1 && begin < end && is_full_mask(shuffle + 2, begin - 1);
+    }
+
+    /// 0xffffffff, or a name for it.
+    bool is_full_mask(int begin, int end) const {
+        if (is_all_lanes(code_.text(begin, end))) return true;
+        if (end != begin + 1 || variables_.has(code_[begin])) return false;
+        return names_.full_masks.count(code_[begin]) != 0;
+    }
+
+    // ---- Loops that stride over the grid
+
+    /// `for (int i = …; i < n; i += blockDim.x * gridDim.x) …`: the threads of a block read neighbours, so some steps
+    /// of each in turn find in the cache what all steps of one after the other would not.
+    bool strides_over_grid(const Statement& statement) const {
+        if (!in_turns_ || statement.kind != Statement::loop || code_[statement.begin] != "for") return false;
+        const auto [condition, step, close] = parts_of(statement);
+        const auto declaration = read_declaration(code_, context_.qualifiers, statement.header + 1);
+        const bool declares = declaration.understood && declaration.end + 1 == condition &&
+                              declaration.declarators.size() == 1 && declaration.declarators[0].initialised;
+        if (!declares || condition + 1 >= step || step == close || has_newline(statement.begin, condition))
+            return false;
+        const int name = declaration.declarators[0].name_begin;
+        if (!is_plain_type(declaration.begin, name) || variables_.has(code_[name])) return false;
+        for (int i = condition; i < step; ++i)
+            if (variables_.is_assignment(i) || variables_.is_doubled(i) || !is_pure_word(i)) return false;
+        for (int i = close; i < statement.end; ++i)
+            if (code_[i] == "return" || code_[i] == "break") return false;
+        bool strides = false;
+        variables_.visit_names(step, close, [&](std::string_view name, int at) {
+            strides = strides || name == "gridDim" || is_grid_wide(name, at);
+        });
+        return strides;
+    }
+
+    bool is_pure_word(int i) const {
+        return !code_.is_identifier(i) || code_[i + 1] != "(" || (Calls::is_pure(code_[i]) && !variables_.is_member(i));
+    }
+
+    /// The first tokens of the condition and the step of a `for`, and its ).
+    std::tuple<int, int, int> parts_of(const Statement& loop) const {
+        const int close = code_.match[loop.header];
+        int after[2] = {close, close}, count = 0;
+        for (int i = loop.header + 1; i < close && count < 2; i = code_.after_group(i))
+            if (code_[i] == ";") after[count++] = i + 1;
+        return {after[0], after[1], close};
+    }
+
+    bool has_newline(int begin, int end) const {
+        const std::size_t from = code_.tokens[begin].begin, to = code_.tokens[end].begin;
+        return source_.substr(from, to - from).find('\n') != std::string_view::npos;
+    }
+
+    /// A stride such as `const int stride = blockDim.x * gridDim.x;`.
+    bool is_grid_wide(std::string_view name, int at) const {
+        const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
+        if (!variable || variable->origin != Variable::local) return false;
+        bool found = false;
+        variables_.visit_names(variable->bounds_end, variable->end,
+                               [&](std::string_view word, int) { found = found || word == "gridDim"; });
+        return found;
+    }
+
     // ---- Regions
 
     bool find_regions() {
@@ -228,39 +364,73 @@ class KernelSplitter {
     bool add_regions(const std::vector<Statement>& list, bool in_loop, bool top) {
         bool open = false;
         for (std::size_t i = 0; i < list.size(); ++i) {
-            const Statement& statement = list[i];
-            const bool trailing = is_trailing(i, top), opened = is_opened(statement, in_loop, trailing);
-            const bool shared = statement.kind == Statement::declaration && (statement.variables.words & q_shared);
-            if (opened || shared || by_block_.count(statement.begin)) {
+            if (is_opened(list[i], in_loop, is_trailing(i, top)) || is_shared(list[i]) ||
+                by_block_.count(list[i].begin)) {
                 open = false;
-                if (opened && !add_opened(statement, in_loop)) return false;
-                continue;
+                if (!add_opened(list[i], in_loop)) return false;
+            } else if (!add_statement(list[i], open, false)) {
+                return false;
             }
-            if (!open && !regions_.empty() && regions_.back().returns) return false;
-            if (!open) regions_.push_back({statement.begin, statement.end, false});
-            open = true;
-            regions_.back().end = statement.end;
-            regions_.back().returns |= has_return(code_, statement);
         }
         return true;
     }
 
-    bool add_opened(const Statement& statement, bool in_loop) {
-        if (statement.kind == Statement::barrier) {
-            barriers_.push_back(statement.begin);
+    static bool is_shared(const Statement& statement) {
+        return statement.kind == Statement::declaration && (statement.variables.words & q_shared);
+    }
+
+    /// A statement that each thread runs. `open`: the last region goes on.
+    bool add_statement(const Statement& statement, bool& open, bool is_bare) {
+        if (!open && !regions_.empty() && regions_.back().returns) return false;
+        if (statement.shuffle >= 0) {
+            if (!open) regions_.push_back({statement.begin, statement.begin});
+            regions_.back().gives = &statement;
+            regions_.back().is_bare = is_bare;
+            regions_.push_back({statement.begin, statement.end});
+            regions_.back().first_shuffle = statement.shuffle;
+            regions_.back().is_bare = is_bare;
+        } else if (strides_over_grid(statement)) {
+            if (!regions_.empty() && regions_.back().returns) return false;
+            regions_.push_back({statement.begin, statement.end});
+            regions_.back().turns = &statement;
+            open = false;
             return true;
+        } else if (!open) {
+            regions_.push_back({statement.begin, statement.end});
         }
-        if (statement.kind == Statement::jump)
-            return code_[statement.begin] != "return" || statement.end == statement.begin + 2;
-        if (!regions_.empty() && regions_.back().returns) return false;
-        return add_regions(statement.parts, in_loop || statement.kind == Statement::loop, false);
+        open = true;
+        regions_.back().end = statement.end;
+        regions_.back().returns |= has_return(code_, statement);
+        return true;
+    }
+
+    /// A statement that the block runs.
+    bool add_opened(const Statement& statement, bool in_loop) {
+        if (statement.kind == Statement::barrier) barriers_.push_back(statement.begin);
+        if (statement.kind == Statement::jump && code_[statement.begin] == "return") {
+            const bool without_value = statement.end == statement.begin + 2;
+            if (!without_value) return false;
+        }
+        const bool inner_loop = in_loop || statement.kind == Statement::loop;
+        if (statement.kind == Statement::compound) return add_regions(statement.parts, inner_loop, false);
+        for (const Statement& part : statement.parts) {
+            bool open = false;
+            const bool opened = is_opened(part, inner_loop, false) || by_block_.count(part.begin);
+            if (!(opened ? add_opened(part, inner_loop) : add_statement(part, open, true))) return false;
+        }
+        return true;
     }
 
     bool mentions(const Region& region, const Variable& variable) const {
         bool found = false;
-        variables_.visit_names(region.begin, region.end, [&](std::string_view name, int at) {
+        const auto visit = [&](std::string_view name, int at) {
             found = found || (name == variable.name && variable.from <= at && at < variable.to);
-        });
+        };
+        variables_.visit_names(region.begin, region.end, visit);
+        if (region.gives) {
+            const auto [begin, end] = shuffled_value(region.gives->shuffle);
+            variables_.visit_names(begin, end, visit);
+        }
         return found;
     }
 
@@ -321,7 +491,7 @@ class KernelSplitter {
     }
 
     bool is_repeatable_name(const Variable& in, std::string_view name, int at, int depth) const {
-        if (device_variables_.count(name)) return false;
+        if (names_.device_variables.count(name)) return false;
         const bool calls = code_[at + 1] == "(" || code_[at + 1] == "{" || code_[at + 1] == "<";
         if (calls && name == code_[at] && !is_macro(name) && !variables_.has(name)) return Calls::is_pure(name);
         const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
@@ -348,15 +518,19 @@ class KernelSplitter {
         return true;
     }
 
-    /// Of a type whose values may be copied and computed again: one of C's, a pointer, a vector, one of <cstdint>.
-    bool has_plain_type(const Variable& variable) const {
+    /// A type whose values may be copied and computed again: one of C's, a vector, one of <cstdint>.
+    bool is_plain_type(int begin, int end) const {
         static const Words others = {"const", "std", "::", "size_t", "ptrdiff_t", "uint", "ushort", "uchar", "ulong"};
-        for (int i = variable.declaration; i < variable.specifiers_end; ++i) {
+        for (int i = begin; i < end; ++i) {
             const auto word = code_[i];
             const bool is_typedef = word.size() > 2 && word.substr(word.size() - 2) == "_t";
             if (!others.count(word) && !is_typedef && !Calls::is_type(word)) return false;
         }
         return true;
+    }
+
+    bool has_plain_type(const Variable& variable) const {
+        return is_plain_type(variable.declaration, variable.specifiers_end);
     }
 
     bool is_computed(const Variable& variable) const {
@@ -408,8 +582,48 @@ class KernelSplitter {
         for (const int barrier : barriers_) edits.replace(code_.tokens[barrier], "WARPLAB_CPU_SPLIT");
         for (const Region& region : regions_) {
             edits.insert_before(code_.tokens[region.begin], text_before(region));
-            edits.insert_after(code_.tokens[region.end - 1], text_after(region));
+            if (region.begin == region.end)
+                edits.insert_before(code_.tokens[region.begin], text_after(region));
+            else
+                edits.insert_after(code_.tokens[region.end - 1], text_after(region));
+            if (region.turns) write_turns(*region.turns, edits);
+            if (region.first_shuffle >= 0)
+                edits.replace(code_.tokens[region.first_shuffle], "WARPLAB_CPU_SHUFFLE(" +
+                                                                      std::to_string(region.first_shuffle) + ", " +
+                                                                      shuffle_kind(code_[region.first_shuffle]) + ")");
         }
+    }
+
+    /// The loop goes on where the thread's last turn ended.
+    void write_turns(const Statement& loop, Edits& edits) const {
+        const auto [condition, step, close] = parts_of(loop);
+        const auto declaration = read_declaration(code_, context_.qualifiers, loop.header + 1);
+        const int name = declaration.declarators[0].name_begin;
+        edits.replace(code_.tokens[loop.begin].begin, code_.tokens[condition - 1].end,
+                      code_.text(declaration.begin, name + 1) + " = WARPLAB_CPU_TAKE(" + std::string(code_[name]) +
+                          "); for (int warplab_cpu_steps = 0;");
+        edits.insert_before(code_.tokens[condition], "warplab_cpu_steps < WARPLAB_CPU_STEPS && (");
+        edits.insert_before(code_.tokens[step - 1], ")");
+        edits.insert_before(code_.tokens[close], ", ++warplab_cpu_steps");
+    }
+
+    /// Of a loop in turns: the variable's first value, and the turns.
+    std::string turns_begin(const Region& region, const std::string& threads, const std::string& takes) const {
+        const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
+        const int name = declaration.declarators[0].name_begin;
+        const std::string variable(code_[name]), type = "warplab_cpu_type_" + variable;
+        return "{typedef " + code_.text(declaration.begin, name) + " " + type + "; WARPLAB_CPU_KEPT(" + type + ", " +
+               variable + "); " + threads + takes + code_.text(declaration.begin, declaration.end) +
+               "; WARPLAB_CPU_KEEP(" + variable +
+               ");}; for (bool warplab_cpu_again = true; warplab_cpu_again;) { warplab_cpu_again = false; " + threads +
+               takes;
+    }
+
+    std::string turns_end(const Region& region) const {
+        const auto [condition, step, close] = parts_of(*region.turns);
+        const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
+        return " if (" + code_.text(condition, step - 1) + ") warplab_cpu_again = true; WARPLAB_CPU_KEEP(" +
+               std::string(code_[declaration.declarators[0].name_begin]) + ");";
     }
 
     static std::string keep_parameter(const std::string& name) {
@@ -451,7 +665,8 @@ class KernelSplitter {
     }
 
     std::string text_before(const Region& region) const {
-        std::string text;
+        std::string text = region.is_bare && region.gives ? "{" : "";
+        if (region.gives) text += "WARPLAB_CPU_GIVEN(" + std::to_string(region.gives->shuffle) + "); ";
         for (const Variable& variable : variables_.all()) {
             const bool kept_here = supply(variable) == Supply::kept && holds(region, variable.at);
             if (!kept_here) continue;
@@ -461,8 +676,14 @@ class KernelSplitter {
             text += "typedef " + type + "; WARPLAB_CPU_KEPT(warplab_cpu_type_" + std::string(variable.name) + ", " +
                     std::string(variable.name) + "); ";
         }
-        text += std::string("WARPLAB_CPU_THREADS(") + index_type(region) + ", " +
-                (calls_.use_thread_index() ? "true" : "false") + "){";
+        const std::string threads = std::string("WARPLAB_CPU_THREADS(") + index_type(region) + ", " +
+                                    (calls_.use_thread_index() ? "true" : "false") + "){";
+        const std::string takes = text_of_taken(region);
+        return text + (region.turns ? turns_begin(region, threads, takes) : threads + takes);
+    }
+
+    std::string text_of_taken(const Region& region) const {
+        std::string text;
         for (const Variable* variable : taken(region)) {
             const std::string name(variable->name);
             if (supply(*variable) != Supply::kept)
@@ -476,7 +697,7 @@ class KernelSplitter {
     }
 
     std::string text_after(const Region& region) const {
-        std::string text;
+        std::string text = region.turns ? turns_end(region) : "";
         for (const Variable& variable : variables_.all()) {
             if (supply(variable) != Supply::kept) continue;
             const bool declared_here = holds(region, variable.at);
@@ -485,7 +706,12 @@ class KernelSplitter {
                                                   [&](int at) { return holds(region, at); });
             if (declared_here || changed_here) text += " WARPLAB_CPU_KEEP(" + std::string(variable.name) + ");";
         }
-        return text + "};";
+        if (region.gives) {
+            const auto [begin, end] = shuffled_value(region.gives->shuffle);
+            text += " WARPLAB_CPU_GIVE(" + std::to_string(region.gives->shuffle) + ", " + code_.text(begin, end) + ");";
+        }
+        if (region.turns) return text + "};}}";
+        return text + (region.is_bare && region.first_shuffle >= 0 ? "};}" : "};");
     }
 
     /// The loop over the threads counts as the kernel compares: GCC then knows for which threads `t < half` holds.
@@ -502,7 +728,8 @@ class KernelSplitter {
     const Stream& code_;
     const std::string_view source_;
     Calls& calls_;
-    const Words& device_variables_;
+    const FileNames& names_;
+    const bool in_turns_;
     const int parameters_, body_, end_;
     std::vector<Statement> statements_;
     int last_barrier_ = -1;  // the last statement of the body with a barrier
@@ -515,7 +742,6 @@ class KernelSplitter {
     std::vector<Supply> supplies_;  // of each variable
 };
 
-/// Other threads may change them at any time.
 Words find_device_variables(const Context& context) {
     const Stream& code = context.unit.code;
     Words found;
@@ -528,6 +754,27 @@ Words find_device_variables(const Context& context) {
     return found;
 }
 
+/// `constexpr unsigned all = 0xffffffff;` and macros of that value.
+Words find_full_masks(const Context& context) {
+    const Stream& code = context.unit.code;
+    Words found, others;
+    for (const Macro& macro : context.unit.macros) {
+        const bool full = !macro.has_parameters && is_all_lanes(macro.body.text(0, std::min(macro.body.size(), 4)));
+        (full ? found : others).insert(macro.name);
+    }
+    for (int i = 2; i < code.size(); ++i) {
+        if (!code.at_namespace[i] || code[i] != "=" || !code.is_identifier(i - 1)) continue;
+        const int end = code[i + 2] == ";" ? i + 2 : i + 3;
+        bool constant = false;
+        for (int k = i - 2; k > i - 6 && code.is_identifier(k); --k)
+            constant |= code[k] == "constexpr" || code[k] == "const";
+        const bool full = constant && code[end] == ";" && is_all_lanes(code.text(i + 1, end));
+        (full ? found : others).insert(code[i - 1]);
+    }
+    for (const auto name : others) found.erase(name);
+    return found;
+}
+
 }  // namespace
 
 std::unordered_map<int, Edits> find_splits(const Context& context, std::string_view source) {
@@ -536,14 +783,15 @@ std::unordered_map<int, Edits> find_splits(const Context& context, std::string_v
     for (const Token& include : context.unit.includes)
         if (include.text.front() == '"' && include.text.find("lab.h\"") == std::string_view::npos) return splits;
     Calls calls(context.unit, context.qualifiers);
-    const Words device_variables = find_device_variables(context);
+    const FileNames names{find_device_variables(context), find_full_masks(context)};
     for (int i = 0; i < code.size(); ++i) {
         if (!(context.qualifiers.of(code, i) & q_global)) continue;
         const auto kernel = find_definition(code, context.qualifiers, i);
         if (kernel.body < 0 || code.match[kernel.body] < 0 || splits.count(kernel.body)) continue;
         Edits edits;
-        if (KernelSplitter(context, source, calls, device_variables, kernel).split(edits))
-            splits.emplace(kernel.body, std::move(edits));
+        const bool fits = KernelSplitter(context, source, calls, names, kernel, true).split(edits) ||
+                          KernelSplitter(context, source, calls, names, kernel, false).split(edits);
+        if (fits) splits.emplace(kernel.body, std::move(edits));
     }
     return splits;
 }

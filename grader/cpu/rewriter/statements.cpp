@@ -9,6 +9,8 @@ namespace {
 
 using Words = std::unordered_set<std::string_view>;
 
+bool is_shuffle(std::string_view word) { return word.substr(0, 6) == "__shfl"; }
+
 class StatementReader {
   public:
     StatementReader(const Stream& stream, const Qualifiers& qualifiers) : stream_(stream), qualifiers_(qualifiers) {}
@@ -123,7 +125,9 @@ class StatementReader {
     bool read_simple(Statement& statement, int end) {
         const int begin = at_;
         if (stream_[begin + 1] == ":" || !skip_to_semicolon(end)) return false;
-        if (stream_[begin] == "__syncthreads") {
+        for (int i = at_ - 1; i >= begin; --i)
+            if (is_shuffle(stream_[i])) statement.shuffle = i;
+        if (stream_[begin] == "__syncthreads" || stream_[begin] == "__syncwarp") {
             statement.kind = Statement::barrier;
             return stream_[begin + 1] == "(" && stream_[begin + 2] == ")" && at_ == begin + 4;
         }
@@ -187,7 +191,7 @@ bool leaves_loop(const Stream& stream, const Statement& statement) {
 }
 
 bool has_barrier(const Statement& statement) {
-    return statement.kind == Statement::barrier ||
+    return statement.kind == Statement::barrier || statement.shuffle >= 0 ||
            std::any_of(statement.parts.begin(), statement.parts.end(), has_barrier);
 }
 

@@ -14,7 +14,7 @@ struct Statement {
     enum Kind {
         declaration,  // of variables; `variables` holds what was understood
         expression,
-        barrier,   // __syncthreads();
+        barrier,   // __syncthreads(); or __syncwarp();
         branch,    // if, with one or two parts
         loop,      // for, while or do, with one part
         compound,  // { … }
@@ -23,6 +23,7 @@ struct Statement {
     };
     Kind kind = expression;
     int begin = 0, end = 0;  // tokens [begin, end)
+    int shuffle = -1;        // the first __shfl… in an expression or a declaration
     int header = -1;         // the ( of an if, for, while or do
     std::vector<Statement> parts;
     Declaration variables;
@@ -35,6 +36,7 @@ std::optional<std::vector<Statement>> read_statements(const Stream& stream, cons
 /// Whether a jump leaves the statement: `return`, or `break` and `continue` of a loop around it.
 bool has_return(const Stream& stream, const Statement& statement);
 bool leaves_loop(const Stream& stream, const Statement& statement);
+/// Or a shuffle.
 bool has_barrier(const Statement& statement);
 
 }  // namespace warplab::rewriter

@@ -65,6 +65,38 @@ TEST(Split, KeepsWhatEachThreadChanges) {
                   "WARPLAB_CPU_SPLIT(); WARPLAB_CPU_THREADS(int, false){int v = WARPLAB_CPU_TAKE(v); out[0] = v;};");
 }
 
+TEST(Split, GivesBeforeItTakes) {
+    EXPECT_EQ(
+        body_of(split(kernel("for (int h = 16; h > 0; h /= 2) out[threadIdx.x] += __shfl_down_sync(~0u, n + h, h);"))),
+        std::string("for (int h = 16; h > 0; h /= 2) {WARPLAB_CPU_GIVEN(48); WARPLAB_CPU_THREADS(int, false){ "
+                    "WARPLAB_CPU_GIVE(48, n + h);};") +
+            threads + "out[threadIdx.x] += WARPLAB_CPU_SHUFFLE(48, ShuffleDown)(~0u, n + h, h);};}");
+}
+
+TEST(Split, LetsThreadsStrideInTurns) {
+    const std::string text =
+        body_of(split(kernel("__syncthreads(); for (int i = threadIdx.x; i < n; i += 64 * gridDim.x) "
+                             "atomicAdd(&s[in[i]], 1); __syncthreads();")));
+    EXPECT_NE(
+        text.find(
+            "int i = WARPLAB_CPU_TAKE(i); for (int warplab_cpu_steps = 0; warplab_cpu_steps < WARPLAB_CPU_STEPS && "
+            "(i < n); i += 64 * gridDim.x, ++warplab_cpu_steps) atomicAdd(&s[in[i]], 1); if (i < n) "
+            "warplab_cpu_again = true; WARPLAB_CPU_KEEP(i);};}}"),
+        std::string::npos)
+        << text;
+}
+
+TEST(Split, RunsOtherLoopsAThreadAfterTheOther) {
+    for (const char* loop : {"for (int i = threadIdx.x; i < n; i += 64) s[0] += in[i];",
+                             "for (int i = threadIdx.x; i < n; i += gridDim.x) if (in[i]) break;",
+                             "for (int i = threadIdx.x; i < n; i += gridDim.x) { s[0] += in[i]; if (in[i]) return; }",
+                             "int i = 1; for (int k = threadIdx.x; k-- > 0; i += gridDim.x) s[0] += in[i];"}) {
+        const std::string text = body_of(split(kernel(std::string("__syncthreads(); ") + loop)));
+        EXPECT_NE(text.find("WARPLAB_CPU_SPLIT()"), std::string::npos) << text;
+        EXPECT_EQ(text.find("warplab_cpu_steps"), std::string::npos) << text;
+    }
+}
+
 TEST(Split, ShowsThreadIdxToFunctionsThatUseIt) {
     const std::string function = "__device__ int f() { return threadIdx.x; }";
     EXPECT_NE(split(kernel("s[f()] = 1; __syncthreads(); out[0] = s[1];", function)).find(", true){"),
@@ -104,6 +136,9 @@ const Case split_kernels[] = {
     {"LoopWithoutBraces", kernel("for (int k = 0; k < n; ++k) __syncthreads();" + use)},
     {"ConditionFromMemory", kernel("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
     {"ConstantInArrayBounds", kernel("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
+    {"UniformBesideOthers",
+     kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
+            "__syncthreads(); out[i] = 1;")},
     {"MacroOfAnExpression", kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
                                    "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
     {"OwnFunctionByReference",
@@ -116,6 +151,11 @@ const Case split_kernels[] = {
                                "int* c = a; a = b; b = c; __syncthreads(); }" +
                                use)},
     {"ChangedParameter", kernel("n += threadIdx.x; __syncthreads(); out[0] = n;")},
+    {"Shuffle", kernel("int v = n; v += __shfl_down_sync(0xffffffffu, v, 1); out[0] = v;")},
+    {"ShuffleWithNamedMask",
+     kernel("int v = max(n, __shfl_xor_sync(ALL, n, 1)); v = __shfl_up_sync(all, v, 2, 16); out[0] = v;",
+            "#define ALL 0xFFFFFFFF\nconstexpr unsigned all = ~0u;\n")},
+    {"WarpBarrier", kernel("s[threadIdx.x] = 1; __syncwarp();" + use)},
     {"SwitchWithinAPart", kernel("switch (n) { case 1: s[0] = 1; break; default: s[1] = 2; } __syncthreads();" + use)},
     {"Template",
      "template <class T> __global__ void k(T* out) { __shared__ T s[4]; T v = T(1); s[0] = v; "
@@ -158,7 +198,16 @@ const Case whole_kernels[] = {
      kernel("M m; m.f(); __syncthreads();" + use, "struct M { __device__ void f() { __syncthreads(); } };")},
     {"BarrierInALambda", kernel("auto f = [] { __syncthreads(); }; f(); __syncthreads();" + use)},
     {"UnknownFunction", kernel("f(); __syncthreads();" + use)},
-    {"Shuffle", kernel("__syncthreads(); s[0] = __shfl_down_sync(~0u, n, 1);" + use)},
+    {"ShuffleOfSomeLanes", kernel("s[0] = __shfl_down_sync(0xffff, n, 1);" + use)},
+    {"ShuffleInADivergentBranch",
+     kernel("int v = n; if (threadIdx.x < 32) v += __shfl_down_sync(~0u, v, 1); out[0] = v;")},
+    {"ShuffleInACondition", kernel("int v = n; if (__shfl_sync(~0u, v, 0) > 1) out[0] = v;")},
+    {"ShuffleThatMayNotHappen", kernel("int v = n; v = v > 1 ? __shfl_sync(~0u, v, 0) : 2; out[0] = v;")},
+    {"TwoShufflesInAStatement", kernel("int v = __shfl_sync(~0u, n, 0) + __shfl_sync(~0u, n, 1); out[0] = v;")},
+    {"ShuffleOfACall", kernel("int v = __shfl_sync(~0u, f(), 0); out[0] = v;", "__device__ int f() { return 1; }")},
+    {"MaskThatAFunctionHides",
+     kernel("int all = 3; s[0] = __shfl_sync(all, n, 0);" + use, "constexpr unsigned all = ~0u;")},
+    {"WarpBarrierOfSomeLanes", kernel("s[0] = 1; __syncwarp(3);" + use)},
     {"Vote", kernel("if (__syncthreads_or(n)) __syncthreads();" + use)},
     {"Fence", kernel("s[0] = 1; __threadfence(); __syncthreads();" + use)},
     {"CompareAndSwap", kernel("atomicCAS(&s[0], 1, 2); __syncthreads();" + use)},

@@ -248,6 +248,56 @@ __global__ void poison_kernel(unsigned* out) {
     out[threadIdx.x] = never[threadIdx.x] ^ local;
 }
 
+__global__ void stride_kernel(const int* in, int* out, int n) {
+    __shared__ unsigned bins[64];
+    bins[threadIdx.x % 64] = 0;
+    const unsigned stride = blockDim.x * gridDim.x;
+    int sum = 0, last = -1;
+    __syncthreads();
+    for (int pass = 0; pass < 2; ++pass) {
+        for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+            if (in[i] % 5 == pass) continue;
+            atomicAdd(&bins[in[i] & 63], 1u + pass);
+            sum = sum * 31 + in[i];
+            last = i;
+        }
+        __syncthreads();
+        if (pass == 0)
+            for (size_t i = threadIdx.x; i < 64; i += gridDim.x * 16) sum ^= bins[i];
+        __syncthreads();
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum + last + bins[threadIdx.x % 64];
+}
+
+#define FULL_MASK 0xffffffff
+constexpr unsigned all_lanes = 0xffffffffu;
+
+__global__ void shuffle_kernel(const int* in, int* out, int n) {
+    __shared__ int sums[32];
+    const int t = threadIdx.x, lane = t % 32, i = blockIdx.x * blockDim.x + t;
+    int value = i < n ? in[i] : 0;
+    for (int half = 16; half > 0; half /= 2) value += __shfl_down_sync(FULL_MASK, value, half);
+    if (lane == 0) sums[t / 32] = value;
+    __syncthreads();
+    int other = __shfl_xor_sync(all_lanes, value ^ sums[0], 5, 8);
+    const short low = __shfl_up_sync(~0u, short(value), lane / 4);
+    if (n > 7)
+        other = max(other, __shfl_sync(0xffffffff, other + t, lane + 3, 16));
+    else
+        other -= low;
+    __syncwarp();
+    if (i < n) out[i] = value + other * low;
+}
+
+__global__ void wide_shuffle_kernel(const float* in, double* out) {
+    double value = in[threadIdx.x];
+    for (int delta = 1; delta < 32; delta *= 2) {
+        const double below = __shfl_up_sync(0xffffffff, value, delta);
+        if (threadIdx.x % 32 >= delta) value += below;
+    }
+    out[threadIdx.x] = value;
+}
+
 static unsigned digest(const void* data, size_t bytes) {
     unsigned hash = 2166136261u;
     for (size_t i = 0; i < bytes; ++i) hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 16777619u;
@@ -293,6 +343,16 @@ int main(int count, char** arguments) {
     show<int>("functions", 32, [&](int* out) { functions_kernel<<<1, 32>>>(out, 500); });
     show<int>("switch", 100, [&](int* out) { switch_kernel<<<1, 100>>>(out); });
     for (int stop : {1, -1}) show<int>("early", 256, [&](int* out) { early_kernel<<<4, 64>>>(out, stop); });
+    for (int threads : {64, 200})
+        for (int size : {0, 50, n})
+            show<int>("stride", 3 * threads, [&](int* out) { stride_kernel<<<3, threads>>>(in, out, size); });
+    show<int>("stride", 64, [&](int* out) { stride_kernel<<<1, 64>>>(in, out, n); });
+    for (int threads : {256, 64, 32}) {
+        show<int>("shuffle", n, [&](int* out) { shuffle_kernel<<<n / threads + 1, threads>>>(in, out, n); });
+        show<double>("wide_shuffle", 256, [&](double* out) { wide_shuffle_kernel<<<1, threads>>>(values, out); });
+    }
+    show<int>("shuffle", n, [&](int* out) { shuffle_kernel<<<n / 100 + 1, 100>>>(in, out, n); });
+    show<int>("shuffle", 7, [&](int* out) { shuffle_kernel<<<1, 40>>>(in, out, 7); });
     show<unsigned>("poison", 64, [&](unsigned* out) { poison_kernel<<<1, 64>>>(out); });
     return wrong_checks != 0;
 }

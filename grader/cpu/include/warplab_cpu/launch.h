@@ -250,6 +250,7 @@ struct UnlistedSymbols {
                    __attribute__((always_inline))                                                              \
             ->void
 #define WARPLAB_CPU_KEPT(type, name) __attribute__((uninitialized)) ::warplab_cpu::Kept<type> warplab_cpu_kept_##name
+#define WARPLAB_CPU_STEPS 16  // of a loop that strides over the grid, in a thread's turn
 #define WARPLAB_CPU_TAKE(name) warplab_cpu_kept_##name.of[warplab_cpu_thread]
 #define WARPLAB_CPU_KEEP(name) warplab_cpu_kept_##name.keep(warplab_cpu_thread, name)
 #define WARPLAB_CPU_SHARED static thread_local __attribute__((tls_model("local-exec")))

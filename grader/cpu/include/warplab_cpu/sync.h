@@ -164,31 +164,96 @@ inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__
     return votes == 0 || (votes >> warplab_cpu::lane() & 1 && votes == __ballot_sync(mask, 1, line));
 }
 
+namespace warplab_cpu {
+
+/// Each gives the lane whose value lane `here` gets.
+struct ShuffleAny {
+    static WARPLAB_CPU_INLINE unsigned source(unsigned here, int lane, int width) {
+        return (here & ~(unsigned(width) - 1)) + (unsigned(lane) & (unsigned(width) - 1));
+    }
+};
+struct ShuffleUp {
+    static WARPLAB_CPU_INLINE unsigned source(unsigned here, unsigned delta, int width) {
+        return (here & (unsigned(width) - 1)) >= delta ? here - delta : here;
+    }
+};
+struct ShuffleDown {
+    static WARPLAB_CPU_INLINE unsigned source(unsigned here, unsigned delta, int width) {
+        const unsigned inside = here & (unsigned(width) - 1);
+        return delta >= unsigned(width) - inside ? here : here + delta;
+    }
+};
+struct ShuffleXor {
+    static WARPLAB_CPU_INLINE unsigned source(unsigned here, int bits, int width) {
+        const unsigned source = (here ^ unsigned(bits)) % 32;
+        return source / unsigned(width) > here / unsigned(width) ? here : source;
+    }
+};
+
+/// A shuffle of a split kernel: first each thread gives its value, then each takes one of its warp.
+class Given {
+  public:
+    template <class T>
+    WARPLAB_CPU_INLINE void give(unsigned thread, T value) {
+        static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8, "the rewriter splits the kernel without it");
+        reinterpret_cast<T*>(words_)[thread] = value;
+    }
+
+    template <class Shuffle, class T, class Argument>
+    WARPLAB_CPU_INLINE T take(unsigned thread, T, Argument argument, int width) const {
+        const unsigned here = thread % 32, source = Shuffle::source(here, argument, width) % 32;
+        const unsigned from = thread - here + source;
+        constexpr uint64_t nothing = uint64_t{poison_word} << 32 | poison_word;
+        const bool is_there = from < blockDim.x * blockDim.y * blockDim.z;
+        return is_there ? reinterpret_cast<const T*>(words_)[from] : from_word<T>(nothing);
+    }
+
+  private:
+    uint64_t words_[1024];
+};
+
+/// Stands for the shuffle's name.
+template <class Shuffle>
+struct Taker {
+    const Given& given;
+    unsigned thread;
+
+    template <class T, class Argument>
+    WARPLAB_CPU_INLINE T operator()(unsigned, T value, Argument argument, int width = 32) const {
+        return given.take<Shuffle>(thread, value, argument, width);
+    }
+};
+
+}  // namespace warplab_cpu
+
+#define WARPLAB_CPU_GIVEN(number) __attribute__((uninitialized)) ::warplab_cpu::Given warplab_cpu_given_##number
+#define WARPLAB_CPU_GIVE(number, ...) warplab_cpu_given_##number.give(warplab_cpu_thread, __VA_ARGS__)
+#define WARPLAB_CPU_SHUFFLE(number, kind) \
+    ::warplab_cpu::Taker<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
+
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_sync(unsigned mask, T value, int source, int width = 32,
                                           warplab_cpu::Line line = {__builtin_LINE()}) {
-    const unsigned here = warplab_cpu::lane(), first = here & ~(unsigned(width) - 1);
-    return warplab_cpu::shuffle(mask, value, first + (unsigned(source) & (unsigned(width) - 1)), line);
+    using namespace warplab_cpu;
+    return shuffle(mask, value, ShuffleAny::source(lane(), source, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
                                              warplab_cpu::Line line = {__builtin_LINE()}) {
-    const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
-    return warplab_cpu::shuffle(mask, value, inside >= delta ? here - delta : here, line);
+    using namespace warplab_cpu;
+    return shuffle(mask, value, ShuffleUp::source(lane(), delta, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
                                                warplab_cpu::Line line = {__builtin_LINE()}) {
-    const unsigned here = warplab_cpu::lane(), inside = here & (unsigned(width) - 1);
-    const bool stays = delta >= unsigned(width) - inside;
-    return warplab_cpu::shuffle(mask, value, stays ? here : here + delta, line);
+    using namespace warplab_cpu;
+    return shuffle(mask, value, ShuffleDown::source(lane(), delta, width), line);
 }
 template <class T>
 inline warplab_cpu::IfShuffled<T> __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32,
                                               warplab_cpu::Line line = {__builtin_LINE()}) {
-    const unsigned here = warplab_cpu::lane(), source = (here ^ unsigned(bits)) % 32;
-    const bool stays = source / unsigned(width) > here / unsigned(width);
-    return warplab_cpu::shuffle(mask, value, stays ? here : source, line);
+    using namespace warplab_cpu;
+    return shuffle(mask, value, ShuffleXor::source(lane(), bits, width), line);
 }
 
 template <class T>
