@@ -75,6 +75,10 @@ void enter_block(const Grid& grid, uint3 block) {
     blockIdx = block;
     blockDim = grid.threads;
     gridDim = grid.blocks;
+#ifdef WARPLAB_CPU_HOOKED
+    threadIdx = thread_index_mark;
+    find_thread_index();
+#endif
     threadIdx = {};
     note_built_ins(false);
 }

@@ -71,6 +71,12 @@ void note_built_ins(bool begin);
 #endif
 /// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
 void let_others_come_between();
+/// Finds a kernel's threadIdx by this value, for hooks during which other threads run. Not by its address, which would
+/// let each store through a pointer change it.
+inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
+void find_thread_index();
+/// A thread reads a volatile variable: one that reads the same value very often waits for another thread.
+void note_volatile_read(const volatile void* place, size_t width);
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();
 void yield_thread();
