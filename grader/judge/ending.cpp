@@ -93,6 +93,16 @@ const char* hint_for_abort(const std::string& detail) {
     return library ? "An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before." : "";
 }
 
+const char* hint_for_deadlock(const std::string& detail) {
+    if (detail.find("start only after") != std::string::npos)
+        return "Does the block wait for a later one? A GPU, too, starts only as many blocks at once as fit: end the "
+               "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use grid.sync(). "
+               "Otherwise, look for a lock that is not released, or a flag that is not set.";
+    if (detail.find("again and again") != std::string::npos)
+        return "Look for a lock that its owner does not release on every path, or a flag that no thread sets.";
+    return "Every thread of the block must reach the same __syncthreads(): move it out of the if.";
+}
+
 std::string signal_words(int signal) {
     switch (signal) {
         case SIGSEGV:
@@ -145,7 +155,7 @@ Failure explain_fault(const Ending& ending) {
             return {cause::deadlock,
                     fmt::format("Deadlock {}: {}", place,
                                 detail.empty() ? "threads wait at a barrier that others never reach." : detail),
-                    "Every thread of the block must reach the same __syncthreads(): move it out of the if.",
+                    hint_for_deadlock(detail),
                     {}};
         case Fault::illegal_address:
             return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail), "", {}};

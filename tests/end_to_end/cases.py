@@ -244,8 +244,8 @@ RUNNING = [
             "if (threadIdx.x < 128) { __syncthreads(); atomicExch(&go, 1); } "
             "else while (atomicAdd(&go, 0) == 0) {} if (i < n) out[i] = a[i] + b[i];"
         ),
-        "timeout",
-        ("in kernel add_kernel (launched at line 10)", "try an atomic again and again", "128 wait at line 5"),
+        "deadlock",
+        ("in kernel add_kernel (launched at line 10)", "try the same again and again", "128 wait at line 5", "flag"),
     ),
     Bad(
         "barriers_in_both_branches",

@@ -246,7 +246,7 @@ std::string_view without_scope(std::string_view name) {
     return name;
 }
 
-/// Whether a constructor's `: width_(width), column_(0) {` initialises the name at `i`.
+/// Whether a constructor's `: size_(size), at_(0) {` initialises the name at `i`.
 bool is_member_initialiser(const Stream& stream, int i) {
     const auto after = stream[stream.after_group(i + 1)];
     if (after != "," && after != "{") return false;

@@ -1272,8 +1272,17 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
     if (quick.kernels_thread == &block_state) {
         if (address - quick.stack < quick.stack_bytes || quick.built_ins.has(address)) return;
         if (checker().access_quickly<width>(touch())) return;
+    } else if (!the_checker && !(writes && width == 16)) {
+        return;
     }
     see_other(touch(), caller);
+}
+
+/// Other threads may run first: the kernel reads what they have written.
+template <unsigned width>
+void see_volatile_read(const volatile void* place, void* caller) {
+    warplab_cpu::note_volatile_read(place, width);
+    see<width>(place, false, false, caller, false, true);
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
@@ -1322,12 +1331,12 @@ void see_exchange(const volatile void* place, void* caller) {
 }  // namespace
 
 #define WARPLAB_HERE __builtin_return_address(0)
-#define WARPLAB_HOOKS(bytes)                                                                              \
-    void __tsan_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); }                       \
-    void __tsan_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); }                       \
-    void __tsan_unaligned_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); }             \
-    void __tsan_unaligned_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); }             \
-    void __tsan_volatile_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE, false, true); } \
+#define WARPLAB_HOOKS(bytes)                                                                  \
+    void __tsan_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); }           \
+    void __tsan_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); }           \
+    void __tsan_unaligned_read##bytes(void* p) { see<bytes>(p, false, false, WARPLAB_HERE); } \
+    void __tsan_unaligned_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE); } \
+    void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }  \
     void __tsan_volatile_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE, false, true); }
 
 // Kernels run on one OS thread: there, nobody comes between.

@@ -12,6 +12,7 @@
 
 #include "grader/cpu/include/warplab_cpu/api.h"
 #include "grader/cpu/runtime/fault.h"
+#include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/scheduler.h"
 
@@ -88,6 +89,8 @@ void release(void* place) {
 }
 
 }  // namespace
+
+bool has_unlisted_memory() { return live_bytes != 0; }
 
 void* new_memory(size_t bytes) {
     if (in_kernel()) return device_malloc(bytes);

@@ -227,6 +227,12 @@ void end_with_fault(Fault fault, const std::string& detail) {
     leave(fault);
 }
 
+void end_with_fault_at(const void* caller, Fault fault, const std::string& detail) {
+    if (!record(fault, detail.c_str())) wait_for_the_end();
+    page->program_counter = reinterpret_cast<uintptr_t>(caller) - 1 - executable_begin();
+    leave(fault);
+}
+
 void end_with_misaligned(const void* address, const void* caller) {
     if (!record(Fault::segmentation, not_aligned)) wait_for_the_end();
     page->address = reinterpret_cast<uintptr_t>(address);

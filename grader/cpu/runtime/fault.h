@@ -26,6 +26,9 @@ std::uint32_t disturbances();
 /// first caller wins; without a status page the words go to stderr.
 [[noreturn]] void end_with_fault(warplab::Fault fault, const std::string& detail);
 
+/// The same at the place of the code that returns to `caller`.
+[[noreturn]] void end_with_fault_at(const void* caller, warplab::Fault fault, const std::string& detail);
+
 /// The same for a misaligned access by the code that returns to `caller`.
 [[noreturn]] void end_with_misaligned(const void* address, const void* caller);
 

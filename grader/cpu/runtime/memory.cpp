@@ -25,8 +25,8 @@ namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
 constexpr size_t most_hidden_bytes = size_t{4} << 20;  // a launch pays for every page that becomes visible
-// A kernel's first touch of a chunk makes the chunk visible, too many of them the whole region. In the next launches the
-// same is visible from the start, until it is time to see anew what kernels need.
+// A kernel's first touch of a chunk makes the chunk visible, too many of them the whole region. In the next launches
+// the same is visible from the start, until it is time to see anew what kernels need.
 constexpr unsigned most_faults = 4, most_launches_alike = 16;
 constexpr size_t most_poisoned_bytes = size_t{256} << 20;
 
@@ -228,6 +228,15 @@ Place place_of(const void* address, size_t bytes) {
     return {Side::device, bytes <= left, left};
 }
 
+std::vector<Range> memory_of_kernels() {
+    std::lock_guard lock(mutex);
+    std::vector<Range> all;
+    for (const auto& [begin, region] : regions()) all.push_back({reinterpret_cast<const void*>(begin), region.bytes});
+    for (const auto& [begin, variable] : symbols())
+        all.push_back({reinterpret_cast<const void*>(begin), variable.bytes});
+    return all;
+}
+
 void note_address_asked(const void* symbol) {
     std::lock_guard lock(mutex);
     if (const auto found = find_symbol(symbol); found != symbols().end()) found->second.address_asked = true;
@@ -405,8 +414,7 @@ using namespace warplab_cpu;
 
 void register_device_memory(void* begin, size_t bytes) {
     Region region{bytes, Side::device};
-    if (number(begin) % page_bytes == 0)
-        set_pages(region, static_cast<char*>(begin), round_up(bytes, page_bytes));
+    if (number(begin) % page_bytes == 0) set_pages(region, static_cast<char*>(begin), round_up(bytes, page_bytes));
     region.wholly_visible = true;
     if (hiding) hide(region);
     std::lock_guard lock(mutex);

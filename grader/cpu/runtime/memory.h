@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 namespace warplab_cpu {
 
@@ -30,6 +31,15 @@ class Access {
     void* begin_ = nullptr;
     std::size_t bytes_ = 0;
 };
+
+struct Range {
+    const void* begin = nullptr;
+    std::size_t bytes = 0;
+};
+/// All memory that kernels may use and the registry knows: allocations, the lab's buffers, __device__ variables.
+std::vector<Range> memory_of_kernels();
+/// Whether kernels have memory from malloc() or new that is not part of those.
+bool has_unlisted_memory();
 
 /// Around a grid: kernels may touch device memory, the host may not (when hidden).
 void show_to_kernels();

@@ -14,15 +14,18 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <semaphore>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "grader/cpu/include/warplab_cpu/sync.h"
 #include "grader/cpu/runtime/fault.h"
 #include "grader/cpu/runtime/observer.h"
+#include "grader/cpu/runtime/standstill.h"
 
 namespace warplab_cpu {
 
@@ -47,6 +50,21 @@ struct Warp {
     unsigned in_tile[tile_sizes];   // lanes that wait in tile_combine, by the tile's size
 };
 
+/// Blocks of one grid, handed out in order.
+struct Job {
+    const Grid* grid;
+    uint64_t blocks, chunk;
+    std::atomic<uint64_t> next{0};
+    std::atomic<unsigned> running{0}, still{0};  // OS threads that run blocks; those whose block stands still
+};
+
+/// A volatile variable that a thread reads again and again.
+struct Polled {
+    const volatile void* place;
+    uint64_t value;
+    unsigned thread, times;
+};
+
 /// What an OS thread needs to run blocks.
 struct Worker {
     Fiber fibers[most_threads];
@@ -66,17 +84,25 @@ struct Worker {
     uint64_t happened;  // counts what shows that the block goes on
     uint64_t seen_happened;
     unsigned seen_generation, seen_arrived;
-    unsigned idle;  // turns in vain since then
-    bool spun;      // some of them were of threads that try an atomic again and again
-    unsigned rounds_spun;
+    unsigned idle;          // turns in vain since then
+    bool spun;              // some of them were of threads that wait for memory to change
+    bool tried;             // and looked at it, or tried an atomic, again and again
+    const void* try_place;  // a return address there
     unsigned spin_thread, spins;
+    Job* job;                // null for a cooperative grid
+    uint64_t left_in_chunk;  // blocks that this OS thread starts after the one it runs
+    uint3* thread_index;     // threadIdx of the file that the kernel is in
+    Polled polled;
+    bool is_still;               // is counted in job->still
     Fiber* leaving;              // of a cooperative launch: the thread that lets the next block run
-    bool left_to_spin;           // the block waits for another one's atomic, not in grid_barrier
+    bool left_to_spin;           // the block waits for another one's write, not in grid_barrier
+    uint64_t left_with;          // a digest of the shared variables then
     int grid_line;               // of grid_barrier
     void* places[most_threads];  // of threads that wait in tile_combine
     unsigned dice;               // for let_others_come_between
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
+constinit thread_local Standstill standstill;  // of the worker's block
 
 warplab::cpu::ThreadOrder thread_order = warplab::cpu::ThreadOrder::forward;
 std::atomic<uint64_t> early_exit_blocks{0};
@@ -247,13 +273,14 @@ std::string places_of_waiting(const Worker& w) {
     const Block& block = block_state;
     std::map<int, unsigned> lines;
     const Fiber* fiber = block.current;
+    if (!fiber) return "1 of " + std::to_string(block.threads) + " threads tries the same again and again";
     for (unsigned i = 0; i < block.alive; ++i, fiber = fiber->next) ++lines[fiber->line];
     std::string text;
     for (const auto& [line, count] : lines) {
         if (!text.empty()) text += ", ";
         text += std::to_string(count);
         if (&*lines.begin() == &*lines.find(line)) text += " of " + std::to_string(block.threads) + " threads";
-        text += line < 0 ? " try an atomic again and again" : " wait at line " + std::to_string(line);
+        text += line < 0 ? " try the same again and again" : " wait at line " + std::to_string(line);
     }
     if (block.alive < block.threads) text += ", " + std::to_string(block.threads - block.alive) + " returned";
     (void)w;
@@ -300,6 +327,35 @@ void leave_block(Worker& w, bool spins) {
     switch_to(w.loop_fiber);
 }
 
+void call_helpers();
+
+void block_goes_on(Worker& w) {
+    standstill.end();
+    if (w.is_still) --w.job->still;
+    w.is_still = false;
+}
+
+[[noreturn]] void end_hanging_grid(const Worker& w) {
+    const uint64_t left = w.job ? w.left_in_chunk + w.job->blocks - std::min(w.job->next.load(), w.job->blocks) : 0;
+    const std::string text = "in block (" + std::to_string(w.block.x) + ", " + std::to_string(w.block.y) + ", " +
+                             std::to_string(w.block.z) + ") " + places_of_waiting(w) + "; no memory changes any more";
+    const std::string others =
+        left == 0 ? ", and all other blocks have ended or wait, too"
+                  : ", and of the grid's blocks " + std::to_string(left) + " start only after this one has ended";
+    end_with_fault_at(w.try_place, warplab::Fault::deadlock, text + others);
+}
+
+/// The block's threads wait for memory to change, which another block may be about to do.
+void block_stands_still(Worker& w) {
+    call_helpers();
+    if (!w.is_still && standstill.lasts()) {
+        w.is_still = true;
+        ++w.job->still;
+    }
+    if (w.is_still && w.job->still == w.job->running) end_hanging_grid(w);
+    sched_yield();
+}
+
 /// Every thread has had its turn in vain.
 void nobody_goes_on(Worker& w) {
     w.idle = 0;
@@ -307,11 +363,13 @@ void nobody_goes_on(Worker& w) {
     if (!w.spun && observer) report_missing_lanes(w);
     if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting(w));
     w.spun = false;
-    if (++w.rounds_spun == 10000) note_detail(places_of_waiting(w));  // should the judge's patience end
-    if (w.grid->cooperative)  // what they wait for may be another block's to give
-        leave_block(w, true);
-    else
-        sched_yield();
+    const bool tried = std::exchange(w.tried, false);  // otherwise, they wait for some time to pass
+    if (w.grid->cooperative) {
+        w.left_with = tried ? standstill.digest_of_shared() : w.left_with + 1;
+        return leave_block(w, true);
+    }
+    if (!tried) block_goes_on(w);
+    block_stands_still(w);
 }
 
 void take_turn(Worker& w) {
@@ -321,8 +379,7 @@ void take_turn(Worker& w) {
         w.seen_generation = block.generation;
         w.seen_arrived = block.arrived;
         w.idle = 0;
-        if (w.rounds_spun >= 10000) note_detail("");
-        w.rounds_spun = 0;
+        block_goes_on(w);
     } else if (++w.idle > block.alive) {
         nobody_goes_on(w);
     }
@@ -434,6 +491,7 @@ void begin_shared(void* begin, size_t bytes, const char* name) {
     constexpr size_t most = most_static_shared_bytes;
     fill_poison(begin, bytes);
     if (observer) observer->shared_begins(begin, bytes, name);
+    standstill.add_shared(begin, bytes);
     if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
     end_with_fault(warplab::Fault::aborted,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
@@ -455,8 +513,8 @@ bool promote(bool at_barrier) {
     ready_fibers(w, here, w.grid->backward ? -1u : 1u, count);
     reset_warps(w, block.threads, here, w.grid->backward);
     block.arrived = 0;
-    w.votes = w.idle = w.rounds_spun = 0;
-    w.spun = false;
+    w.votes = w.idle = 0;
+    w.spun = w.tried = false;
     w.loop_fiber = block.current = &w.fibers[here];
     return true;
 }
@@ -492,12 +550,13 @@ void note_early_exit() {
 
 void yield_thread() {
     if (!in_kernel()) return;
-    const bool alone = !worker->grid->run_thread;
-    if (alone || (!block_state.current && !promote(false))) {
-        sched_yield();
+    const bool alone = !worker->grid->run_thread || (!block_state.current && !promote(false));
+    Worker& w = *worker;
+    if (alone) {
+        if (!std::exchange(w.tried, false)) block_goes_on(w);
+        block_stands_still(w);
         return;
     }
-    Worker& w = *worker;
     w.spun = true;
     mix_waiters_line(-1);
     take_turn(w);
@@ -513,7 +572,34 @@ void note_spin() {
     }
     if (++w.spins < 32) return;
     w.spins = 0;
+    w.tried = true;
+    w.try_place = __builtin_return_address(0);
     yield_thread();
+}
+
+void find_thread_index() {
+    const auto is_there = [](const char* place) {
+        return place && memcmp(place, &thread_index_mark, sizeof thread_index_mark) == 0;
+    };
+    if (!in_kernel() || is_there(reinterpret_cast<char*>(worker->thread_index))) return;
+    const char* place = reinterpret_cast<char*>(block_state.tls_begin);
+    const char* const end = place + block_state.tls_bytes - sizeof(uint3);
+    while (place <= end && !is_there(place)) place += alignof(uint3);
+    worker->thread_index = place <= end ? reinterpret_cast<uint3*>(const_cast<char*>(place)) : nullptr;
+}
+
+void note_volatile_read(const volatile void* place, size_t width) {
+    constexpr unsigned many = 64;
+    if (!in_kernel() || !worker->thread_index) return;
+    Polled& polled = worker->polled;
+    const unsigned here = linear_thread();
+    uint64_t value = 0;
+    const bool again = polled.place == place && polled.thread == here;
+    if (again) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
+    if (!again || polled.value != value) polled = {place, value, here, 0};
+    if (++polled.times < many) return;
+    note_spin();
+    if (block_state.current) *worker->thread_index = block_state.current->thread;
 }
 
 void let_others_come_between() {
@@ -758,13 +844,6 @@ unsigned warp_converged(int line) {
 
 namespace {
 
-/// Blocks of one grid, handed out in order.
-struct Job {
-    const Grid* grid;
-    uint64_t blocks, chunk;
-    std::atomic<uint64_t> next{0};
-};
-
 uint3 block_index(const Grid& grid, uint64_t turn, uint64_t blocks) {
     const uint64_t at = grid.backward ? blocks - 1 - turn : turn, row = at / grid.blocks.x;
     return {static_cast<unsigned>(at % grid.blocks.x), static_cast<unsigned>(row % grid.blocks.y),
@@ -776,6 +855,9 @@ void begin_block(Worker& w, const Grid& grid, uint3 block) {
     w.block = block;
     w.early_exit_noted = false;
     w.static_shared = 0;
+    block_goes_on(w);
+    standstill.begin_block();
+    if (grid.shared_bytes) standstill.add_shared(&dynamic_shared_memory, grid.shared_bytes);
     if (++state.epoch == 0) ++state.epoch;
     if (grid.shared_bytes) fill_poison(&dynamic_shared_memory, grid.shared_bytes);
 }
@@ -785,6 +867,8 @@ void run_blocks(Job& job) {
     const Grid& grid = *job.grid;
     Block& state = block_state;
     w.grid = &grid;
+    w.job = &job;
+    ++job.running;
     state.threads = thread_count(grid.threads);
     for (;;) {
         const uint64_t begin = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
@@ -792,9 +876,12 @@ void run_blocks(Job& job) {
         const uint64_t end = std::min(begin + job.chunk, job.blocks);
         for (uint64_t i = begin; i < end; ++i) {
             begin_block(w, grid, block_index(grid, i, job.blocks));
+            w.left_in_chunk = end - i - 1;
             grid.run_block(grid, w.block);
         }
     }
+    block_goes_on(w);
+    --job.running;
     w.grid = nullptr;
 }
 
@@ -804,7 +891,8 @@ class HeldBlock {
     /// All its threads wait in switch_fiber().
     void take(Worker& w) {
         fiber_ = block_state.current;
-        waits_ = w.left_to_spin ? Waits::for_atomic : Waits::for_grid;
+        left_with_ = w.left_with;
+        waits_ = w.left_to_spin ? Waits::for_memory : Waits::for_grid;
         if (observer) seen_ = observer->block_leaves();
         copy_out(worker_, &w, sizeof w);
         copy_out(thread_locals_, reinterpret_cast<void*>(block_state.tls_begin), block_state.tls_bytes);
@@ -828,10 +916,12 @@ class HeldBlock {
         return fiber_;
     }
     bool waits() const { return waits_ != Waits::no_longer; }
-    bool spins() const { return waits_ == Waits::for_atomic; }
+    bool spins() const { return waits_ == Waits::for_memory; }
+    /// A digest of its shared variables.
+    uint64_t left_with() const { return left_with_; }
 
   private:
-    enum class Waits { no_longer, for_grid, for_atomic };
+    enum class Waits { no_longer, for_grid, for_memory };
     struct Stack {
         char* begin;
         std::vector<char> bytes;
@@ -847,6 +937,7 @@ class HeldBlock {
 
     Fiber* fiber_ = nullptr;
     Waits waits_ = Waits::no_longer;
+    uint64_t left_with_ = 0;
     std::unique_ptr<HeldShadow> seen_;
     std::vector<char> worker_, thread_locals_;
     std::vector<Stack> stacks_;
@@ -863,8 +954,8 @@ Fiber* begin_as_fibers(Worker& w, const Grid& grid) {
     reset_warps(w, state.threads, first, grid.backward);
     state.alive = state.threads;
     state.arrived = 0;
-    w.votes = w.idle = w.rounds_spun = 0;
-    w.spun = false;
+    w.votes = w.idle = 0;
+    w.spun = w.tried = false;
     grid.enter_block(grid, w.block);
     return &w.fibers[first];
 }
@@ -878,6 +969,7 @@ class CooperativeGrid {
 
     void run() {
         w_.grid = &grid_;
+        w_.job = nullptr;
         block_state.threads = thread_count(grid_.threads);
         for (uint64_t i = 0; i < held_.size(); ++i) {
             begin_block(w_, grid_, block_index(grid_, i, held_.size()));
@@ -899,8 +991,15 @@ class CooperativeGrid {
     void go_on_with(uint64_t waiting) {
         const bool any_spins = count(&HeldBlock::spins) != 0;
         if (!any_spins && waiting < held_.size()) end_half_there(waiting);
+        if (any_spins && standstill_.lasts([this] { return digest_of_shared(); })) end_hanging_grid(w_);
         for (HeldBlock& block : held_)
             if (block.spins() || !any_spins) go_on(block.put_back(w_), block);
+    }
+
+    uint64_t digest_of_shared() const {
+        return std::accumulate(held_.begin(), held_.end(), uint64_t{0}, [](uint64_t sum, const HeldBlock& block) {
+            return sum * 31 + block.left_with() + block.waits();
+        });
     }
 
     void go_on(Fiber* fiber, HeldBlock& block) {
@@ -920,6 +1019,7 @@ class CooperativeGrid {
     const Grid& grid_;
     Worker& w_;
     std::vector<HeldBlock> held_;
+    Standstill standstill_;
     Fiber scheduler_{};
 };
 
@@ -949,10 +1049,19 @@ class Pool {
         job.blocks = uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
         job.chunk = std::clamp<uint64_t>(job.blocks / ((helpers_ + 1) * 16), 1, 64);
         const bool small = job.blocks * thread_count(grid.threads) <= 512;  // waking helpers would take longer
-        const uint64_t wanted = small || observer ? 0 : std::min<uint64_t>(helpers_, job.blocks - 1);
-        if (wanted) open(job, static_cast<std::ptrdiff_t>(wanted));
+        job_to_open_ = observer ? nullptr : &job;
+        if (!small) call_helpers();
         run_blocks(job);
-        if (wanted) close();
+        job_to_open_ = nullptr;
+        if (job_) close();
+    }
+
+    /// Only the first call of a grid does something.
+    void call_helpers() {
+        if (!job_to_open_) return;
+        Job& job = *std::exchange(job_to_open_, nullptr);
+        const uint64_t wanted = std::min<uint64_t>(helpers_, job.blocks - 1);
+        if (wanted) open(job, static_cast<std::ptrdiff_t>(wanted));
     }
 
   private:
@@ -989,9 +1098,16 @@ class Pool {
     std::mutex mutex_;
     std::condition_variable all_out_;
     std::counting_semaphore<> calls_{0};
-    Job* job_ = nullptr;
+    Job* job_ = nullptr;          // that helpers take blocks of
+    Job* job_to_open_ = nullptr;  // that may become it
     unsigned inside_ = 0, helpers_ = 0;
 };
+
+Pool& pool() {
+    static Pool& one = *new Pool;
+    return one;
+}
+void call_helpers() { pool().call_helpers(); }
 
 }  // namespace
 
@@ -1005,11 +1121,10 @@ DeviceLock lock_device() { return DeviceLock(device_mutex()); }
 DeviceLock try_to_lock_device() { return {device_mutex(), std::try_to_lock}; }
 
 void run_grid(const Grid& grid) {
-    static Pool& pool = *new Pool;
     if (grid.cooperative && grid.run_thread)
         CooperativeGrid(grid).run();
     else
-        pool.run(grid);
+        pool().run(grid);
 }
 
 uint64_t blocks_with_early_exits() { return early_exit_blocks.load(); }

@@ -29,6 +29,8 @@ LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
 
 ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the one before it, and here blocks run one by one
 
+NEEDS_HOOKS = {"correct_polled_flag", "correct_polled_turns"}  # without them, a thread that only reads lets none run
+
 MARK = re.compile(r"//! (\w+)$")
 FINDING = re.compile(
     r"^warplab-finding: (\w+) pc=0x([0-9a-f]+) other=0x([0-9a-f]+) line=(\d+) other_line=(\d+)", re.MULTILINE
@@ -105,6 +107,8 @@ def build_program(kernel: Path, runtime: list[Path], folder: Path, *flags: str, 
     rewritten, object_file, program = folder / "k.cpp", folder / "k.o", folder / "k"
     run(BUILD / "cpu/rewrite", kernel, rewritten, "--name", kernel.name)
     run(compiler, *STUDENT_FLAGS, *flags, *INCLUDE_FLAGS, "-c", rewritten, "-o", object_file)
+    objcopy = compiler.replace("g++", "objcopy")  # hides the file's new and delete from the runtime, as the judge does
+    run(objcopy, "--wildcard", *(f"--localize-symbol=_Z{name}*" for name in ("nw", "na", "dl", "da")), object_file)
     run(compiler, object_file, *runtime, *(LINKER if compiler == "g++" else []), "-pthread", "-o", program)
     return program
 
@@ -200,7 +204,11 @@ def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     assert told(program, ended) == planted(kernel), ended.stderr
 
 
-@pytest.mark.parametrize("kernel", [k for k in KERNELS if not planted(k)], ids=lambda kernel: kernel.stem)
+@pytest.mark.parametrize(
+    "kernel",
+    [kernel for kernel in KERNELS if not planted(kernel) and kernel.stem not in NEEDS_HOOKS],
+    ids=lambda kernel: kernel.stem,
+)
 def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):
     ended = start(build_program(kernel, runtime, tmp_path))
     assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr

@@ -82,6 +82,20 @@ __global__ void spin_kernel(int* out) {
     __syncthreads();
 }
 
+__device__ int door, lock_word;
+__global__ void later_block_kernel(int*) {
+    if (blockIdx.x + 1 == gridDim.x) atomicExch(&door, 1);
+    while (atomicAdd(&door, 0) == 0) __threadfence();
+}
+__global__ void kept_lock_kernel(int* out) {
+    while (atomicCAS(&lock_word, 0, 1) != 0) {}
+    out[0] += 1;
+    if (threadIdx.x != 3) atomicExch(&lock_word, 0);
+}
+__global__ void lone_spin_kernel(int* out) {
+    while (atomicCAS(out, 1, 2) != 1) {}
+}
+
 __global__ void grid_sync_kernel(int last) {
     if (blockIdx.x < last) cooperative_groups::this_grid().sync();
 }
@@ -167,6 +181,15 @@ static const std::map<std::string, std::function<void()>> programs = {
         exit(memory[0]);
     }},
     {"spin", [] { spin_kernel<<<1, 64>>>(device(1)); }},
+    {"later_block", [] { later_block_kernel<<<4096, 64>>>(device(1)); }},
+    {"kept_lock", [] { kept_lock_kernel<<<1, 64>>>(device(1)); }},
+    {"lone_spin", [] { lone_spin_kernel<<<1, 1>>>(device(1)); }},
+    {"hidden_spin",
+     [] {
+         int* memory = device(1);
+         warplab::cpu::hide_device_memory(true);
+         lone_spin_kernel<<<1, 1>>>(memory);
+     }},
     {"grid_sync_in_plain_launch", [] { grid_sync_kernel<<<2, 64>>>(2); }},
     {"grid_sync_without_all_blocks",
      [] {

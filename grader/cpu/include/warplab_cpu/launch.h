@@ -79,6 +79,10 @@ void enter_block(const Grid& grid, uint3 block) {
     blockIdx = block;
     blockDim = grid.threads;
     gridDim = grid.blocks;
+#ifdef WARPLAB_CPU_HOOKED
+    threadIdx = thread_index_mark;
+    find_thread_index();
+#endif
     threadIdx = {};
 #ifdef WARPLAB_CPU_FAST
     shared_begin = block_state.tls_begin;

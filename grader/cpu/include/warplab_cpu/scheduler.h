@@ -86,6 +86,12 @@ void note_built_ins(bool begin);
 void let_others_come_between();
 /// The same before an atomic of a kernel that checked the memory before.
 WARPLAB_CPU_INLINE void let_others_come_here();
+/// Finds a kernel's threadIdx by this value, for hooks during which other threads run. Not by its address, which would
+/// let each store through a pointer change it.
+inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
+void find_thread_index();
+/// A thread reads a volatile variable: one that reads the same value very often waits for another thread.
+void note_volatile_read(const volatile void* place, size_t width);
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();
 void yield_thread();
