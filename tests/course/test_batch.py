@@ -72,7 +72,7 @@ def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Cou
     course.handed_in = course.handed_in.with_name("other.zip")
     another = make_zip(("work/other/01_another.cu", b""))
     hand_ins = [("al1.zip", another), ("at2/01_another.cu", b""), ("gh3.zip", b"PK")]
-    by_name = [(f"adalovelace_{number}_9_other-al1-2026-11-21-040506.tar.gz", b"") for number in range(2)]
+    by_name = [(f"adalovelace_{number}_99_other-al1-2026-11-21-040506.tar.gz", b"") for number in (17, 18)]
     for members, says in (
         (hand_ins, "2 of 2 hand-ins are of the lab other, not lab. Nothing was graded."),
         ([*hand_ins, ("cs4/01_first.cu", b"fine")], "2 of 3 hand-ins are of the lab other"),
