@@ -20,7 +20,7 @@ class Body {
         find_checked_arrays();
         if (checked_.empty()) return;
         for (int i = begin_; i < end_; ++i)
-            if (is_update(i) && mentions_checked(i + 2, first_argument_end(i + 1))) found.push_back(i);
+            if (is_update(i) && is_into_checked(i + 2, first_argument_end(i + 1))) found.push_back(i);
     }
 
   private:
@@ -69,8 +69,9 @@ class Body {
         }
     }
 
-    bool mentions_checked(int begin, int end) const {
-        for (int i = begin; i < end; ++i)
+    /// Whether an address such as &bins[values[i]] is in an array that was checked. An index may be of any array.
+    bool is_into_checked(int begin, int end) const {
+        for (int i = begin; i < end; i = stream_[i] == "[" ? stream_.after_group(i) : i + 1)
             if (checked_.count(stream_[i])) return true;
         return false;
     }

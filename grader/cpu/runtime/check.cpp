@@ -156,11 +156,15 @@ class Checker final : public Observer {
     void lanes_synchronised(unsigned lanes) override {
         if (grid_) histories_.order.sync_lanes(lanes);
     }
-    void releases(const void* key, bool of_grid) override {
-        if (grid_) histories_.order.release(number(key), of_grid);
+    void releases(const void* key) override {
+        if (grid_) histories_.order.release(number(key));
     }
-    void acquires(const void* key, bool of_grid) override {
-        if (grid_) histories_.order.acquire(number(key), of_grid);
+    void acquires(const void* key) override {
+        if (grid_) histories_.order.acquire(number(key));
+    }
+    void block_reaches_grid_barrier() override {
+        settle();
+        if (grid_) histories_.order.reach_grid_barrier();
     }
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;

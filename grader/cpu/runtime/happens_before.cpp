@@ -101,6 +101,7 @@ void HappensBefore::forget_words() {
         if (word.published) word.published->before.clear();
     words_.clear();
     published_.clear();
+    grid_barriers_.clear();
     any_fence_ = any_step_ = false;
 }
 
@@ -175,6 +176,15 @@ bool HappensBefore::any_observed(std::uint32_t block, Predicate fulfils) {
     });
 }
 
+/// Whether an access of another block came before the last barrier of the grid that the running block has left. That
+/// block may have reached the next one.
+bool HappensBefore::before_last_barrier(const Mark& earlier) const {
+    const auto here = grid_barriers_.find(block_state.epoch), there = grid_barriers_.find(earlier.block);
+    if (here == grid_barriers_.end() || there == grid_barriers_.end()) return false;
+    const GridBarriers& other = there->second;
+    return earlier.generation <= (other.count == here->second.count ? other.last : other.last_but_one);
+}
+
 bool HappensBefore::block_ordered(const Mark& earlier) {
     return any_observed(earlier.block, [&](const Known& known) { return known.covers(earlier); });
 }
@@ -187,6 +197,7 @@ bool HappensBefore::observed_fence_of(const Mark& earlier) {
 }
 
 bool HappensBefore::unpublished(const Mark& mark) const {
+    if (before_grid_barrier(mark)) return false;
     const auto found = published_.find(mark.block);
     return found == published_.end() || !found->second.covers(mark);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The happens-before order of a grid's accesses in CUDA's memory model: by program order, by barriers of the block, by
-// __syncwarp(), and by a fence with an atomic or volatile write that an atomic or volatile read of the same word
-// observes.
+// The happens-before order of a grid's accesses in CUDA's memory model: by program order, by barriers of the block and
+// the grid, by __syncwarp(), and by a fence with an atomic or volatile write that an atomic or volatile read of the
+// same word observes.
 
 #include <array>
 #include <bit>
@@ -92,7 +92,7 @@ class HappensBefore {
     /// Whether an earlier access of this grid happens before what the running thread does next.
     bool ordered(const Mark& earlier) {
         if (earlier.block == block_state.epoch) return knows(linear_thread(), earlier);
-        return earlier.block < first_block_ || (any_fence_ && block_ordered(earlier));
+        return earlier.block < first_block_ || before_grid_barrier(earlier) || (any_fence_ && block_ordered(earlier));
     }
     /// Whether the running thread has read what an earlier access's thread published by its last fence before that
     /// access. The access to a flag or a counter itself comes after the fence.
@@ -108,14 +108,19 @@ class HappensBefore {
     void fence(bool of_device);
     /// Records a completed __syncwarp() of these lanes of the running thread's warp.
     void sync_lanes(unsigned lanes);
-    /// A barrier of part of a block or of the grid, by its key: each thread releases it, waits, and acquires it.
-    void release(std::uintptr_t key, bool of_grid) {
-        fence(of_grid);
-        exchange(word_of(key, of_grid), false, true);
-    }
-    void acquire(std::uintptr_t key, bool of_grid) {
-        exchange(word_of(key, of_grid), true, false);
+    /// A barrier of part of a block, by its key: each thread releases it, waits, and acquires it.
+    void release(std::uintptr_t key) {
         fence(false);
+        exchange(word_of(key), false, true);
+    }
+    void acquire(std::uintptr_t key) {
+        exchange(word_of(key), true, false);
+        fence(false);
+    }
+    /// All threads of the running block are in a barrier of the grid, which the block leaves after all others came.
+    void reach_grid_barrier() {
+        GridBarriers& here = grid_barriers_[block_state.epoch];
+        here = {here.count + 1, here.last, block_state.generation};
     }
     /// Records an atomic or volatile access, after its comparison with earlier ones. Out of line, because inlining it
     /// slows every access of a kernel by a third.
@@ -151,10 +156,13 @@ class HappensBefore {
         std::shared_ptr<Published> published;
     };
 
-    /// A key's word: no address of memory, and another one for each block that has a barrier of its own.
-    static std::uintptr_t word_of(std::uintptr_t key, bool of_grid) {
-        return key + (of_grid ? 0 : std::uintptr_t{block_state.epoch} << 32 << 16);
-    }
+    /// The barriers of the grid that a block has reached, and the generations that ended at the last two.
+    struct GridBarriers {
+        std::uint32_t count = 0, last_but_one = 0, last = 0;
+    };
+
+    /// A key's word: no address of memory, and another one for each block.
+    static std::uintptr_t word_of(std::uintptr_t key) { return key + (std::uintptr_t{block_state.epoch} << 32 << 16); }
     void begin_block();
     void begin_generation();
     void forget_words();
@@ -179,6 +187,10 @@ class HappensBefore {
         }
         return any_fence_ && one.acquired.covers(earlier);
     }
+    bool before_grid_barrier(const Mark& earlier) const {
+        return !grid_barriers_.empty() && before_last_barrier(earlier);
+    }
+    bool before_last_barrier(const Mark& earlier) const;
     bool block_ordered(const Mark& earlier);
     bool knows_any(unsigned linear, const std::vector<Mark>& earlier);
     template <class Predicate>
@@ -193,8 +205,9 @@ class HappensBefore {
     bool any_fence_ = false, any_step_ = false;  // in this grid; a fence and a __syncwarp() end a step
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
-    std::vector<unsigned> fencing_;  // threads that had a fence in this generation
-    Known fenced_for_device_;        // by fences of earlier generations of this block
+    std::vector<unsigned> fencing_;                                  // threads that had a fence in this generation
+    Known fenced_for_device_;                                        // by fences of earlier generations of this block
+    std::unordered_map<std::uint32_t, GridBarriers> grid_barriers_;  // by block
     std::unordered_map<std::uintptr_t, Word> words_;
     std::map<std::uint32_t, Known> published_;  // by block, through any word
     using Observed = std::map<std::shared_ptr<const Published>, std::vector<Mark>>;

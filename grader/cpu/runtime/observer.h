@@ -35,6 +35,8 @@ class Observer {
     /// The running block lets others run in the same memory, and goes on after them.
     virtual std::unique_ptr<HeldShadow> block_leaves() = 0;
     virtual void block_returns(HeldShadow& held) = 0;
+    /// All its threads wait in a barrier of the grid.
+    virtual void block_reaches_grid_barrier() = 0;
     /// Threads of the block returned before a barrier that others wait at.
     virtual void early_exit() = 0;
     /// These lanes of the running thread's warp have completed a __syncwarp().
@@ -50,10 +52,10 @@ class Observer {
     virtual void call_begins() = 0;
     virtual void call_ends() = 0;
     virtual void device_reset() = 0;
-    /// What the running thread did so far happens before what a thread does after it acquires the same key.
-    /// Other blocks acquire it only where it is the grid's.
-    virtual void releases(const void* key, bool of_grid) = 0;
-    virtual void acquires(const void* key, bool of_grid) = 0;
+    /// What the running thread did so far happens before what a thread of its block does after it acquires the same
+    /// key.
+    virtual void releases(const void* key) = 0;
+    virtual void acquires(const void* key) = 0;
     /// It is no longer the device's.
     virtual void memory_unmapped(void* begin, std::size_t bytes) = 0;
 };

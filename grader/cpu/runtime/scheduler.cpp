@@ -97,6 +97,7 @@ struct Worker {
     Fiber* leaving;              // of a cooperative launch: the thread that lets the next block run
     bool left_to_spin;           // the block waits for another one's write, not in grid_barrier
     uint64_t left_with;          // a digest of the shared variables then
+    bool at_grid_barrier;        // where threads of the block are
     int grid_line;               // of grid_barrier
     void* places[most_threads];  // of threads that wait in tile_combine
     unsigned dice;               // for let_others_come_between
@@ -130,7 +131,7 @@ void find_thread_locals() {
 /// Frees the worker of a host thread that ends.
 struct WorkerOwner {
     ~WorkerOwner() {
-        if (!worker) return;
+        if (!worker || worker->grid) return;  // exit() in a kernel
         if (worker->stacks) munmap(worker->stacks, stack_bytes * most_threads);
         munmap(worker, sizeof(Worker));
         worker = nullptr;
@@ -204,7 +205,7 @@ void retire(Worker& w) {
     ++w.happened;
     w.warps[fiber.linear / lanes_per_warp].returned |= 1u << fiber.linear % lanes_per_warp;
     unlink(fiber);
-    if (block.alive && block.arrived == block.alive) release_block(w, block);
+    if (block.alive && block.arrived == block.alive && !w.at_grid_barrier) release_block(w, block);
 }
 
 [[noreturn]] void fiber_main() {
@@ -605,7 +606,9 @@ void note_volatile_read(const volatile void* place, size_t width) {
 void let_others_come_between() {
     if (observer || !in_kernel()) return;                  // counts repeat
     worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
-    if (worker->dice >> 28 == 0) yield_thread();
+    if (worker->dice >> 28) return;
+    worker->tried = true;  // or is about to
+    yield_thread();
 }
 
 int block_vote(int predicate, Vote vote, int line) {
@@ -777,17 +780,25 @@ void tile_combine(unsigned size, void* place, Combine combine, void* context, in
     waiting |= bit;
     ++w.happened;
     block.current->line = line;
-    if (observer) observer->releases(key, false);
+    if (observer) observer->releases(key);
     while (waiting & bit) {
         if (tile_is_there(w, level, first, end))
             release_tile(w, level, first, end, combine, context);
         else
             take_turn(w);
     }
-    if (observer) observer->acquires(key, false);
+    if (observer) observer->acquires(key);
 }
 
 bool is_cooperative_launch() { return in_kernel() && worker->grid->cooperative; }
+
+/// All threads of the block that have not returned are in grid_barrier.
+static void meet_other_blocks(Worker& w) {
+    w.at_grid_barrier = false;
+    if (observer) observer->block_reaches_grid_barrier();
+    release_block(w, block_state);
+    leave_block(w, false);
+}
 
 void grid_barrier(int line) {
     Block& block = block_state;
@@ -796,20 +807,17 @@ void grid_barrier(int line) {
             warplab::Fault::aborted,
             "line " + std::to_string(line) +
                 ": grid.sync() needs a cooperative launch; start the kernel with cudaLaunchCooperativeKernel");
-    static const char key = 0;
     Worker& w = *worker;
-    if (observer) observer->releases(&key, true);
-    block.current->line = line;
+    block.current->line = w.grid_line = line;
+    w.at_grid_barrier = true;
     const unsigned generation = block.generation;
-    if (++block.arrived == block.alive) {
-        release_block(w, block);
-        w.grid_line = line;
-        leave_block(w, false);
-    } else {
-        switch_to(block.current->next);
-        while (block.generation == generation) take_turn(w);
+    ++block.arrived;
+    while (block.generation == generation) {
+        if (block.arrived == block.alive)
+            meet_other_blocks(w);
+        else
+            take_turn(w);
     }
-    if (observer) observer->acquires(&key, true);
 }
 
 unsigned warp_converged(int line) {

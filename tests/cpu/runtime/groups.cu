@@ -178,6 +178,31 @@ void test_grid() {
     CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
 }
 
+/// Some threads return before and between the grid's barriers, the last of a block after all others have come.
+__global__ void returns_kernel(int* values, int* sums) {
+    const unsigned t = threadIdx.x, n = blockDim.x;
+    if (t % 2) return;
+    values[blockIdx.x * n + t] = int(blockIdx.x) + 1;
+    if (t == 30 || t == n - 2) return;
+    cg::this_grid().sync();
+    for (unsigned i = 0; i < gridDim.x; ++i) sums[blockIdx.x * n + t] += values[i * n + t];
+    if (t >= 32) return;
+    cg::this_grid().sync();
+    values[blockIdx.x * n + t] = sums[(blockIdx.x + 1) % gridDim.x * n + t];
+}
+
+void test_grid_after_returns() {
+    constexpr int blocks = 4, threads = 64, n = blocks * threads;
+    int *values = on_device(std::vector<int>(n)), *sums = on_device(std::vector<int>(n));
+    void* arguments[] = {&values, &sums};
+    CHECK(cudaLaunchCooperativeKernel((void*)returns_kernel, blocks, threads, arguments) == cudaSuccess);
+    const auto found = from_device(values, n);
+    for (int i = 0; i < n; ++i) {
+        const int t = i % threads;
+        CHECK_EQUAL(found[i], t % 2 ? 0 : t < 30 ? 10 : i / threads + 1);
+    }
+}
+
 __global__ void add_kernel(int* to, short value, int more) { atomicAdd(to, value + more); }
 
 void test_launches_by_call() {
@@ -204,6 +229,7 @@ int main(int count, char** arguments) {
     expect_right(block_kernel, 1, 64);
     test_order_of_sums();
     test_grid();
+    test_grid_after_returns();
     test_launches_by_call();
     return wrong_checks != 0;
 }

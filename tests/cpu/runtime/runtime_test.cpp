@@ -181,12 +181,12 @@ const Case cases[] = {
 std::string line_of(const std::string& program, std::uint64_t program_counter) {
     char address[32];
     snprintf(address, sizeof(address), "%#llx", static_cast<unsigned long long>(program_counter));
-    const std::string place = run("addr2line -e " + program + " " + address).output;  // …/faults.cu:15
-    const auto colon = place.rfind(':');
-    if (colon == std::string::npos || place.find("faults.cu:") == std::string::npos) return place;
+    const std::string places = run("addr2line -i -e " + program + " " + address).output;  // a line each: …/faults.cu:15
+    const auto file = places.find("faults.cu:"), colon = places.find(':', file);
+    if (file == std::string::npos) return places;
     std::ifstream source(warplab::test::root_folder() / "tests/cpu/runtime/faults.cu");
     std::string line;
-    for (int left = std::atoi(place.c_str() + colon + 1); left > 0; --left) std::getline(source, line);
+    for (int left = std::atoi(places.c_str() + colon + 1); left > 0; --left) std::getline(source, line);
     return line;
 }
 
