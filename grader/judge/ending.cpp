@@ -94,6 +94,10 @@ const char* hint_for_abort(const std::string& detail) {
 }
 
 const char* hint_for_deadlock(const std::string& detail) {
+    if (detail.find("the last block starts first") != std::string::npos)
+        return "Does the block wait for one with a smaller blockIdx? CUDA promises no order of blocks. Give each block "
+               "a "
+               "number when it starts: one thread takes it from a counter with atomicAdd.";
     if (detail.find("start only after") != std::string::npos)
         return "Does the block wait for a later one? A GPU, too, starts only as many blocks at once as fit: end the "
                "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use grid.sync(). "

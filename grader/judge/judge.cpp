@@ -345,6 +345,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
                 const Compiled same{ready.compilation, ready.run->runner};
                 watch(watched, compiled_to_watch.valid() ? compiled_to_watch.get() : same, launches, report, task,
                       listener);
+                check_by_fibers_if_doubtful(*ready.run, report, task, listener);
             }
             if (settle_verdict(report) && task.measure) measure_all(*ready.run, report, task, listener);
             ready.run->end_session();
@@ -436,6 +437,17 @@ void Judge::watch(const CompileRequest& request, const Compiled& ready, const La
         }
     }
     report.check_mode->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// A kernel that is split at its barriers runs in one order of threads only: what the sanitizer does not confirm runs
+/// again, each thread on a fiber.
+void Judge::check_by_fibers_if_doubtful(StageRun& run, StageReport& report, const Task& task,
+                                        const Listener& listener) {
+    if (!run.by_fibers || !report.check_mode || report.check_mode->verdict == CheckMode::Verdict::passed) return;
+    run.change_to_fibers();
+    report.checks.clear();
+    check_all(run, report, task, listener);
+    explain_by_findings(report.checks, report.check_mode->findings);
 }
 
 void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {

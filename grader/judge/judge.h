@@ -117,6 +117,7 @@ class Judge {
     LaunchDigests check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     void watch(const CompileRequest& request, const Compiled& ready, const LaunchDigests& launches, StageReport& report,
                const Task& task, const Listener& listener);
+    void check_by_fibers_if_doubtful(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     Memory& device_memory(Backend backend);
     void* library(const Lab& lab);

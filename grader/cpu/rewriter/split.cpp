@@ -27,8 +27,8 @@ struct Region {
 
 /// Names of the file with a meaning for the kernels.
 struct FileNames {
-    Words device_variables;  // other threads may change them at any time
-    Words full_masks;        // constants for all lanes of a warp
+    Words changing;    // device variables, and what some statement of the file may change
+    Words full_masks;  // constants for all lanes of a warp
 };
 
 bool is_all_lanes(std::string_view text) {
@@ -75,8 +75,9 @@ class KernelSplitter {
         for (int i = body_; i <= end_; ++i) {
             has_barrier |= waits(code_[i]);
             if (code_.branch[i] != code_.branch[body_]) return false;
-            const bool subscript = code_.is_identifier(i - 1) || code_[i - 1] == "]" || code_[i - 1] == ")";
-            if (code_[i] == "[" && (!subscript || code_[i - 1] == "return")) return false;
+            const bool word = code_.is_identifier(i - 1) && code_[i - 1] != "return" && code_[i - 1] != "auto";
+            const bool subscript = word || code_[i - 1] == "]" || code_[i - 1] == ")";
+            if (code_[i] == "[" && !subscript) return false;
         }
         for (const std::size_t at : context_.unit.other_directives)
             if (at > code_.tokens[body_].begin && at < code_.tokens[end_].begin && !is_pragma(at)) return false;
@@ -482,6 +483,7 @@ class KernelSplitter {
             if ((text == "*" || text == "&") && prefix && code_[i - 1] != ">") return false;
             if (variables_.is_member(i) && code_[i + 1] == "(" && !Calls::is_pure(text)) return false;
             if (is_macro(text) && !is_constant_macro(text)) return false;
+            if (text == "::" && names_.changing.count(code_[i + 1])) return false;
         }
         bool same = true;
         variables_.visit_names(variable.bounds_end, variable.end, [&](std::string_view name, int at) {
@@ -491,7 +493,7 @@ class KernelSplitter {
     }
 
     bool is_repeatable_name(const Variable& in, std::string_view name, int at, int depth) const {
-        if (names_.device_variables.count(name)) return false;
+        if (names_.changing.count(name)) return false;
         const bool calls = code_[at + 1] == "(" || code_[at + 1] == "{" || code_[at + 1] == "<";
         if (calls && name == code_[at] && !is_macro(name) && !variables_.has(name)) return Calls::is_pure(name);
         const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
@@ -742,10 +744,17 @@ class KernelSplitter {
     std::vector<Supply> supplies_;  // of each variable
 };
 
-Words find_device_variables(const Context& context) {
+bool is_built_in(std::string_view name) {
+    return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
+}
+
+/// Names of which a second reading may give another value.
+Words find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
+    const Variables text(code, context.unit, calls);
     Words found;
     for (int i = 0; i < code.size(); ++i) {
+        if (code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i)) found.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
         const auto declaration = read_declaration(code, context.qualifiers, statement_begin(code, i));
         if (!declaration.understood) continue;
@@ -783,7 +792,7 @@ std::unordered_map<int, Edits> find_splits(const Context& context, std::string_v
     for (const Token& include : context.unit.includes)
         if (include.text.front() == '"' && include.text.find("lab.h\"") == std::string_view::npos) return splits;
     Calls calls(context.unit, context.qualifiers);
-    const FileNames names{find_device_variables(context), find_full_masks(context)};
+    const FileNames names{find_changing(context, calls), find_full_masks(context)};
     for (int i = 0; i < code.size(); ++i) {
         if (!(context.qualifiers.of(code, i) & q_global)) continue;
         const auto kernel = find_definition(code, context.qualifiers, i);

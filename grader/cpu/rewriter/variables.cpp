@@ -118,6 +118,19 @@ bool Variables::is_doubled(int i) const {
     return (stream_[i] == "+" || stream_[i] == "-") && stream_[i + 1] == stream_[i] && touches_next(i);
 }
 
+bool Variables::may_change(int i) const {
+    const auto before = stream_[i - 1], next = stream_[i + 1];
+    if (next == "." || next == "[" || next == "->" || is_doubled(i + 1) || is_doubled(i - 2)) return true;
+    const bool declares = stream_.is_identifier(i - 1) || before == "*" || before == ">";
+    if (is_assignment(i + 1)) return !(declares && next == "=");
+    const bool after_operand = stream_.is_identifier(i - 2) || stream_[i - 2] == ")" || stream_[i - 2] == "]";
+    if (before == "&" && !after_operand) return true;
+    const bool is_argument = (before == "(" || before == ",") && (next == ")" || next == ",");
+    const int open = is_argument ? enclosing(i) : -1;
+    return open > 0 && stream_[open] == "(" && stream_.is_identifier(open - 1) &&
+           calls_.may_change_arguments(stream_[open - 1]);
+}
+
 /// A ( that groups an expression, rather than a call's.
 bool Variables::is_plain_group(int open) const {
     const auto before = stream_[open - 1];

@@ -62,6 +62,8 @@ class Variables {
     bool is_assignment(int i) const;
     /// ++ or -- at `i`.
     bool is_doubled(int i) const;
+    /// Whether the text around the name at `i` may change what it names, as in x = 1, ++x, x.y, x[0], &x and f(x).
+    bool may_change(int i) const;
     const std::vector<std::string_view>& words_of_macro(std::string_view name) const;
 
   private:

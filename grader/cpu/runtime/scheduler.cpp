@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <semaphore>
 #include <string>
 #include <system_error>
@@ -93,6 +94,9 @@ struct Worker {
     uint64_t left_in_chunk;  // blocks that this OS thread starts after the one it runs
     uint3* thread_index;     // threadIdx of the file that the kernel is in
     Polled polled;
+    const char* stack_begin;     // of the kernels that run without fibers
+    bool stands;                 // all its block's threads have tried in vain
+    const Fiber* looking;        // the thread in whose turn the block is compared
     bool is_still;               // is counted in job->still
     Fiber* leaving;              // of a cooperative launch: the thread that lets the next block run
     bool left_to_spin;           // the block waits for another one's write, not in grid_barrier
@@ -333,23 +337,83 @@ void call_helpers();
 void block_goes_on(Worker& w) {
     standstill.end();
     if (w.is_still) --w.job->still;
-    w.is_still = false;
+    w.is_still = w.stands = false;
 }
 
 [[noreturn]] void end_hanging_grid(const Worker& w) {
     const uint64_t left = w.job ? w.left_in_chunk + w.job->blocks - std::min(w.job->next.load(), w.job->blocks) : 0;
     const std::string text = "in block (" + std::to_string(w.block.x) + ", " + std::to_string(w.block.y) + ", " +
                              std::to_string(w.block.z) + ") " + places_of_waiting(w) + "; no memory changes any more";
-    const std::string others =
-        left == 0 ? ", and all other blocks have ended or wait, too"
-                  : ", and of the grid's blocks " + std::to_string(left) + " start only after this one has ended";
+    const std::string others = left == 0 ? ", and all other blocks have ended or wait, too"
+                                         : ", and of the grid's blocks " + std::to_string(left) +
+                                               " start only after this one has ended" +
+                                               (w.grid->backward ? "; here, the last block starts first" : "");
     end_with_fault_at(w.try_place, warplab::Fault::deadlock, text + others);
+}
+
+const char* stack_end(const Worker& w, unsigned fiber) { return w.stacks + (fiber + 1) * stack_bytes; }
+
+/// The registers that a function keeps for its callers, and where its stack begins.
+struct Context {
+    uint64_t registers[19];
+    const char* stack;
+};
+
+inline __attribute__((always_inline)) void read_context(Context& context) {
+#ifdef __x86_64__
+    __asm__ __volatile__(
+        "movq %%rbx, (%1); movq %%rbp, 8(%1); movq %%r12, 16(%1); movq %%r13, 24(%1); movq %%r14, 32(%1);"
+        "movq %%r15, 40(%1); movq %%rsp, %0"
+        : "=&r"(context.stack)
+        : "r"(context.registers)
+        : "memory");
+#else
+    __asm__ __volatile__(
+        "stp x19, x20, [%1]; stp x21, x22, [%1, 16]; stp x23, x24, [%1, 32]; stp x25, x26, [%1, 48];"
+        "stp x27, x28, [%1, 64]; stp d8, d9, [%1, 80]; stp d10, d11, [%1, 96]; stp d12, d13, [%1, 112];"
+        "stp d14, d15, [%1, 128]; str x29, [%1, 144]; mov %0, sp"
+        : "=&r"(context.stack)
+        : "r"(context.registers)
+        : "memory");
+#endif
+}
+
+/// Adds a thread's stack. The first one that waited for others runs on the OS thread's.
+uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const char* begin) {
+    const bool own = fiber && static_cast<size_t>(begin - w.stacks) < stack_bytes * w.stack_count;
+    const char* const end = own ? stack_end(w, fiber->linear) : w.stack_begin;
+    return add_to_digest(digest, {begin, static_cast<size_t>(end - begin)});
+}
+
+/// What other calls, such as the clock's, left below the stack would be in the gaps of the next frames.
+[[gnu::noinline]] void clear_unused_stack() {
+    char unused[1024];
+    memset(unused, 0, sizeof unused);
+    __asm__ __volatile__("" ::"r"(unused) : "memory");
+}
+
+/// Of all that the block's threads know: the same again means that they do the same again. What a thread keeps in
+/// registers is in this one's or in the frames between it and the kernel.
+[[gnu::noinline]] uint64_t digest_of_block(const Worker& w) {
+    static thread_local Context context;
+    read_context(context);
+    uint64_t digest = add_to_digest(standstill.digest_of_shared(), {context.registers, sizeof context.registers});
+    const Fiber* const current = block_state.current;
+    digest = add_stack(w, digest, current, context.stack);
+    for (const Fiber* one = current ? current->next : current; one != current; one = one->next)
+        digest = add_stack(w, digest, one, static_cast<const char*>(one->stack));
+    return digest;
 }
 
 /// The block's threads wait for memory to change, which another block may be about to do.
 void block_stands_still(Worker& w) {
     call_helpers();
-    if (!w.is_still && standstill.lasts()) {
+    if (!std::exchange(w.stands, true)) w.looking = block_state.current;
+    if (!w.is_still && w.looking == block_state.current && standstill.is_time_to_look()) {
+        clear_unused_stack();
+        standstill.look(digest_of_block(w));
+    }
+    if (!w.is_still && standstill.has_lasted()) {
         w.is_still = true;
         ++w.job->still;
     }
@@ -381,7 +445,7 @@ void take_turn(Worker& w) {
         w.seen_arrived = block.arrived;
         w.idle = 0;
         block_goes_on(w);
-    } else if (++w.idle > block.alive) {
+    } else if (++w.idle >= block.alive) {
         nobody_goes_on(w);
     }
     switch_to(block.current->next);
@@ -604,8 +668,8 @@ void note_volatile_read(const volatile void* place, size_t width) {
 }
 
 void let_others_come_between() {
-    if (observer || !in_kernel()) return;                  // counts repeat
-    worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
+    if (observer || !in_kernel() || worker->stands) return;  // counts repeat; a standing block is compared
+    worker->dice = worker->dice * 1664525u + 1013904223u;    // a counter would favour one of a thread's atomics
     if (worker->dice >> 28) return;
     worker->tried = true;  // or is about to
     yield_thread();
@@ -876,6 +940,7 @@ void run_blocks(Job& job) {
     Block& state = block_state;
     w.grid = &grid;
     w.job = &job;
+    w.stack_begin = static_cast<const char*>(__builtin_frame_address(0));
     ++job.running;
     state.threads = thread_count(grid.threads);
     for (;;) {
@@ -925,8 +990,13 @@ class HeldBlock {
     }
     bool waits() const { return waits_ != Waits::no_longer; }
     bool spins() const { return waits_ == Waits::for_memory; }
-    /// A digest of its shared variables.
-    uint64_t left_with() const { return left_with_; }
+    /// Of all that its threads know.
+    uint64_t digest() const {
+        uint64_t digest = left_with_;
+        for (const auto& [begin, bytes] : stacks_)
+            digest = add_to_digest(digest, {bytes.data() + red_zone, bytes.size() - red_zone});
+        return digest + waits();
+    }
 
   private:
     enum class Waits { no_longer, for_grid, for_memory };
@@ -934,15 +1004,12 @@ class HeldBlock {
         char* begin;
         std::vector<char> bytes;
     };
+    static constexpr size_t red_zone = 128;
+
     static void copy_out(std::vector<char>& to, const void* from, size_t bytes) {
         to.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
     }
-    static char* lowest_used(const Fiber& fiber) {
-        constexpr size_t red_zone = 128;
-        return static_cast<char*>(fiber.stack) - red_zone;
-    }
-    static char* stack_end(const Worker& w, unsigned fiber) { return w.stacks + (fiber + 1) * stack_bytes; }
-
+    static char* lowest_used(const Fiber& fiber) { return static_cast<char*>(fiber.stack) - red_zone; }
     Fiber* fiber_ = nullptr;
     Waits waits_ = Waits::no_longer;
     uint64_t left_with_ = 0;
@@ -999,15 +1066,18 @@ class CooperativeGrid {
     void go_on_with(uint64_t waiting) {
         const bool any_spins = count(&HeldBlock::spins) != 0;
         if (!any_spins && waiting < held_.size()) end_half_there(waiting);
-        if (any_spins && standstill_.lasts([this] { return digest_of_shared(); })) end_hanging_grid(w_);
+        if (any_spins) end_if_it_hangs();
         for (HeldBlock& block : held_)
             if (block.spins() || !any_spins) go_on(block.put_back(w_), block);
     }
 
-    uint64_t digest_of_shared() const {
-        return std::accumulate(held_.begin(), held_.end(), uint64_t{0}, [](uint64_t sum, const HeldBlock& block) {
-            return sum * 31 + block.left_with() + block.waits();
-        });
+    void end_if_it_hangs() {
+        if (standstill_.is_time_to_look()) {
+            uint64_t digest = 0;
+            for (const HeldBlock& block : held_) digest = digest * 31 + block.digest();
+            standstill_.look(digest);
+        }
+        if (standstill_.has_lasted()) end_hanging_grid(w_);
     }
 
     void go_on(Fiber* fiber, HeldBlock& block) {
@@ -1063,6 +1133,8 @@ class Pool {
         job_to_open_ = nullptr;
         if (job_) close();
     }
+
+    unsigned helpers() const { return helpers_; }
 
     /// Only the first call of a grid does something.
     void call_helpers() {
@@ -1134,6 +1206,14 @@ void run_grid(const Grid& grid) {
     else
         pool().run(grid);
 }
+
+static nlink_t count_threads() {
+    struct stat found {};
+    return stat("/proc/self/task", &found) == 0 ? found.st_nlink : 0;
+}
+static const nlink_t threads_at_start = count_threads();  // an emulator has some of its own
+
+bool has_other_host_threads() { return count_threads() > threads_at_start + pool().helpers(); }
 
 uint64_t blocks_with_early_exits() { return early_exit_blocks.load(); }
 

@@ -20,6 +20,9 @@ DeviceLock try_to_lock_device();
 /// Runs every block; returns when all are done. The caller holds the device.
 void run_grid(const Grid& grid);
 
+/// Whether the process has threads other than the caller and those that help with blocks.
+bool has_other_host_threads();
+
 /// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.
 struct SchedulerMemory {
     std::uintptr_t stacks = 0, stack_bytes = 0, state = 0, state_bytes = 0;

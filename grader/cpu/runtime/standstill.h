@@ -12,7 +12,10 @@
 
 namespace warplab_cpu {
 
-/// What an OS thread knows of the block that it runs, while none of its threads goes on.
+/// Adds words to a digest.
+std::uint64_t add_to_digest(std::uint64_t digest, const Range& range);
+
+/// What an OS thread knows of the block that it runs, or of a cooperative grid, while no thread goes on.
 class Standstill {
   public:
     void begin_block() {
@@ -24,27 +27,20 @@ class Standstill {
         if (shared_count_ < shared_.size()) shared_[shared_count_] = {begin, bytes};
         ++shared_count_;
     }
-    /// A thread goes on.
-    void end() { began_ = {}; }
     /// A digest of the block's shared variables; another value each time where they are too many to follow.
     std::uint64_t digest_of_shared();
-    /// All threads of the block have tried in vain again. Returns whether nothing has changed for `enough`: no memory
-    /// of the grid's, nor the digest of shared variables, which is asked for now and then.
-    template <class DigestOfShared>
-    bool lasts(DigestOfShared&& digest_of_shared) {
-        return !is_time_to_look() ? has_lasted() : has_lasted_since_look(digest_of_shared());
-    }
-    bool lasts() {
-        return lasts([this] { return digest_of_shared(); });
-    }
+    /// A thread goes on.
+    void end() { began_ = {}; }
+    /// All threads have tried in vain again. Returns whether it is time for look().
+    bool is_time_to_look();
+    /// Compares with the last look. `digest`: of the threads' stacks and the shared variables.
+    void look(std::uint64_t digest);
+    /// Whether nothing has changed for `enough`.
+    bool has_lasted() const;
 
   private:
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds interval{150}, enough{1200};
-
-    bool is_time_to_look();
-    bool has_lasted() const { return Clock::now() - began_ >= enough; }
-    bool has_lasted_since_look(std::uint64_t shared);
 
     std::array<Range, 64> shared_;
     std::size_t shared_count_ = 0;
