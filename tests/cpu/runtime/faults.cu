@@ -96,6 +96,18 @@ __global__ void lone_spin_kernel(int* out) {
     while (atomicCAS(out, 1, 2) != 1) {}
 }
 
+/// Two blocks hand a flag to and fro: between two looks, only what a thread counts in registers may differ.
+__device__ unsigned mail;
+__global__ void mail_kernel(int* out, int letters) {
+    if (threadIdx.x) return;
+    int sum = 0;
+    for (int i = 0; i < letters; ++i) {
+        while (atomicCAS(&mail, blockIdx.x, 1 - blockIdx.x) != blockIdx.x) {}
+        sum += i & 1;
+    }
+    out[blockIdx.x] = sum;
+}
+
 __global__ void grid_sync_kernel(int last) {
     if (blockIdx.x < last) cooperative_groups::this_grid().sync();
 }
@@ -189,6 +201,16 @@ static const std::map<std::string, std::function<void()>> programs = {
          int* memory = device(1);
          warplab::cpu::hide_device_memory(true);
          lone_spin_kernel<<<1, 1>>>(memory);
+     }},
+    {"mail",
+     [] {
+         int* out = device(2);
+         int letters = 40'000;
+         void* arguments[] = {&out, &letters};
+         cudaLaunchCooperativeKernel(mail_kernel, 2, 32, arguments);
+         int found[2] = {};
+         cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
+         if (found[0] != letters / 2 || found[1] != letters / 2) abort();
      }},
     {"grid_sync_in_plain_launch", [] { grid_sync_kernel<<<2, 64>>>(2); }},
     {"grid_sync_without_all_blocks",

@@ -245,6 +245,11 @@ TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
     EXPECT_EQ(third, first + 3);
 }
 
+TEST_F(CpuRuntime, LetsBlocksGoOnThatOnlyCount) {
+    const Reported reported = run_fault("", native("faults"), "mail");
+    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+}
+
 TEST_F(CpuRuntime, LeavesAGoodProgramAlone) {
     const Reported reported = run_fault("", native("faults"), "ends");
     EXPECT_EQ(reported.ended.status, 0);
