@@ -180,8 +180,10 @@ WARPLAB_CPU_INLINE void let_others_come_here() {
 }
 
 WARPLAB_CPU_INLINE unsigned linear_thread() {
-    const Fiber* const fiber = load_unseen(block_state.current);
-    return fiber ? load_unseen(fiber->linear) : load_unseen(block_state.row) + load_unseen(block_state.column);
+    const Fiber* fiber = load_unseen(block_state.current);
+    if (!fiber) return load_unseen(block_state.row) + load_unseen(block_state.column);
+    __asm__ __volatile__("" : "+r"(fiber));  // GCC may do the next load before the test
+    return load_unseen(fiber->linear);
 }
 
 WARPLAB_CPU_INLINE bool is_shared(const void* address) {
