@@ -90,6 +90,14 @@ void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets
     for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
 }
 
+/// Makes the refusal of a file that nvcc compiles the CPU backend's: a GPU decides its points.
+void leave_to_gpu(Failure& failure) {
+    if (failure.cause == cause::refused_feature) return;
+    failure.cause = cause::refused_feature;
+    failure.message = fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message);
+    failure.hint = "Grading on a GPU (BACKEND=cuda) decides; the stage can be solved without this.";
+}
+
 /// Fails every dataset, because the file prevents the judge from finishing.
 void fail_all(StageReport& report, const Lab& lab, const Stage& stage, const Task& task, const std::string& what) {
     const Failure failure{cause::crash,
@@ -245,7 +253,8 @@ Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::fi
 
 Judge::Ready Judge::make_ready(const CompileRequest& request) {
     const Compiled compiled = compile(request);
-    return {compiled.result, compiled.result.verdict == Verdict::passed ? make_run(request, compiled) : nullptr};
+    const bool passed = compiled.result.verdict == Verdict::passed;
+    return {compiled.result, passed ? make_run(request, compiled) : nullptr, compiled.refused};
 }
 
 std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const Compiled& compiled) {
@@ -355,6 +364,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
             const std::string says = nvcc.get();
             const auto& failure = report.compilation.failure;  // of a file that no compiler was given
             if (!failure || says != failure->message) report.compilation.nvcc = says;
+            if (ready.refused && says == "ok") leave_to_gpu(*report.compilation.failure);
         }
     } catch (const ManifestError&) {
         throw;
