@@ -347,7 +347,8 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
             return {"failed_launch",
                     fmt::format("{}{} failed, so the kernel never ran, and nobody asked whether it did.", kernel_of(f),
                                 detail_of(f)),
-                    "A launch takes 1 to 1024 threads a block (64 in z), at least one block (at most 65,535 in y and "
+                    "A launch takes 1 to 1024 threads a block (64 in z; of a kernel with __launch_bounds__(n), n), at "
+                    "least one block (at most 65,535 in y and "
                     "in z), and 48 KB of shared memory. More of that takes cudaFuncSetAttribute(kernel, "
                     "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes). Ask cudaGetLastError() after the launch."};
         case FindingKind::invalid_free:
