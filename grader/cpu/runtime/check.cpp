@@ -1003,6 +1003,7 @@ void Checker::access(const Touch& touch) {
     if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
         return record(FindingKind::out_of_bounds, object, touch);
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
+    if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
     if (any_async_) look_for_unfinished_async(*object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
