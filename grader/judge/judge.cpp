@@ -41,11 +41,26 @@ bool is_slow(const Check& check) {
     return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
+/// Waits for what never comes, for a second or more; at a barrier of the block, a deadlock is seen at once.
+bool hangs(const Check& check) {
+    return check.failure && check.failure->cause == cause::deadlock &&
+           check.failure->message.find("again and again") != std::string::npos;
+}
+
+constexpr std::string_view not_run_opening = "Not run, because of what happened on ";
+
 Check not_run(const Dataset& dataset, const Check& slow) {
     Check check{dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", std::nullopt, 0};
     const std::string& why = slow.failure->cause;
-    check.failure = Failure{why, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}};
+    check.failure = Failure{why, fmt::format("{}{}.", not_run_opening, slow.dataset), "", {}};
     return check;
+}
+
+/// Whether the dataset was left out after another one: check mode would wait again, too.
+bool was_not_run(const StageReport& report, const Dataset& dataset) {
+    return std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
+        return check.dataset == dataset.name && check.failure && check.failure->message.starts_with(not_run_opening);
+    });
 }
 
 Check left_out(const Dataset& dataset) {
@@ -407,7 +422,7 @@ LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& t
             found = check_dataset(run, dataset);
         }
         listener.checked(found);
-        if (!slow && is_slow(found)) slow = found;
+        if (!slow && (is_slow(found) || hangs(found))) slow = found;
         return found;
     };
     for (const Dataset* dataset : small) {
@@ -434,7 +449,7 @@ void Judge::watch(const CompileRequest& request, const Compiled& ready, const La
             const auto run = make_run(request, ready);
             std::vector<const Dataset*> datasets;
             for (const Dataset& dataset : request.lab.datasets) {
-                if (!wanted(dataset, request.stage, task)) continue;
+                if (!wanted(dataset, request.stage, task) || was_not_run(report, dataset)) continue;
                 const bool small =
                     inspects_another_program(task) ? small_enough(*run, dataset) : launches.contains(dataset.name);
                 if (small) datasets.push_back(&dataset);
