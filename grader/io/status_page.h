@@ -36,14 +36,15 @@ enum class FindingKind : std::uint32_t {
     leak = 12,           // memory that a call does not give back
     copy_direction = 13,
     copy_size = 14,
-    device_memory = 15,   // the host uses a device pointer
-    failed_launch = 16,   // and nobody asked for its error
-    lane_mask = 17,       // of a warp function: without a lane that calls it, or with one that never comes
-    absent_lane = 18,     // note: a shuffle takes the value of a lane that takes no part
-    invalid_free = 19,    // of what is not, or no longer, allocated
-    unset_constant = 20,  // note: a constant that nothing was copied to
-    input_written = 21,   // of the lab's, even if it is restored later
-    unfinished = 22,      // an access while nothing waits for earlier work (detail, or async_copy) on the same memory
+    device_memory = 15,     // the host uses a device pointer
+    failed_launch = 16,     // and nobody asked for its error
+    lane_mask = 17,         // of a warp function: without a lane that calls it, or with one that never comes
+    absent_lane = 18,       // note: a shuffle takes the value of a lane that takes no part
+    invalid_free = 19,      // of what is not, or no longer, allocated
+    unset_constant = 20,    // note: a constant that nothing was copied to
+    input_written = 21,     // of the lab's, even if it is restored later
+    constant_written = 23,  // by a kernel
+    unfinished = 22,        // an access while nothing waits for earlier work (detail, or async_copy) on the same memory
 };
 
 /// The detail of an unfinished copy that the kernel itself has started.

@@ -98,6 +98,7 @@ struct Outcome {
     bool keep = true;      // depends only on the file, so it can be cached
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
     bool split = false;    // Compiled's
+    bool refused = false;  // Compiled's
 
     bool passed() const { return verdict == Verdict::passed; }
 };
@@ -294,12 +295,23 @@ class Compiler {
     /// `runner` is then in the work folder.
     Outcome make_runner() {
         Outcome outcome = make_object();
-        if (!outcome.passed()) return outcome;
+        if (!outcome.passed()) {
+            outcome.refused = !ran_out(outcome);
+            return outcome;
+        }
         if (Outcome checked = check_contract(); !checked.passed()) return checked;
         if (job_.backend == Backend::cpu)
             if (Outcome hidden = hide_symbols(); !hidden.passed()) return hidden;
         if (Outcome linked = link(); !linked.passed()) return linked;
         return outcome;
+    }
+
+    /// What nvcc says of the file, its functions and their signatures included; its object is not linked.
+    Outcome make_checked_object() {
+        Outcome outcome = make_object();
+        if (!outcome.passed()) return outcome;
+        const Outcome checked = check_contract();
+        return checked.passed() ? outcome : checked;
     }
 
     Outcome make_object() { return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object(); }
@@ -321,6 +333,12 @@ class Compiler {
 
   private:
     fs::path in_work(const char* name) const { return work_.path() / name; }
+
+    /// Whether a tool reached a limit, which is no opinion about the text.
+    static bool ran_out(const Outcome& outcome) {
+        return outcome.verdict == Verdict::error || outcome.failure->cause == cause::compile_timeout ||
+               outcome.failure->cause == cause::out_of_memory;
+    }
 
     Ended run(const Words& command, const Policy& policy) const {
         return run_to_end(command, policy, {"TMPDIR=" + work_.path().string()}, work_.path());
@@ -614,7 +632,8 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
 }
 
 void write_outcome(const Outcome& outcome, const fs::path& folder) {
-    Json json = {{"passed", outcome.passed()}, {"log", outcome.log}, {"split", outcome.split}};
+    Json json = {
+        {"passed", outcome.passed()}, {"log", outcome.log}, {"split", outcome.split}, {"refused", outcome.refused}};
     if (outcome.failure) json["failure"] = {outcome.failure->cause, outcome.failure->message, outcome.failure->hint};
     std::ofstream(folder / "outcome.json") << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
@@ -627,6 +646,7 @@ std::optional<Outcome> read_outcome(const fs::path& folder) {
     outcome.verdict = json.value("passed", false) ? Verdict::passed : Verdict::failed;
     outcome.log = json.value("log", "");
     outcome.split = json.value("split", false);
+    outcome.refused = json.value("refused", false);
     if (json.contains("failure"))
         outcome.failure = Failure{json["failure"][0], json["failure"][1], json["failure"][2], {}};
     std::error_code error;
@@ -641,6 +661,7 @@ Compiled finish(const Outcome& outcome, const fs::path& folder, bool cached) {
     compiled.result.log = outcome.log;
     compiled.result.cached = cached;
     compiled.split = outcome.split;
+    compiled.refused = outcome.refused && outcome.verdict == Verdict::failed;
     if (outcome.passed()) compiled.runner = folder / "runner";
     return compiled;
 }
@@ -702,7 +723,7 @@ std::string ask_nvcc(const Job& job) {
         return {std::istreambuf_iterator<char>(file), {}};
     }
     Compiler compiler(job, harness, hand_in.text);
-    const Outcome outcome = compiler.make_object();
+    const Outcome outcome = compiler.make_checked_object();
     if (!outcome.keep) throw std::runtime_error(outcome.failure->message);
     const std::string says = outcome.passed() ? "ok" : !outcome.log.empty() ? outcome.log : outcome.failure->message;
     WorkFolder finished(job.cache(), false);

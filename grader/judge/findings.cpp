@@ -347,7 +347,8 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
             return {"failed_launch",
                     fmt::format("{}{} failed, so the kernel never ran, and nobody asked whether it did.", kernel_of(f),
                                 detail_of(f)),
-                    "A launch takes 1 to 1024 threads a block (64 in z), at least one block (at most 65,535 in y and "
+                    "A launch takes 1 to 1024 threads a block (64 in z; of a kernel with __launch_bounds__(n), n), at "
+                    "least one block (at most 65,535 in y and "
                     "in z), and 48 KB of shared memory. More of that takes cudaFuncSetAttribute(kernel, "
                     "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes). Ask cudaGetLastError() after the launch."};
         case FindingKind::invalid_free:
@@ -368,6 +369,13 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                : fmt::format("Kernel {} writes {}, an input: {}.", kernel_of(f), element_at(buffers, f),
                                              who(f.now)),
                     "Inputs are const, even if you restore them later: copy data that must change to your own memory."};
+        case FindingKind::constant_written:
+            return {
+                "constant_written",
+                fmt::format("Kernel {} writes {}, which is constant memory: {}.", kernel_of(f), element_at(buffers, f),
+                            who(f.now)),
+                "Kernels only read __constant__ memory: cudaMemcpyToSymbol fills it before the launch. What kernels "
+                "write is a __device__ variable."};
         case FindingKind::absent_lane:
             return {"absent_lane",
                     fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",

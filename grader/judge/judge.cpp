@@ -41,11 +41,26 @@ bool is_slow(const Check& check) {
     return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
+/// Waits for what never comes, for a second or more; at a barrier of the block, a deadlock is seen at once.
+bool hangs(const Check& check) {
+    return check.failure && check.failure->cause == cause::deadlock &&
+           check.failure->message.find("again and again") != std::string::npos;
+}
+
+constexpr std::string_view not_run_opening = "Not run, because of what happened on ";
+
 Check not_run(const Dataset& dataset, const Check& slow) {
     Check check{dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", std::nullopt, 0};
     const std::string& why = slow.failure->cause;
-    check.failure = Failure{why, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}};
+    check.failure = Failure{why, fmt::format("{}{}.", not_run_opening, slow.dataset), "", {}};
     return check;
+}
+
+/// Whether the dataset was left out after another one: check mode would wait again, too.
+bool was_not_run(const StageReport& report, const Dataset& dataset) {
+    return std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
+        return check.dataset == dataset.name && check.failure && check.failure->message.starts_with(not_run_opening);
+    });
 }
 
 Check left_out(const Dataset& dataset) {
@@ -88,6 +103,14 @@ void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets
     explain_by_findings(report.checks, watched.result.findings);
     if (outputs_failed(report)) return;
     for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
+}
+
+/// Makes the refusal of a file that nvcc compiles the CPU backend's: a GPU decides its points.
+void leave_to_gpu(Failure& failure) {
+    if (failure.cause == cause::refused_feature) return;
+    failure.cause = cause::refused_feature;
+    failure.message = fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message);
+    failure.hint = "Grading on a GPU (BACKEND=cuda) decides; the stage can be solved without this.";
 }
 
 /// Fails every dataset, because the file prevents the judge from finishing.
@@ -245,7 +268,8 @@ Judge::Ready Judge::make_ready(const Lab& lab, const Stage& stage, const std::fi
 
 Judge::Ready Judge::make_ready(const CompileRequest& request) {
     const Compiled compiled = compile(request);
-    return {compiled.result, compiled.result.verdict == Verdict::passed ? make_run(request, compiled) : nullptr};
+    const bool passed = compiled.result.verdict == Verdict::passed;
+    return {compiled.result, passed ? make_run(request, compiled) : nullptr, compiled.refused};
 }
 
 std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const Compiled& compiled) {
@@ -356,6 +380,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
             const std::string says = nvcc.get();
             const auto& failure = report.compilation.failure;  // of a file that no compiler was given
             if (!failure || says != failure->message) report.compilation.nvcc = says;
+            if (ready.refused && says == "ok") leave_to_gpu(*report.compilation.failure);
         }
     } catch (const ManifestError&) {
         throw;
@@ -398,7 +423,7 @@ LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& t
             found = check_dataset(run, dataset);
         }
         listener.checked(found);
-        if (!slow && is_slow(found)) slow = found;
+        if (!slow && (is_slow(found) || hangs(found))) slow = found;
         return found;
     };
     for (const Dataset* dataset : small) {
@@ -425,7 +450,7 @@ void Judge::watch(const CompileRequest& request, const Compiled& ready, const La
             const auto run = make_run(request, ready);
             std::vector<const Dataset*> datasets;
             for (const Dataset& dataset : request.lab.datasets) {
-                if (!wanted(dataset, request.stage, task)) continue;
+                if (!wanted(dataset, request.stage, task) || was_not_run(report, dataset)) continue;
                 const bool small =
                     inspects_another_program(task) ? small_enough(*run, dataset) : launches.contains(dataset.name);
                 if (small) datasets.push_back(&dataset);

@@ -85,6 +85,7 @@ class Judge {
     struct Ready {
         Compilation compilation;
         std::unique_ptr<StageRun> run;
+        bool refused = false;  // Compiled's
     };
     Ready make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task);
 

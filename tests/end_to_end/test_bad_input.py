@@ -39,6 +39,18 @@ def test_message(case: Bad, tmp_path: Path) -> None:
         assert say.lower() in words, judged.printed
 
 
+def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
+    """The stage's report; skips the test if nvcc is to be asked and is not here."""
+    command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
+    command += ["--report-dir", folder, "--no-cuda-only", *options]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stdout + run.stderr
+    stage = json.loads((folder / "vector_add.json").read_text())["stages"][0]
+    if stage["compilation"]["nvcc"] == "not found":
+        pytest.skip("nvcc is not here")
+    return stage
+
+
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
 def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str, tmp_path: Path) -> None:
     mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
@@ -56,6 +68,33 @@ def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str,
     assert stage["score"]["total"] == 0
     said = "inline PTX cannot run on the CPU backend; grading on a GPU decides"
     assert (said in " ".join(run.stdout.split())) == pending
+
+
+@pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
+def test_a_gpu_decides_about_a_file_that_only_nvcc_compiles(nvcc: str, tmp_path: Path) -> None:
+    mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
+    needs_nvcc = "#ifndef __CUDACC_VER_BUILD__\n#error not nvcc\n#endif"
+    (source := tmp_path / "needs_nvcc.cu").write_text(program(before=needs_nvcc, kernel=f"{mistake} out[i] = 0;"))
+    stage = grade_without_gpu(source, tmp_path, *["--no-nvcc"] * (nvcc == "left out"))
+    pending = nvcc == "compiles it"
+    assert stage["compilation"]["failure"]["cause"] == ("refused_feature" if pending else "compile_error")
+    assert "not nvcc" in stage["compilation"]["failure"]["message"]
+    assert stage["score"]["total"] == 0
+    assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
+
+
+def test_a_file_that_does_not_link_fails_although_nvcc_compiles_it(tmp_path: Path) -> None:
+    (source := tmp_path / "unlinked.cu").write_text(program(before="void helper();", host="helper();"))
+    stage = grade_without_gpu(source, tmp_path)
+    assert stage["compilation"]["failure"]["cause"] == "compile_error"
+    assert not stage["score"]["correctness_pending"]
+
+
+def test_a_gpu_does_not_decide_about_a_file_without_the_labs_function(tmp_path: Path) -> None:
+    (source := tmp_path / "nameless.cu").write_text("#ifndef __CUDACC_VER_BUILD__\n#error not nvcc\n#endif\n")
+    stage = grade_without_gpu(source, tmp_path)
+    assert stage["compilation"]["failure"]["cause"] == "compile_error"
+    assert not stage["score"]["correctness_pending"]
 
 
 def test_the_host_function_must_use_the_device(tmp_path: Path) -> None:

@@ -297,6 +297,27 @@ def test_a_note_of_check_mode_costs_nothing(student: Student, tmp_path: Path) ->
     assert all(one["note"] for one in stage["check_mode"]["findings"])
 
 
+@pytest.mark.parametrize(
+    ("kernel", "stops"),
+    [
+        ("while (n > 0 && atomicAdd(out, 0) != 7.5f) {}", True),
+        ("if (threadIdx.x % 2) __syncthreads(); else __syncwarp(); if (i < n) out[i] = a[i] + b[i];", False),
+    ],
+    ids=["a_flag_that_nobody_sets", "different_barriers"],
+)
+def test_after_a_grid_that_hangs_no_other_dataset_runs(
+    kernel: str, stops: bool, student: Student, tmp_path: Path
+) -> None:
+    student.write(program(kernel=kernel))
+    report = tmp_path / "report.json"
+    student.check("--no-check-mode", "--json", str(report))
+    failures = [one["failure"] for one in json.loads(report.read_text())["stages"][0]["checks"] if one["failure"]]
+    assert {failure["cause"] for failure in failures} == {"deadlock"}
+    ran = [failure for failure in failures if failure["message"].startswith("Deadlock")]
+    assert len(failures) > 5
+    assert len(ran) == (1 if stops else len(failures))
+
+
 def test_after_an_endless_call_what_needs_a_gpu_is_skipped_all_the_same(student: Student, tmp_path: Path) -> None:
     student.write(program(kernel="for (volatile bool on = n > 0; on;) {}"))
     report = tmp_path / "report.json"

@@ -80,9 +80,11 @@ void rewrite_kernels(const Stream& stream, Context& context) {
             continue;
         }
         const auto name = kernel_name(stream, context.qualifiers, found.parameters);
+        const auto bounds = context.qualifiers.launch_bounds(stream, statement_begin(stream, i), found.body);
+        const auto bound = bounds.empty() ? "" : ", ::warplab_cpu::launch_bounds(" + bounds + ")";
         const bool split = !stream.is_macro && context.splits.count(found.body);
         const std::string macro = split ? "WARPLAB_CPU_SPLIT_KERNEL(" : "WARPLAB_CPU_KERNEL(";
-        context.edits.insert_after(stream.tokens[found.body], macro + name + "){");
+        context.edits.insert_after(stream.tokens[found.body], macro + name + bound + "){");
         if (closed.insert(end).second) context.edits.insert_after(stream.tokens[end], ";}");
     }
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "grader/cpu/rewriter/passes.h"
 
@@ -19,8 +20,19 @@ struct Launch {
     int open = 0;       // <<<
     int close = 0;      // the first > of >>>
     int commas = 0;     // between them
-    int arguments = 0;  // their (; the end of the stream when a macro ends with >>>
+    int arguments = 0;  // their (, or a macro or its parameter that holds it; the end of a macro that ends with >>>
 };
+
+/// A name of the launch's arguments: in a macro's text one can only be a parameter or another macro.
+bool names_arguments(const Stream& stream, const Context& context, int i) {
+    return stream.is_identifier(i) && (stream.is_macro || context.unit.macro_names.count(stream[i]));
+}
+
+/// The last token of the arguments that begin at `i`: `)`, or the name that stands for them.
+int arguments_end(const Stream& stream, int i) {
+    if (stream.is_identifier(i) && stream[i + 1] == "(") ++i;
+    return stream.match[i] > i ? stream.match[i] : i;
+}
 
 class LaunchReader {
   public:
@@ -29,8 +41,8 @@ class LaunchReader {
     /// Reads the launch whose <<< is at `open`; false when a problem was found instead.
     bool read(int open, Launch& launch) {
         launch.open = open;
-        return check_marker(open) && find_close(launch) && find_callee(launch) && check_configuration(launch) &&
-               check_before(launch);
+        return check_marker(open) && find_close(launch) && (is_configuration(launch) || find_callee(launch)) &&
+               check_configuration(launch) && check_before(launch);
     }
 
   private:
@@ -58,6 +70,7 @@ class LaunchReader {
             launch.arguments = i + 3;
             if (stream_[i + 3] == "(") return check_arguments(launch);
             if (stream_.is_macro && !stream_.has(i + 3)) return true;
+            if (names_arguments(stream_, context_, i + 3)) return true;
             without_arguments = i;
         }
         if (without_arguments >= 0) {
@@ -71,6 +84,11 @@ class LaunchReader {
     bool check_arguments(const Launch& launch) {
         if (stream_.match[launch.arguments] >= 0) return true;
         return refuse(launch.arguments, "the ')' after the kernel's arguments is missing");
+    }
+
+    /// A macro of nothing but <<<…>>>: the kernel stands before its use.
+    bool is_configuration(const Launch& launch) const {
+        return stream_.is_macro && launch.open == 0 && !stream_.has(launch.arguments);
     }
 
     bool find_callee(Launch& launch) {
@@ -143,7 +161,16 @@ class LaunchReader {
     Context& context_;
 };
 
+/// Becomes a launch without the kernel's name, which the macro's uses add.
+void rewrite_configuration(const Stream& stream, const Launch& launch, Context& context) {
+    context.edits.replace(stream.tokens[launch.open], "::warplab_cpu::Launch(\"\", __LINE__, ");
+    context.edits.replace(stream.tokens[launch.close], ")");
+    context.edits.remove(stream.tokens[launch.close + 1]);
+    context.edits.remove(stream.tokens[launch.close + 2]);
+}
+
 void rewrite(const Stream& stream, const Launch& launch, Context& context) {
+    if (launch.open == 0) return rewrite_configuration(stream, launch, context);
     const auto callee = stream.text(launch.callee, launch.open);
     const bool whole = stream.has(launch.arguments);
     const std::string before = whole ? "static_cast<void>((" : "";
@@ -151,10 +178,42 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
         stream.tokens[launch.callee],
         before + "::warplab_cpu::Launch(" + name_literal(stream, launch.callee, launch.open) + ", __LINE__, ");
     for (int i = launch.callee + 1; i <= launch.open; ++i) context.edits.remove(stream.tokens[i]);
-    context.edits.replace(stream.tokens[launch.close], ")," + callee);
+    context.edits.replace(stream.tokens[launch.close],
+                          ")," + callee + (stream.is_identifier(launch.arguments) ? " " : ""));
     context.edits.remove(stream.tokens[launch.close + 1]);
     context.edits.remove(stream.tokens[launch.close + 2]);
-    if (whole) context.edits.insert_after(stream.tokens[stream.match[launch.arguments]], "))");
+    if (whole) context.edits.insert_after(stream.tokens[arguments_end(stream, launch.arguments)], "))");
+}
+
+/// Macros whose text is <<<…>>>, or the use of such a macro, and whether they have parameters.
+std::unordered_map<std::string_view, bool> find_configurations(const Unit& unit) {
+    constexpr int most = 4;  // macros within each other
+    std::unordered_map<std::string_view, bool> found;
+    for (int steps = 0; steps < most; ++steps) {
+        for (const Macro& macro : unit.macros) {
+            const Stream& body = macro.body;
+            const int last = body.size() - 1;
+            const bool is_launch = body[0] == "<<<" && body[last - 1] == ">" && body[last] == ">";
+            const auto inner = found.find(body[0]);
+            const bool is_use = inner != found.end() && last + 1 == (inner->second ? body.after_group(1) : 1);
+            if (is_launch || is_use) found.emplace(macro.name, macro.has_parameters);
+        }
+    }
+    return found;
+}
+
+/// `k ON(grid, block)(arguments)`, where ON is a configuration.
+void rewrite_use(const Stream& stream, int use, bool has_parameters, Context& context) {
+    const int callee = callee_begin(stream, use - 1);
+    const int arguments = has_parameters ? stream.after_group(use + 1) : use + 1;
+    const bool called = stream[arguments] == "(" || names_arguments(stream, context, arguments);
+    if (callee < 0 || !(called || (stream.is_macro && !stream.has(arguments)))) return;
+    const auto text = stream.text(callee, use);
+    context.edits.replace(stream.tokens[callee], called ? "static_cast<void>((" : "");
+    for (int i = callee + 1; i < use; ++i) context.edits.remove(stream.tokens[i]);
+    context.edits.insert_after(stream.tokens[arguments - 1],
+                               ".named(" + name_literal(stream, callee, use) + ")," + text);
+    if (called) context.edits.insert_after(stream.tokens[arguments_end(stream, arguments)], "))");
 }
 
 /// Whether a kernel is expected at `i`: as the first argument of cudaLaunchKernel, say, or for cudaKernelNodeParams.
@@ -208,6 +267,18 @@ void rewrite_launches(const Stream& stream, Context& context) {
         }
         rewrite(stream, launch, context);
     }
+}
+
+void rewrite_configured_launches(Context& context) {
+    const auto configurations = find_configurations(context.unit);
+    if (configurations.empty()) return;
+    const auto rewrite_uses = [&](const Stream& stream) {
+        for (int i = 1; i < stream.size(); ++i)
+            if (const auto found = configurations.find(stream[i]); found != configurations.end())
+                rewrite_use(stream, i, found->second, context);
+    };
+    rewrite_uses(context.unit.code);
+    for (const Macro& macro : context.unit.macros) rewrite_uses(macro.body);
 }
 
 void rewrite_launch_calls(const Stream& stream, Context& context) {

@@ -45,6 +45,8 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
+/// Launches by macros of nothing but <<<grid, block>>>.
+void rewrite_configured_launches(Context& context);
 /// Removes the cast to void* of a kernel that cudaLaunchKernel, its kin or a graph are given: they need its type.
 void rewrite_launch_calls(const Stream& stream, Context& context);
 /// Gives __CUDA_ARCH__ its value in device code and none in host code; refuses it where one text is both.

@@ -1,5 +1,8 @@
 #include "grader/cpu/rewriter/qualifiers.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace warplab::rewriter {
 namespace {
 
@@ -12,6 +15,44 @@ unsigned plain(std::string_view word) {
     return found == words.end() ? 0 : found->second;
 }
 
+using Words = std::vector<std::string>;
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// The arguments of a macro's use, whose ( is at `open`.
+Words arguments_at(const Stream& stream, int open) {
+    Words arguments;
+    const int close = stream.match[open];
+    for (int begin = open + 1, i = begin; i <= close; i = stream.after_group(i)) {
+        if (i != close && stream[i] != ",") continue;
+        arguments.push_back(stream.text(begin, i));
+        begin = i + 1;
+    }
+    return arguments;
+}
+
+/// The text with the macro's parameters replaced by the arguments; __VA_ARGS__ is all that are left.
+std::string substitute(const std::string& text, const Macro& macro, const Words& arguments) {
+    std::string rest, result;
+    for (std::size_t i = macro.parameters.size(); i < arguments.size(); ++i)
+        rest += (rest.empty() ? "" : ", ") + arguments[i];
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at;
+        while (at < text.size() && is_letter(text[at])) ++at;
+        if (at == begin) {
+            result += text[at++];
+            continue;
+        }
+        const std::string word = text.substr(begin, at - begin);
+        const auto found = std::find(macro.parameters.begin(), macro.parameters.end(), word);
+        const auto index = static_cast<std::size_t>(found - macro.parameters.begin());
+        result += word == "__VA_ARGS__"                                         ? rest
+                  : index < arguments.size() && found != macro.parameters.end() ? arguments[index]
+                                                                                : word;
+    }
+    return result;
+}
+
 constexpr unsigned cuda_words = q_shared | q_global | q_device | q_constant | q_managed;
 
 }  // namespace
@@ -20,7 +61,26 @@ Qualifiers::Qualifiers(const Unit& unit) {
     for (const auto& macro : unit.macros) {
         const unsigned words = of_macro(macro);
         if (words & cuda_words) aliases_[macro.name] = words;
+        const auto bounds = launch_bounds(macro.body, 0, macro.body.size());
+        const auto [known, is_new] = bounds_.try_emplace(macro.name, Bounds{&macro, bounds});
+        if (!is_new && known->second.arguments != bounds) known->second.arguments.clear();
     }
+}
+
+std::string Qualifiers::launch_bounds(const Stream& stream, int begin, int end) const {
+    constexpr std::size_t longest = 1000;  // macros within each other can grow without end
+    for (int i = begin; i < end; i = stream.after_group(i)) {
+        if (!stream.is_identifier(i)) continue;
+        const bool called = stream[i + 1] == "(" && stream.match[i + 1] >= 0;
+        if (stream[i] == "__launch_bounds__" && called) return stream.text(i + 2, stream.match[i + 1]);
+        const auto known = bounds_.find(stream[i]);
+        if (known == bounds_.end() || known->second.arguments.empty()) continue;
+        const auto& [macro, arguments] = known->second;
+        if (macro->has_parameters != called) continue;
+        const auto text = called ? substitute(arguments, *macro, arguments_at(stream, i + 1)) : arguments;
+        return text.size() <= longest ? text : "";
+    }
+    return "";
 }
 
 unsigned Qualifiers::of(std::string_view word) const {

@@ -1,6 +1,7 @@
 #pragma once
 // CUDA's declaration words, written out or behind a macro of the student's (`#define KERNEL __global__ void`).
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -26,12 +27,21 @@ class Qualifiers {
     /// What the word stands for, as a set of Qualifier; 0 for any other word.
     unsigned of(std::string_view word) const;
     unsigned of(const Stream& stream, int i) const { return stream.is_identifier(i) ? of(stream[i]) : 0; }
+    /// The arguments of the __launch_bounds__ among the tokens [begin, end); empty without one, and if a macro with it
+    /// has several definitions.
+    std::string launch_bounds(const Stream& stream, int begin, int end) const;
     bool is_alias(const Macro& macro) const { return aliases_.count(macro.name) != 0; }
 
   private:
     unsigned of_macro(const Macro& macro) const;
 
+    struct Bounds {
+        const Macro* macro;
+        std::string arguments;
+    };
+
     std::unordered_map<std::string_view, unsigned> aliases_;
+    std::unordered_map<std::string_view, Bounds> bounds_;  // of macros
 };
 
 }  // namespace warplab::rewriter

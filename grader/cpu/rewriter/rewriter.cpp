@@ -120,6 +120,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     refuse_wrong_callees(context);
     if (barriers == Barriers::split) context.splits = find_splits(context, result.source);
     rewrite_stream(unit.code, context);
+    rewrite_configured_launches(context);
     for (const auto& [kernel, edits] : context.splits) context.edits.add(edits);
     note_unlisted_symbols(unit, context);
     for (const auto& macro : unit.macros) {

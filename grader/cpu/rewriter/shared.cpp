@@ -73,6 +73,7 @@ class SharedRewriter {
     /// Dynamic memory stays extern: one name has one type in all of a namespace, here as with nvcc.
     void rewrite(const Declaration& declaration) {
         auto& edits = context_.edits;
+        enclose_in_case(declaration);
         std::string word = declaration.words & q_extern ? "extern" : "typedef";
         for (const int i : declaration.word_tokens) {
             const bool here = context_.qualifiers.of(stream_, i) & q_shared;
@@ -91,6 +92,22 @@ class SharedRewriter {
                 edits.insert_after(stream_.tokens.back(), definition);
             }
         }
+    }
+
+    /// Braces what follows the declaration up to the next `case`: no label may follow the initialised reference.
+    void enclose_in_case(const Declaration& declaration) {
+        const int block = stream_.block[declaration.begin];
+        const int condition = stream_[block - 1] == ")" ? stream_.match[block - 1] : -1;
+        if (stream_[condition - 1] != "switch" || stream_.match[block] < 0 || declaration.begin < enclosed_until_)
+            return;
+        for (int i = declaration.end; i < stream_.match[block]; i = stream_.after_group(i)) {
+            if (stream_[i] != "case" && stream_[i] != "default") continue;
+            context_.edits.insert_before(stream_.tokens[declaration.begin], "{");
+            context_.edits.insert_before(stream_.tokens[i], "}");
+            enclosed_until_ = i;
+            return;
+        }
+        enclosed_until_ = stream_.match[block];
     }
 
     /// A file may declare its dynamic shared memory again and again; in another branch of an #if it is the first time.
@@ -112,6 +129,7 @@ class SharedRewriter {
     const Stream& stream_;
     Context& context_;
     std::vector<SharedName> names_;
+    int enclosed_until_ = 0;
     std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // block and name, branches
 };
 

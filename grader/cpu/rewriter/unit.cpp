@@ -245,12 +245,14 @@ class Reader {
         std::size_t body = begin + 1;
         const bool has_parameters =
             body < end && tokens_[body].text == "(" && tokens_[body].begin == tokens_[begin].end;
+        std::vector<std::string_view> parameters;
         if (has_parameters) {
-            while (body < end && tokens_[body].text != ")") ++body;
+            for (; body < end && tokens_[body].text != ")"; ++body)
+                if (tokens_[body].kind == Kind::identifier) parameters.push_back(tokens_[body].text);
             body = std::min(body + 1, end);
         }
         unit_.macro_names.insert(tokens_[begin].text);
-        unit_.macros.push_back({tokens_[begin].text, tokens_[begin].begin, has_parameters, {}});
+        unit_.macros.push_back({tokens_[begin].text, tokens_[begin].begin, has_parameters, parameters, {}});
         auto& stream = unit_.macros.back().body;
         stream.is_macro = true;
         stream.tokens.assign(tokens_.begin() + body, tokens_.begin() + end);

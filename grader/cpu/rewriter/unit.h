@@ -35,6 +35,7 @@ struct Macro {
     std::string_view name;
     std::size_t at;  // byte of the source
     bool has_parameters;
+    std::vector<std::string_view> parameters;  // without names: ...
     Stream body;
 };
 

@@ -204,6 +204,8 @@ class Checker final : public Observer {
     void async_commit() {
         if (grid_) ++async_batches_[linear_thread()];
     }
+    /// An asynchronous copy's address that is no multiple of what the copy promises.
+    void misaligned(const Touch& touch);
     void async_wait(unsigned prior);
     void async_phases(std::uintptr_t barrier, unsigned phase);
     void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
@@ -814,6 +816,13 @@ void Checker::async_copy(std::uintptr_t begin, std::size_t bytes, std::uintptr_t
     any_async_ = true;
 }
 
+void Checker::misaligned(const Touch& touch) {
+    if (!grid_) return;
+    const bool shared = is_shared(reinterpret_cast<void*>(touch.address));
+    Objects& objects = shared ? shared_ : device_;
+    record(FindingKind::misaligned, find(objects, shared ? last_shared_ : last_device_, touch.address), touch);
+}
+
 template <class Predicate>
 void Checker::finish_async(Predicate is_over) {
     std::erase_if(async_copies_, [&](const auto& one) { return is_over(one.second); });
@@ -994,6 +1003,7 @@ void Checker::access(const Touch& touch) {
     if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
         return record(FindingKind::out_of_bounds, object, touch);
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
+    if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
     if (any_async_) look_for_unfinished_async(*object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
@@ -1161,6 +1171,11 @@ void note_fence() {
 void note_async_copy(void* to, std::size_t bytes, const void* barrier, unsigned phase) {
     if (!the_checker) return;
     checker().async_copy(number(to), bytes, number(barrier), phase, caller_place(__builtin_return_address(0)));
+}
+void misaligned_copy(const void* address, std::size_t alignment, bool writes) {
+    void* const caller = __builtin_return_address(0);
+    if (!the_checker) end_with_misaligned(address, caller);
+    checker().misaligned({number(address), static_cast<unsigned>(alignment), writes, false, caller_place(caller)});
 }
 void note_async_commit() {
     if (the_checker) checker().async_commit();

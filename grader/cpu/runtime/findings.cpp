@@ -61,6 +61,8 @@ const char* name_of(FindingKind kind) {
             return "unset_constant";
         case FindingKind::input_written:
             return "input_written";
+        case FindingKind::constant_written:
+            return "constant_written";
     }
     return "unknown";
 }

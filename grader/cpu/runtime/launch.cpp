@@ -30,21 +30,26 @@ constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor =
 constexpr int assumed_registers = 32;
 
 thread_local Launch* pending = nullptr;
-thread_local RunBlock* asked = nullptr;   // run_pending only tells which kernel it is
 thread_local Action* recorded = nullptr;  // run_pending makes this of the grid
 std::atomic<uint64_t> launches{0};
 
 std::mutex mutex;
 std::map<RunBlock, int>& shared_opt_in = *new std::map<RunBlock, int>;
 
+struct Identity {
+    RunBlock run_block = nullptr;
+    unsigned most_threads = 0;
+};
+thread_local Identity* asked = nullptr;  // run_pending only tells which kernel it is
+
 /// Which kernel a pointer to a __global__ function means. Its body only reports itself, so what it is called with does
 /// not matter, as long as there is memory where its parameters would be.
-__attribute__((noinline)) RunBlock identify(const void* kernel) {
-    if (!kernel) return nullptr;
+__attribute__((noinline)) Identity identify(const void* kernel) {
+    if (!kernel) return {};
     static char nothing[4096];
     [[maybe_unused]] volatile char room_for_parameters[8192];
     room_for_parameters[0] = 0;
-    RunBlock found = nullptr;
+    Identity found;
     asked = &found;
     using AnyKernel = void (*)(void*, void*, void*, void*, void*, void*, void*, void*);
     reinterpret_cast<AnyKernel>(const_cast<void*>(kernel))(nothing, nothing, nothing, nothing, nothing, nothing,
@@ -82,6 +87,7 @@ cudaError_t check(const Launch& launch, const Grid& grid) {
     if (!b.x || !b.y || !b.z || b.x > 1024 || b.y > 1024 || b.z > 64 || threads > 1024)
         return cudaErrorInvalidConfiguration;
     if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) return cudaErrorInvalidConfiguration;
+    if (threads > grid.most_threads) return cudaErrorLaunchOutOfResources;
     if (launch.shared_bytes > static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return cudaErrorInvalidValue;
     const uint64_t blocks = uint64_t{g.x} * g.y * g.z;
     if (launch.cooperative && blocks > most_blocks_at_once(static_cast<int>(threads), launch.shared_bytes))
@@ -91,6 +97,14 @@ cudaError_t check(const Launch& launch, const Grid& grid) {
 
 std::string describe(const dim3& extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
+}
+
+/// Return by how much a launch exceeds the kernel's __launch_bounds__; empty for others.
+std::string exceeded_bounds(const Launch& launch, const Grid& grid) {
+    const uint64_t threads = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+    if (grid.most_threads == most_threads || threads <= grid.most_threads) return "";
+    return ", with " + std::to_string(threads) + " threads a block where __launch_bounds__ promises at most " +
+           std::to_string(grid.most_threads);
 }
 
 /// Return what a launch with more than 48 KB of shared memory lacks; empty for others.
@@ -187,7 +201,7 @@ Launch::~Launch() {
 
 void run_pending(const char* kernel, Grid& grid) {
     if (asked) {
-        *asked = grid.run_block;
+        *asked = {grid.run_block, grid.most_threads};
         return;
     }
     if (!pending || pending->used)
@@ -199,7 +213,7 @@ void run_pending(const char* kernel, Grid& grid) {
     if (const cudaError_t error = check(launch, grid); error != cudaSuccess) {
         const std::string shape = "<<<" + describe(launch.grid) + ", " + describe(launch.block) + ", " +
                                   std::to_string(launch.shared_bytes) + ">>>";
-        const std::string why = missing_opt_in(launch, grid, kernel);
+        const std::string why = exceeded_bounds(launch, grid) + missing_opt_in(launch, grid, kernel);
         note_detail("line " + std::to_string(launch.line) + ": " + name_of(launch, kernel) + shape + why);
         if (observer) observer->launch_failed(launch.line, name_of(launch, kernel), shape + why);
         launch.error = set_error(error);
@@ -240,10 +254,10 @@ Action kernel_action(const cudaKernelNodeParams& params, int line, cudaError_t& 
     return action;
 }
 
-const void* identity_of(const void* kernel) { return reinterpret_cast<const void*>(identify(kernel)); }
+const void* identity_of(const void* kernel) { return reinterpret_cast<const void*>(identify(kernel).run_block); }
 
 cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
-    const RunBlock id = identify(kernel);
+    const RunBlock id = identify(kernel).run_block;
     if (!id) return set_error(cudaErrorInvalidDeviceFunction);
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return value < -1 || value > 100 ? set_error(cudaErrorInvalidValue) : cudaSuccess;
@@ -256,11 +270,11 @@ cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int v
 }
 
 cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel) {
-    const RunBlock id = identify(kernel);
+    const auto [id, threads] = identify(kernel);
     if (!id) return set_error(cudaErrorInvalidDeviceFunction);
     if (!attributes) return set_error(cudaErrorInvalidValue);
     *attributes = {};
-    attributes->maxThreadsPerBlock = 1024;
+    attributes->maxThreadsPerBlock = static_cast<int>(threads);
     attributes->numRegs = assumed_registers;
     attributes->ptxVersion = attributes->binaryVersion = 90;
     attributes->maxDynamicSharedSizeBytes = allowed_shared_bytes(id);
@@ -272,7 +286,8 @@ cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t
     if (!kernel) return set_error(cudaErrorInvalidDeviceFunction);
     if (!blocks || block_threads <= 0) return set_error(cudaErrorInvalidValue);
     *blocks = 0;
-    if (block_threads > 1024 || shared_bytes > most_shared_bytes) return cudaSuccess;
+    const int most = static_cast<int>(identify(kernel).most_threads);
+    if (block_threads > most || shared_bytes > most_shared_bytes) return cudaSuccess;
     *blocks = blocks_per_multiprocessor_of(block_threads, shared_bytes);
     return cudaSuccess;
 }

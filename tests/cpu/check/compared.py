@@ -62,6 +62,7 @@ KINDS = {
     "note": "a plain read beside atomics that is harmless: never a failure",
     "same_value": "plain writes of one value: never a failure",
     "absent_lane": "the value of a lane that takes no part in a shuffle: never a failure by itself",
+    "constant_written": "a kernel's write to `__constant__` memory",
     "unset_constant": "a `__constant__` that nothing was copied to: never a failure by itself",
 }
 

@@ -39,15 +39,18 @@ TEST(Refusals, EveryLineOfTheTableRefuses) {
 
 TEST(Refusals, SuppliedHeadersAreThoseOfTheBackend) {
     const auto include = warplab::test::root_folder() / "grader/cpu/include";
-    std::set<std::string> on_disk, listed(supplied_headers().begin(), supplied_headers().end());
+    std::set<std::string> on_disk, listed;
+    for (const auto header : supplied_headers()) {
+        EXPECT_TRUE(std::filesystem::exists(include / header)) << header;
+        EXPECT_EQ(refusal_of("#include <" + std::string(header) + ">\n"), "");
+        if (header.starts_with("cuda/") || header.starts_with("cub/")) listed.emplace(header);
+    }
     for (const char* folder : {"cuda", "cub"}) {
-        if (!std::filesystem::exists(include / folder)) continue;
         for (const auto& file : std::filesystem::recursive_directory_iterator(include / folder))
             if (file.is_regular_file() && file.path().extension() != ".h")
                 on_disk.insert(std::filesystem::relative(file.path(), include).string());
     }
     EXPECT_EQ(listed, on_disk);
-    for (const auto& header : listed) EXPECT_EQ(refusal_of("#include <" + header + ">\n"), "");
     EXPECT_THAT(refusal_of("#include <cuda/mdspan>\n"), HasSubstr("libcu++"));
 }
 

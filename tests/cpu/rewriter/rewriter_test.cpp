@@ -106,6 +106,21 @@ const Case launches[] = {
     {"InMacroOverLines", "#define L(k) \\\n  k<<<1,  \\\n  2>>>(p)\n",
      "#define L(k) \\\n  static_cast<void>((::warplab_cpu::Launch(WARPLAB_CPU_NAME(k), __LINE__, 1,  \\\n  "
      "2),k(p)))\n"},
+    {"MacroWithArgumentsInParentheses", "#define L(k, arguments) k<<<1, 2>>> arguments;\nvoid f() { L(k, (p)) }",
+     "#define L(k, arguments) static_cast<void>((::warplab_cpu::Launch(WARPLAB_CPU_NAME(k), __LINE__, 1, 2),k  "
+     "arguments));\nvoid f() { L(k, (p)) }"},
+    {"ArgumentsInAMacro", "#define ARGUMENTS (p)\nvoid f() { k<<<1, 2>>>ARGUMENTS; }",
+     "#define ARGUMENTS (p)\nvoid f() { " + launch("k", "1, 2", "k", " ARGUMENTS") + "; }"},
+    {"MacroOfTheConfiguration", "#define ON(g, b) <<<g, b>>>\nvoid f() { if (n) k<1> ON(n, 2)(p); }",
+     "#define ON(g, b) ::warplab_cpu::Launch(\"\", __LINE__, g, b)\nvoid f() { if (n) static_cast<void>(( "
+     "ON(n, 2).named(\"k<1>\"),k<1>(p))); }"},
+    {"MacroOfTheConfigurationWithoutParameters", "#define ON <<<1, 2>>>\nvoid f() { k ON (p); }",
+     "#define ON ::warplab_cpu::Launch(\"\", __LINE__, 1, 2)\nvoid f() { static_cast<void>(( ON.named(\"k\"),k (p))); "
+     "}"},
+    {"MacroOfAConfigurationInAMacro",
+     "#define ON(g, b) <<<g, b>>>\n#define FEW(g) ON(g, 2)\n#define RUN(k, ...) k FEW(1)(__VA_ARGS__)\n",
+     "#define ON(g, b) ::warplab_cpu::Launch(\"\", __LINE__, g, b)\n#define FEW(g) ON(g, 2)\n#define RUN(k, ...) "
+     "static_cast<void>(( FEW(1).named(WARPLAB_CPU_NAME(k)),k(__VA_ARGS__)))\n"},
     {"MacroWithoutArguments", "#define ON(k) k<<<1, 2>>>\nvoid f() { ON(k)(p); }",
      "#define ON(k) ::warplab_cpu::Launch(WARPLAB_CPU_NAME(k), __LINE__, 1, 2),k\nvoid f() { ON(k)(p); }"},
 };
@@ -135,6 +150,22 @@ const Case kernels[] = {
      "#endif\n };}\n"},
     {"InMacro", "#define K(n) __global__ void n##_k(int* p) { }\n",
      "#define K(n) __global__ void n##_k(int* p) {WARPLAB_CPU_KERNEL(WARPLAB_CPU_NAME(n##_k)){ };}\n"},
+    {"LaunchBounds", "template <int N> __global__ void __launch_bounds__(N * 2, 1) k() { }",
+     "template <int N> __global__ void __launch_bounds__(N * 2, 1) k() "
+     "{WARPLAB_CPU_KERNEL(\"k\", ::warplab_cpu::launch_bounds(N * 2, 1)){ };}"},
+    {"LaunchBoundsFirst", "__launch_bounds__(96, 2, 1) __global__ void k() { }",
+     "__launch_bounds__(96, 2, 1) __global__ void k() "
+     "{WARPLAB_CPU_KERNEL(\"k\", ::warplab_cpu::launch_bounds(96, 2, 1)){ };}"},
+    {"LaunchBoundsInAMacro", "#define B(n, ...) __launch_bounds__(2 * n, __VA_ARGS__)\n__global__ void B(M, 1) k() { }",
+     "#define B(n, ...) __launch_bounds__(2 * n, __VA_ARGS__)\n__global__ void B(M, 1) k() "
+     "{WARPLAB_CPU_KERNEL(\"k\", ::warplab_cpu::launch_bounds(2 * M, 1)){ };}"},
+    {"LaunchBoundsBehindAMacro", "#define B __launch_bounds__(96)\n#define K __global__ void B\nK k() { }",
+     "#define B __launch_bounds__(96)\n#define K __global__ void B\nK k() "
+     "{WARPLAB_CPU_KERNEL(\"k\", ::warplab_cpu::launch_bounds(96)){ };}"},
+    {"LaunchBoundsOfOneBranch",
+     "#if A\n#define B __launch_bounds__(96)\n#else\n#define B\n#endif\n__global__ void B k() { }",
+     "#if A\n#define B __launch_bounds__(96)\n#else\n#define B\n#endif\n__global__ void B k() "
+     "{WARPLAB_CPU_KERNEL(\"k\"){ };}"},
     {"BehindMacro", "#define KERNEL static __global__ void\nKERNEL k() { }",
      "#define KERNEL static __global__ void\nKERNEL k() {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
     {"HeadInMacro", "#define K(n) __global__ void n(int* p)\nK(k) { }\nK(l);",
@@ -177,6 +208,11 @@ const Case shared[] = {
      "::warplab_cpu::Shared<warplab_cpu_type_##n> warplab_cpu_##n; auto& n = warplab_cpu_##n.use(WARPLAB_CPU_NAME(n), "
      "__LINE__); WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_##more> warplab_cpu_##more; auto& more = "
      "warplab_cpu_##more.use(WARPLAB_CPU_NAME(more), __LINE__)\n"},
+    {"UnderACase", "void f() { switch (n) { case 0: __shared__ int a; __shared__ int b; g(); break; default: h(); } }",
+     "void f() { switch (n) { case 0: {typedef int warplab_cpu_type_a" + defined("a") +
+         "; typedef int warplab_cpu_type_b" + defined("b") + "; g(); break; }default: h(); } }"},
+    {"UnderTheLastCase", "void f() { switch (n) { case 0: g(); break; default: __shared__ int a; } }",
+     "void f() { switch (n) { case 0: g(); break; default: typedef int warplab_cpu_type_a" + defined("a") + "; } }"},
     {"BehindMacro", "#define DYN extern __shared__\nvoid f() { DYN int s[]; }",
      "#define DYN extern __shared__\nvoid f() { extern int warplab_cpu_type_s[]" + dynamic("s") + "; }"},
     {"DynamicInBranches",

@@ -80,3 +80,19 @@ def is_refused(name: str, folder: Path) -> bool:
 def test_each_name_is_there_or_refused(tmp_path):
     missing = sorted(name for name in names_of_cuda() - names_of_ours() if not is_refused(name, tmp_path))
     assert missing == []
+
+
+def test_each_header_is_there_or_refused(tmp_path):
+    """A toolkit's header in g++'s own search path would redefine what the backend's headers define."""
+    ours = ROOT / "grader/cpu/include"
+    toolkits = [path for folder in (CUDA, CUDA / "cooperative_groups", CUDA / "nvtx3") for path in folder.glob("*.h*")]
+    names = [str(path.relative_to(CUDA)) for path in toolkits]
+    names = [name for name in names if not (ours / name).exists()]
+    (source := tmp_path / "headers.cu").write_text("")
+    missing = []
+    for name in [*names, "crt/host_config.h", "thrust/sort.h", "nv/target", "cccl/cub/cub.cuh"]:
+        source.write_text(f"#include <{name}>\n")
+        done = subprocess.run([REWRITE, source, tmp_path / "out"], capture_output=True, text=True, check=False)
+        if "cannot run on the CPU backend" not in done.stderr:
+            missing.append(name)
+    assert missing == []

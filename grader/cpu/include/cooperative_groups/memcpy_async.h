@@ -6,9 +6,19 @@
 
 namespace cooperative_groups {
 
+namespace details {
+/// Checks what a cuda::aligned_size_t promises.
+template <class Bytes, size_t alignment = Bytes::align>
+void check_alignment(const void* to, const void* from, const Bytes&) {
+    warplab_cpu::check_copy_alignment(to, from, alignment);
+}
+inline void check_alignment(const void*, const void*, size_t) {}
+}  // namespace details
+
 /// `bytes` may be a cuda::aligned_size_t.
 template <class Group, class T, class Bytes>
 void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) {
+    details::check_alignment(to, from, bytes);
     constexpr size_t piece = 16;
     const size_t count = size_t(bytes), step = piece * size_t(group.num_threads());
     for (size_t at = piece * size_t(group.thread_rank()); at < count; at += step) {
@@ -22,6 +32,8 @@ void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) 
 /// Both layouts are counts of elements; the smaller one is copied.
 template <class Group, class T, class To, class From>
 void memcpy_async(const Group& group, T* to, const To& to_layout, const T* from, const From& from_layout) {
+    details::check_alignment(to, from, to_layout);
+    details::check_alignment(to, from, from_layout);
     const size_t count = size_t(to_layout) < size_t(from_layout) ? size_t(to_layout) : size_t(from_layout);
     memcpy_async(group, to, from, count * sizeof(T));
 }

@@ -27,7 +27,14 @@ struct Grid {
     bool backward;
     bool cooperative;
     cudaStream_t stream;
+    unsigned most_threads;  // of a block
 };
+
+inline constexpr unsigned most_threads = 1024;
+/// The first argument of __launch_bounds__.
+constexpr unsigned launch_bounds(long long threads, long long = 0, long long = 0) {
+    return threads > 0 && threads < most_threads ? unsigned(threads) : most_threads;
+}
 
 /// <<<grid, block, shared, stream>>>: pending until the kernel called in the same full expression takes it.
 class Launch {
@@ -37,7 +44,13 @@ class Launch {
     Launch(const Launch&) = delete;
     Launch& operator=(const Launch&) = delete;
 
-    const char* const kernel;
+    /// Names the kernel of a launch whose configuration is a macro's.
+    Launch& named(const char* name) {
+        kernel = name;
+        return *this;
+    }
+
+    const char* kernel;
     const int line;
     const dim3 grid, block;
     const size_t shared_bytes;
@@ -165,12 +178,14 @@ struct Kept {
 
 struct SplitKernel {
     const char* name;
+    unsigned most_threads = warplab_cpu::most_threads;
 
     template <class Body>
     void operator->*(const Body& body) const {
         Grid grid{};
         grid.closure = &body;
         grid.closure_bytes = sizeof(body);
+        grid.most_threads = most_threads;
         grid.run_block = &warplab_cpu::run_split_block<Body>;
         run_pending(name, grid);
     }
@@ -178,12 +193,14 @@ struct SplitKernel {
 
 struct Kernel {
     const char* name;
+    unsigned most_threads = warplab_cpu::most_threads;
 
     template <class Body>
     void operator->*(const Body& body) const {
         Grid grid{};
         grid.closure = &body;
         grid.closure_bytes = sizeof(body);
+        grid.most_threads = most_threads;
         grid.run_block = &warplab_cpu::run_block<Body>;
         grid.run_thread = &warplab_cpu::run_thread<Body>;
         grid.enter_block = &warplab_cpu::enter_block<Body>;
@@ -242,9 +259,9 @@ struct UnlistedSymbols {
 }  // namespace warplab_cpu
 
 #define WARPLAB_CPU_NAME(...) #__VA_ARGS__
-#define WARPLAB_CPU_KERNEL(name) ::warplab_cpu::Kernel{name}->*[=]() mutable __attribute__((always_inline))->void
-#define WARPLAB_CPU_SPLIT_KERNEL(name)                                                                      \
-    ::warplab_cpu::SplitKernel{name}                                                                        \
+#define WARPLAB_CPU_KERNEL(...) ::warplab_cpu::Kernel{__VA_ARGS__}->*[=]() mutable __attribute__((always_inline))->void
+#define WARPLAB_CPU_SPLIT_KERNEL(...)                                                                       \
+    ::warplab_cpu::SplitKernel{__VA_ARGS__}                                                                 \
             ->*[=]([[maybe_unused]] const bool warplab_cpu_backward) mutable __attribute__((always_inline)) \
             ->void
 #define WARPLAB_CPU_SPLIT() static_cast<void>(0)

@@ -82,6 +82,12 @@ void note_block_fence();
 /// Variables written between the two calls, such as threadIdx, may be used by kernels.
 void note_built_ins(bool begin);
 #endif
+/// An asynchronous copy's address is no multiple of the alignment.
+void misaligned_copy(const void* address, size_t alignment, bool writes);
+WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, size_t alignment) {
+    if (reinterpret_cast<unsigned long>(to) % alignment) misaligned_copy(to, alignment, true);
+    if (reinterpret_cast<unsigned long>(from) % alignment) misaligned_copy(from, alignment, false);
+}
 /// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
 void let_others_come_between();
 /// The same before an atomic of a kernel that checked the memory before.

@@ -300,6 +300,9 @@ WARPLAB_CPU_INLINE void __threadfence_block() {
     __asm__ __volatile__("" ::: "memory");
     warplab_cpu::note_block_fence();
 }
+// Without the attribute of a dependent launch, which is refused, they do nothing.
+inline void cudaGridDependencySynchronize() {}
+inline void cudaTriggerProgrammaticLaunchCompletion() {}
 inline void __nanosleep(unsigned) {
     warplab_cpu::yield_thread();
     warplab_cpu::restore_thread();

@@ -9,6 +9,7 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
+#define __builtin_assume(...) static_cast<void>(sizeof((__VA_ARGS__) ? 1 : 0))  // not evaluated, as in nvcc
 #define __forceinline__ inline __attribute__((always_inline))
 #define __inline_hint__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
