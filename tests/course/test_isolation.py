@@ -24,9 +24,10 @@ import pytest
 from grader.course.batch import grading
 from grader.course.batch.archive import RefusedError, read_archive
 from grader.course.batch.database import STATUSES, Database, Graded
-from grader.course.batch.grading import Running, Settings, grade_submission, open_submission
+from grader.course.batch.grading import Running, Settings, grade_submission
 from grader.course.batch.outputs import write_outputs
 from grader.course.batch.places import earlier_name, folder_name, place_of
+from grader.course.batch.reader import read_all
 from grader.course.batch.run import grade_here, keep
 from grader.course.batch.submissions import Student, Submission, find_submissions
 from grader.course.batch.unpack import unpack
@@ -193,7 +194,7 @@ def test_a_reader_that_raises_does_not_end_the_batch(course: Course, monkeypatch
             with pytest.raises(RefusedError):
                 read_archive(data)
             (course.handed_in / "al1.zip").write_bytes(data)
-            assert open_submission(Submission("x", entries=[course.handed_in / "al1.zip"]), SETTINGS).status
+            assert read_all([course.handed_in / "al1.zip"]).refused
 
 
 def test_an_internal_error_affects_only_its_submission(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
