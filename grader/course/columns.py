@@ -61,7 +61,7 @@ def read_rows(text: str) -> list[tuple[int, list[str]]]:
 def is_worksheet(text: str) -> bool:
     """Return whether the text begins like a grading worksheet as Moodle's PHP writes it, which no spreadsheet saved."""
     header, _, rest = text.partition("\n")
-    cells = next(csv.reader([header]), [])
+    cells = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
     return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
 
 
@@ -77,7 +77,7 @@ def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
     quote and "Participant 7": each such line begins a row, and whatever a student types stays in the student's row.
     """
     header, _, rest = text.partition("\n")
-    titles = next(csv.reader([header]))
+    titles = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
     rows, line = [(1, titles)], 1
     for record in ROW_START.split(rest)[1:]:
         line += record.count("\n")
