@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 
 from grader.journal.console import UserError
+from grader.journal.markup import show_text
 from grader.journal.units import show_points
 
 POSSIBLE = "Points Possible"  # begins Canvas's line of points
@@ -26,6 +27,15 @@ IDS = ("id", "sis user id", "sis login id", "username", "id number", "idnumber",
 PEOPLE = ("student", "full name")
 IDENTITIES = IDS + PEOPLE
 CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
+# The columns of Moodle's worksheet that its importer reads, or that say who a row is about.
+IMPORTED = (*IDENTITIES, "grade", MAXIMUM, "last modified (grade)", "feedback comments")
+IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
+IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
+ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
+# Cells up to a comma or the end: the quoted content, or the plain one. PHP doubles no quote behind a backslash.
+PHP_CELL = re.compile(r'(?:"((?:[^"\\]++|\\++"?+|"")*+)"|([^",]*+))(?=,|\Z)')
+CSV_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",]*+))(?=,|\Z)')
+PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 
 
@@ -36,11 +46,89 @@ def read_rows(text: str) -> list[tuple[int, list[str]]]:
     """
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
     text = text.removeprefix("\ufeff")
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text))
-    try:
-        return [(lines.line_num, row) for row in lines if row]
-    except csv.Error as error:
-        raise UserError(f"Line {lines.line_num} cannot be read as CSV: {error}.") from None
+    if is_worksheet(text):
+        rows = read_worksheet(text)
+    else:
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text))
+        try:
+            rows = [(lines.line_num, row) for row in lines if row]
+        except csv.Error as error:
+            raise UserError(f"Line {lines.line_num} cannot be read as CSV: {error}.") from None
+    require_identifiers(rows)
+    return rows
+
+
+def is_worksheet(text: str) -> bool:
+    """Return whether the text begins like a grading worksheet as Moodle's PHP writes it, which no spreadsheet saved."""
+    header, _, rest = text.partition("\n")
+    cells = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
+    return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
+
+
+def quote_as_php(cells: Sequence[str]) -> str:
+    """Return cells without quotes in them as PHP's fputcsv writes them: it quotes cells with blanks."""
+    return ",".join(f'"{cell}"' if re.search(r"[\s,\\]", cell) else cell for cell in cells)
+
+
+def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
+    """Read a worksheet that Moodle's PHP wrote.
+
+    PHP doubles a quote in a cell, except behind a backslash. So no text in a cell has a line that begins with one
+    quote and "Participant 7": each such line begins a row, and whatever a student types stays in the student's row.
+    """
+    header, _, rest = text.partition("\n")
+    titles = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
+    rows, line = [(1, titles)], 1
+    for record in ROW_START.split(rest)[1:]:
+        line += record.count("\n")
+        rows.append((line, read_record(record.rstrip("\r\n"), len(titles))))
+    return rows
+
+
+def read_record(record: str, width: int) -> list[str]:
+    """Return a row's cells. Some texts have two meanings, because PHP does not double each quote: then the number of
+    columns decides, or else only the cells before such a text are read and the others are empty."""
+    cells = read_cells(record, PHP_CELL, PHP_PAIR)
+    if len(cells) != width and len(as_csv := read_cells(record, CSV_CELL, CSV_PAIR)) == width:
+        cells = as_csv
+    return cells[:width] + [""] * (width - len(cells))
+
+
+def read_cells(record: str, cell: re.Pattern[str], pair: re.Pattern[str]) -> list[str]:
+    """Return the cells of a row, up to one that does not match. `pair` matches doubled quotes, and what looks like
+    them."""
+    cells, at = [], 0
+    while at <= len(record) and (found := cell.match(record, at)):
+        quoted, plain = found.groups()
+        cells.append(plain if quoted is None else pair.sub(lambda one: '"' if one[0] == '""' else one[0], quoted))
+        at = found.end() + 1
+    return cells
+
+
+def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
+    """Raise UserError if the identifiers of Moodle's worksheet are German, are not all identifiers, or occur twice:
+    then something in a cell was taken for a row."""
+    header = rows[0][1] if rows else []
+    if any(row[0].startswith("Teilnehmer/in") for _, row in rows[1:2]):
+        raise UserError(
+            "This is a grading worksheet of Moodle's with German headers. Set your language in Moodle to English, "
+            "download the worksheet again, and import it in English, too."
+        )
+    if IDENTIFIER not in header:
+        return
+    at = header.index(IDENTIFIER)
+    cells = [(line, row[at] if at < len(row) else "") for line, row in rows[1:]]
+    if not any(cell.startswith(PARTICIPANT) for _, cell in cells):
+        return
+    seen: set[str] = set()
+    for line, cell in cells:
+        if not IDENTIFIED.fullmatch(cell) or cell in seen:
+            why = "is there twice" if cell in seen else "is no identifier of Moodle's"
+            raise UserError(
+                f"Line {line}: '{show_text(cell[:40])}' {why}. A text that a student typed may have broken the table: "
+                "download the worksheet again, and give it without opening it in a spreadsheet."
+            )
+        seen.add(cell)
 
 
 def separator_of(text: str) -> str:

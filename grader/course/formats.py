@@ -24,6 +24,7 @@ from grader.course.batch.submissions import MOST_CELL, as_claimed, spellings
 from grader.course.columns import (
     IDENTITIES,
     IDS,
+    IMPORTED,
     PEOPLE,
     choose_column,
     compare_with_canvas,
@@ -46,9 +47,11 @@ from grader.journal.units import show_points
 
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
 # What a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
-CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"]*+(?=(\S?))")
+CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"\u200c\u200d]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
 BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
+BACKSLASH_AT_QUOTE = re.compile(r'\\(?="|\Z)')
+JOINED = re.compile(r"[^\u200c\u200d]+")  # words of Persian or Sinhala, and emoji, have joiners
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
 
@@ -259,7 +262,7 @@ def defuse(cell: str, is_first: bool = False) -> str:
     of a line continues with the next ones, so that it is not a number. Full-width signs count as their ASCII
     equivalents.
     """
-    text = show_text(cell)
+    text = JOINED.sub(lambda part: show_text(part[0]), cell)
     if not is_first and (text == "-" or NUMBER.fullmatch(text)):
         return text
     return CELL_START.sub(defuse_start, text)
@@ -277,9 +280,18 @@ def begins_formula(character: str) -> bool:
 
 
 def write_csv(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as CSV with commas, which Canvas and Moodle take."""
+    """Rows as CSV with commas, which Canvas and Moodle take, with every cell defused."""
+    return encode_csv([[defuse(cell, at == 0) for at, cell in enumerate(row)] for row in rows])
+
+
+def encode_csv(rows: Sequence[Sequence[str]]) -> str:
+    """Encode rows so that readers of RFC 4180 and PHP's, which is Moodle's, agree.
+
+    For PHP a quote behind a backslash ends no cell, and it doubles none there. So a space goes between a backslash and
+    a quote, and behind a backslash at a cell's end.
+    """
     text = io.StringIO()
-    csv.writer(text).writerows([[defuse(cell, at == 0) for at, cell in enumerate(row)] for row in rows])
+    csv.writer(text).writerows([[BACKSLASH_AT_QUOTE.sub(r"\\ ", cell) for cell in row] for row in rows])
     return text.getvalue()
 
 
@@ -326,8 +338,16 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     rows = read_canvas(gradebook)
     title = choose_column(rows, title)
     columns = {title: lambda student: grades[student]}
-    filled, unknown = fill(rows, entries, columns, keep=("EX",), first={title: show_points(most)})
-    return mark_of(gradebook) + filled, unknown
+    found = fill(rows, entries, columns, keep=("EX",), first={title: show_points(most)})
+    for row in rows[1:]:
+        for at in columns_of(rows[0], IDENTITIES):  # students type their names; all else stays as it is
+            row[at] = defuse(row[at], at == 0)
+    return mark_of(gradebook) + encode_csv(rows), unknown_of(entries, found)
+
+
+def unknown_of(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
+    """Return the students without a row of their own."""
+    return sorted({entry.student for entry in entries} - set(found))
 
 
 def read_canvas(gradebook: str) -> Rows:
@@ -376,7 +396,8 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     """Grades and feedback for Moodle, and the students who have no row of their own in its list.
 
     `gradebook` is the text of a grading worksheet or of a participants' list: only who is in it gets a row, since one
-    unknown user aborts an import. Without it, students are called by their user name. Raises UserError.
+    unknown user aborts an import. Other students' rows are left out, and so are columns that Moodle does not import: an
+    import changes nothing there. Without it, students are called by their user name. Raises UserError.
     """
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
@@ -392,16 +413,19 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     }
     rows = read_csv(gradebook)
     require_not_canvas(rows[0])
-    filled, unknown = fill(rows, entries, columns)
-    return mark_of(gradebook) + filled, unknown
+    found = fill(rows, entries, columns)
+    kept = [at for at, title in enumerate(rows[0]) if title.strip().lower() in IMPORTED]
+    filled = [[row[at] for at in kept] for row in rows if row is rows[0] or any(row is one for one in found.values())]
+    return mark_of(gradebook) + write_csv(filled), unknown_of(entries, found)
 
 
 def to_html(text: str) -> str:
     """Return text as HTML, as Moodle stores imported comments: with its line breaks, and its markup escaped.
 
-    Signs behind a semicolon, with which each reference ends, become references: defuse() would change `&lt;=`.
+    Signs behind a semicolon, with which each reference ends, become references: defuse() would change `&lt;=`. So do
+    backslashes, which PHP's reader takes for its own.
     """
-    escaped = html.escape(text.rstrip("\n")).replace("\n", "<br>")
+    escaped = html.escape(text.rstrip("\n")).replace("\\", "&#92;").replace("\n", "<br>")
     return BEHIND_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
 
 
@@ -495,8 +519,8 @@ def fill(
     columns: Mapping[str, Callable[[str], str]],
     keep: Sequence[str] = (),
     first: Mapping[str, str] | None = None,
-) -> tuple[str, list[str]]:
-    """A gradebook with columns filled in for the students of `entries`, added where missing; all else stays.
+) -> dict[str, list[str]]:
+    """Fill in columns for the students of `entries`, adding columns where missing, and return each student's row.
     `first` are cells of Canvas's row of points, where that has none. Cells such as EX, in `keep`, stay. Raises
     UserError."""
     header = rows[0]
@@ -519,7 +543,7 @@ def fill(
         for column, write in columns.items():
             if row[header.index(column)] not in keep:
                 row[header.index(column)] = write(student)
-    return write_csv(rows), sorted({entry.student for entry in entries} - found.keys())
+    return found
 
 
 ONE_REPORT: dict[str, Callable[[Report], str]] = {

@@ -123,9 +123,13 @@ def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> N
     course.handed_in.write_bytes(make_zip(*((f"{name}/{file}", content) for file, content in files.items())))
     course.grade()
     (folder,) = course.out.glob(f"handed-in/*/files/{name}")
-    how = f"To have one of them graded, delete the others from {folder}, and give the same command."
+    how = f"To have one of them graded, delete the others from {folder}, and give the same command: {STAGES[0]}."
     (row,) = course.database().rows()
-    assert row.notes == [how] and "first.zip and second.zip. Which one is meant? Hand in one" in row.detail
+    assert row.notes[:2] == [
+        f"{STAGES[0]} from second.zip: no time tells which is the newest. Not used: first.zip",
+        how,
+    ]
+    assert row.status == "missing_stages"
     assert how in (course.out / "report.html").read_text()
     assert "To have" not in (course.out / "feedback/5/feedback.txt").read_text()
     (folder / "first.zip").unlink()
@@ -141,7 +145,7 @@ def test_the_later_of_two_archives_is_graded_and_both_are_named(course: Course) 
             archive.writestr(zipfile.ZipInfo(f"{STAGES[0]}.cu", (2026, 11, 20, hour, 0, 0)), name)
     course.grade()
     assert (course.out / "submissions/al1" / LAB / f"{STAGES[0]}.cu").read_text() == "first.zip"
-    note = "first.zip counts: the newest file is in it. Not used: second.zip"
+    note = f"{STAGES[0]} from first.zip: it is the newest. Not used: second.zip"
     assert note in (course.out / "feedback/al1/feedback.txt").read_text()
     assert note in (course.out / "gradebook.csv").read_text()
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch.archive import read_files
 from grader.course.batch.journals import keep_journal, pick_journal, render_journal
+from grader.course.batch.reader import read_all
 from grader.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.journal.submit import MOST_JOURNAL_BYTES
 from tests.course.batches import LAB, STAGES, Course
@@ -138,4 +138,6 @@ def test_a_journal_in_a_folder_is_read_and_costs_nothing_if_it_cannot_be(tmp_pat
     else:
         odd.touch()
         os.truncate(odd, 10_000_001)
-    assert read_files(tmp_path) == {f"{LAB}/journal/{STAGES[0]}.md": b"words"}
+    assert [(file.name, file.content) for file in read_all([tmp_path]).files] == [
+        (f"{LAB}/journal/{STAGES[0]}.md", b"words")
+    ]

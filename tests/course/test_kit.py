@@ -95,6 +95,11 @@ def test_nothing_of_the_instructors_is_in_it(kit):
             ]
 
 
+def test_no_program_that_deceives_the_sanitizer_is_named_in_it(kit):
+    assert b"## Deceiving the sanitizer" in kit["grader/judge/SANDBOX.md"]
+    assert not [name for name, content in kit.items() if re.search(rb"\bopen_\w+\.cu", content)]
+
+
 def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
     """Seeds are HMACs of the course's secret; a checkout that has graded has one."""
     file = ROOT / "datasets/.secret"

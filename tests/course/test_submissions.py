@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import calendar
 import csv
-import io
 import os
-import tarfile
-import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from grader.course.batch import archive, submissions
+from grader.course.batch import submissions
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import (
     DOUBTED_DATE,
@@ -22,12 +17,9 @@ from grader.course.batch.submissions import (
     NO_SUCH_TIME,
     Submission,
     find_submissions,
-    pick_stages,
     read_roster,
 )
 from grader.journal.console import UserError
-
-STAGES = ("01_first", "02_second")
 
 
 def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[str]]:
@@ -59,24 +51,19 @@ def test_canvas_names(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "used"),
+    "names",
     [
-        (("c_5_100_01_first.cu", "c_5_200_01_first.cu"), ["c_5_200_01_first.cu"]),
-        (("c_5_100_01_first.cu", "c_5_200_01_first-1.cu"), ["c_5_200_01_first-1.cu"]),
-        (("c_5_100_01_first.cu", "c_5_101_02_second.cu"), ["c_5_100_01_first.cu", "c_5_101_02_second.cu"]),
-        (("c_5_100_hw.zip", "c_5_200_01_first.cu"), ["c_5_200_01_first.cu"]),
-        (("c_5_100_01_first.cu", "c_5_200_hw.zip"), ["c_5_200_hw.zip"]),
-        (("c_5_100_01_first.cu", "c_5_200_photo.jpg"), ["c_5_100_01_first.cu"]),
-        (("A_5_assignsubmission_file_hw.zip", "A_5_assignsubmission_file_01_first.cu"), None),  # at one time: both
+        ("c_5_100_01_first.cu", "c_5_101_02_second.cu"),
+        ("c_5_200_hw.zip", "c_5_300_01_first.cu"),
+        ("A_5_assignsubmission_file_01_first.cu", "A_5_assignsubmission_file_hw.zip"),
+        ("c_5_99999_hw.zip", "c_5_100000_lab-al1-2026-11-20-120000.tar.gz"),
     ],
 )
-def test_what_was_handed_in_last_counts(folder: Path, names: tuple[str, ...], used: list[str] | None) -> None:
-    for name in names:
+def test_all_that_was_handed_in_counts_the_newest_last(folder: Path, names: tuple[str, ...]) -> None:
+    for name in (*names, f"{names[0]}.jpg"):
         (folder / name).write_text(name)
     found, _ = find(folder)
-    assert sorted(entry.name for entry in found["5"].entries) == (sorted(names) if used is None else used)
-    left_out = [name for name in names if used is not None and name not in used and not name.endswith(".jpg")]
-    assert found["5"].notes == [f"Not used, because a later one is there: {name}" for name in left_out]
+    assert [entry.name for entry in found["5"].entries] == list(names) and not found["5"].notes
 
 
 def test_what_is_typed_into_moodle_is_no_file(folder: Path) -> None:
@@ -98,86 +85,27 @@ def test_moodle_names(folder: Path) -> None:
     assert {key: one.name for key, one in found.items()} == {"12": "Ada M. Lovelace", "34": "Alan_Turing"}
 
 
-OLD, NEW = (2026, 11, 20, 10, 0, 0), (2026, 11, 20, 12, 0, 0)
-UNKNOWN = (1980, 1, 1, 0, 0, 0)
-
-
-def write_archive(file: Path, *times: tuple[int, ...]) -> None:
-    """A zip or tar of one file a time."""
-    if file.suffix == ".zip":
-        with zipfile.ZipFile(file, "w") as archive:
-            for number, time in enumerate(times):
-                archive.writestr(zipfile.ZipInfo(f"0{number}_first.cu", time), file.name)
-        return
-    with tarfile.open(file, "w:gz") as archive:
-        for number, time in enumerate(times):
-            member = tarfile.TarInfo(f"0{number}_first.cu")
-            member.mtime = calendar.timegm(time)
-            archive.addfile(member, io.BytesIO())
-
-
-@pytest.mark.parametrize(
-    ("archives", "note"),
-    [
-        ({"a.zip": [OLD, NEW], "b.zip": [OLD]}, "a.zip counts: the newest file is in it. Not used: b.zip"),
-        ({"a.tgz": [OLD], "b.tgz": [NEW]}, "b.tgz counts: the newest file is in it. Not used: a.tgz"),
-        (
-            {"lab-al1-2026-11-20-120000.tar.gz": [NEW], "lab-al1-2026-11-20-130000.tar.gz": [OLD]},
-            "lab-al1-2026-11-20-130000.tar.gz counts: the time in its name is the latest. Not used: "
-            "lab-al1-2026-11-20-120000.tar.gz",
-        ),
-        (
-            {"a.zip": [OLD], "other-al1-2026-11-20-130000.tar.gz": [NEW]},
-            "a.zip counts: the others' names say another lab. Not used: other-al1-2026-11-20-130000.tar.gz",
-        ),
-        ({"a.zip": [NEW], "b.zip": [NEW]}, ""),
-        ({"a.zip": [NEW], "b.zip": [UNKNOWN]}, ""),
-        ({"a.zip": [NEW], "b.zip": []}, ""),
-        ({"a.zip": [OLD], "b.tgz": [NEW]}, ""),  # a zip's times are of no zone
-        ({"a.zip": [OLD, NEW]}, ""),
-    ],
-)
-def test_of_archives_in_one_folder_the_latest_counts(folder: Path, archives: dict[str, Any], note: str) -> None:
-    own = folder / "Ada_5_assignsubmission_file_"
-    own.mkdir()
-    for name, times in archives.items():
-        write_archive(own / name, *times)
-    found, _ = find(folder)
-    used = note.partition(" counts")[0]
-    assert (found["5"].entries, found["5"].notes) == ([own / used], [note] if note else [])
-    assert (found["5"].known_by == "the archive's name") == used.startswith("lab-")
-    (own / "01_first.cu.txt").write_text("")  # code beside them counts
-    assert find(folder)[0]["5"].entries == [own]
-
-
-def test_a_damaged_archive_beside_another_leaves_the_choice(folder: Path) -> None:
-    own = folder / "Ada_5_assignsubmission_file_"
-    own.mkdir()
-    write_archive(own / "a.zip", OLD)
-    (own / "b.zip").write_bytes(b"PK")
-    assert find(folder)[0]["5"].entries == [own]
-
-
 @pytest.mark.parametrize("time", ["2099-01-01-000000", "2026-13-45-999999"])
 def test_an_invalid_or_future_time_makes_no_archive_the_latest(folder: Path, time: str) -> None:
     for name in ("lab-al1-2026-11-20-120000.tar.gz", f"lab-al1-{time}.tar.gz", f"lab-at2-{time}.tar.gz"):
         (folder / name).write_text(name)
     (folder / f"lab-AL1-{time}.tar.gz").write_text("another name of al1")
     found, _ = find(folder, "id\nal1\nat2\n")
-    assert [path.name for path in found["al1"].entries] == ["lab-al1-2026-11-20-120000.tar.gz"]
+    assert found["al1"].handed_in == "2026-11-20T12:00:00Z"
     assert f"lab-al1-{time}.tar.gz: {NO_SUCH_TIME}" in found["al1"].notes
     assert (found["at2"].known_by, found["at2"].handed_in[:4]) == (DOUBTED_DATE, str(datetime.now(UTC).year))
     assert f"lab-at2-{time}.tar.gz: {NO_SUCH_TIME}" in found["at2"].notes
 
 
-def test_an_archive_in_a_folder_is_not_chosen_by_a_time_in_the_future(folder: Path) -> None:
-    own = folder / "Ada_5_assignsubmission_file_"
-    own.mkdir()
-    write_archive(own / "lab-al1-2026-11-20-120000.tar.gz", NEW)
-    write_archive(own / "lab-al1-2099-11-20-120000.tar.gz", OLD)
-    assert [path.name for path in find(folder)[0]["5"].entries] == ["lab-al1-2026-11-20-120000.tar.gz"]
-    write_archive(own / "lab-al1-2099-11-20-120000.tar.gz", (2098, 1, 1, 0, 0, 0))
-    assert find(folder)[0]["5"].entries == [own]
+def test_the_newest_archive_in_moodles_folder_says_when_and_who(folder: Path) -> None:
+    (own := folder / "Ada_5_assignsubmission_file_").mkdir()
+    for name in ("a.zip", "lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-20-130000.tar.gz"):
+        (own / name).write_text("")
+    (own / "lab-al1-2099-11-20-130000.tar.gz").write_text("")
+    (own / "other-al1-2026-11-20-140000.tar.gz").write_text("")
+    found, _ = find(folder)
+    assert (found["5"].entries, found["5"].notes) == ([own], [])
+    assert (found["5"].handed_in, found["5"].known_by) == ("2026-11-20T13:00:00Z", "the archive's name")
 
 
 def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) -> None:
@@ -200,9 +128,8 @@ def test_names_of_make_submit_and_the_latest_counts(folder: Path) -> None:
     (folder / "lab-al1-at2-2026-11-19-120000.tar.gz").write_text("team")
     (folder / "other-al1-2026-11-21-120000.tar.gz").write_text("other")
     found, strangers = find(folder)
-    assert found["al1"].entries[0].name == "lab-al1-2026-11-21-120000.tar.gz"
+    assert [entry.name[8:18] for entry in found["al1"].entries] == ["2026-11-20", "2026-11-21"]
     assert found["al1"].handed_in == "2026-11-21T12:00:00Z"
-    assert "lab-al1-2026-11-20-120000.tar.gz" in found["al1"].notes[0]
     assert found["al1-at2"].members == ["al1-at2"]
     assert strangers == ["other-al1-2026-11-21-120000.tar.gz: of the lab other, not lab."]
 
@@ -293,18 +220,6 @@ def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatc
     assert max(lengths) <= 300
 
 
-def test_the_file_in_the_labs_folder_is_picked() -> None:
-    files = {"old/01_first.cu": b"old", "x/lab/01_first.cu": b"new", "02_SECOND-3.cu": b"2", "03_third.cu": b"3"}
-    picked, notes = pick_stages(files, "lab", STAGES)
-    assert picked == {"01_first": b"new", "02_second": b"2"}
-    assert notes == ["x/lab/01_first.cu was graded; there were also old/01_first.cu"]
-
-
-def test_a_whole_kit_is_graded_by_the_students_work() -> None:
-    files = {"kit/starter/lab/01_first.cu": b"old", "kit/work/lab/01_first.cu": b"new", "02_second.cu.txt": b"2"}
-    assert pick_stages(files, "lab", STAGES) == ({"01_first": b"new", "02_second": b"2"}, [])
-
-
 def test_ids_are_known_as_make_submit_writes_them(folder: Path) -> None:
     for ids in ("a_uni.edu", "b-c-d_e"):
         (folder / f"lab-{ids}-2026-11-19-120000.tar.gz").write_text(ids)
@@ -318,27 +233,6 @@ def test_names_of_folders_differ_wherever_keys_do() -> None:
     assert names[0] == "al1"
     assert len({name.casefold() for name in names}) == len(keys)
     assert all("/" not in name and name.strip(".") for name in names)
-
-
-def test_the_times_of_many_archives_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "newest_time", lambda data: pytest.fail("it was read"))
-    (tmp_path / "eve").mkdir()
-    for number in range(archive.MOST_COMPARED + 1):
-        (tmp_path / "eve" / f"{number}.zip").write_bytes(b"PK")
-    found, _ = find_submissions(tmp_path, "lab", [])
-    assert [submission.key for submission in found] == ["eve"]
-
-
-def test_the_times_of_large_archives_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_BYTES", 25_000)
-    read: list[bytes] = []
-    monkeypatch.setattr(archive, "newest_time", lambda data: read.append(data) or (1,))
-    (tmp_path / "eve").mkdir()
-    for number in range(8):
-        with zipfile.ZipFile(tmp_path / "eve" / f"{number}.zip", "w", zipfile.ZIP_DEFLATED) as made:
-            made.writestr("a.bin", bytes(10_000))
-    find_submissions(tmp_path, "lab", [])
-    assert len(read) == 2
 
 
 def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:

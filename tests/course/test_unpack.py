@@ -232,6 +232,20 @@ def test_a_folder_that_was_packed_is_found(tmp_path: Path, pack: Callable[[bytes
     assert names == {"al1/a.cu", "at2.zip"} and not left_out
 
 
+STRAYS = ("eve.txt", "eve.xz", "eve.cu", "notes/x.txt", f"{LAB}/x.txt", f"{LAB}/{FIRST}", FIRST)
+
+
+@pytest.mark.parametrize("stray", STRAYS)
+@pytest.mark.parametrize("names", [["al1.tar.gz", "at2/01.cu"], ["al1.zip", "at2.zip"], ["al1_12_900_a.cu"]])
+def test_no_stray_file_hides_the_hand_ins_of_a_packed_folder(tmp_path: Path, stray: str, names: list[str]) -> None:
+    packed = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
+    (tmp_path / "all.zip").write_bytes(packed)
+    folder, left_out = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
+    found, strangers = find_submissions(folder, LAB, [])
+    assert {one.key for one in found} - {LAB, "notes"} == ({"al1", "at2"} if len(names) == 2 else {"12"})
+    assert not left_out and len(strangers) == ("/" not in stray)
+
+
 def test_one_students_folder_is_a_hand_in(tmp_path: Path) -> None:
     names, _ = unpack_bytes(tmp_path, make_zip((f"al1/{LAB}/{FIRST}", b""), ("al1/journal/01_first.md", b"")))
     assert names == {f"al1/{LAB}/{FIRST}", "al1/journal/01_first.md"}

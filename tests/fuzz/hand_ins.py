@@ -6,13 +6,12 @@ import contextlib
 import io
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
 from grader.course.batch import grading
-from grader.course.batch.archive import newest_times
 from grader.course.batch.dashboard import make_dashboard
 from grader.course.batch.database import STATUSES, Graded, Row
 from grader.course.batch.gradebook import make_gradebook
@@ -20,6 +19,7 @@ from grader.course.batch.grading import Settings, grade_submission
 from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.places import folder_name
 from grader.course.batch.policy import Policy, choose_latest, finals
+from grader.course.batch.reader import Contents, read_all
 from grader.course.batch.submissions import Student, Submission, find_submissions
 from grader.course.batch.suspicious import find_remarks
 from grader.course.batch.unpack import unpack
@@ -45,7 +45,8 @@ def make_settings(folder: Path) -> Settings:
 
 @contextlib.contextmanager
 def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
-    """Replace the judge: each submission that reaches it is graded. Yields the files by submission."""
+    """Replace the judge: each submission that reaches it is graded. Hand-ins are read in this process, so that a fuzzer
+    sees the reader. Yields the files by submission."""
     judged: dict[str, dict[str, bytes]] = {}
 
     def judge(picked: dict[str, bytes], submission: Submission, *others: object) -> None:
@@ -55,7 +56,10 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
     def run_judge(*_: object) -> tuple[int, str]:
         return 2, "No journal is rendered here."
 
-    with mock.patch.object(grading, "judge", judge), mock.patch.object(grading, "run_judge", run_judge):
+    def read_here(entries: Sequence[Path], _: float) -> Contents:
+        return read_all(entries)
+
+    with mock.patch.multiple(grading, judge=judge, run_judge=run_judge, read_apart=read_here):
         yield judged
 
 
@@ -139,9 +143,8 @@ def try_hand_in(data: bytes, folder: Path) -> None:
         target.mkdir()
         target /= os.fsdecode(bytes(c for c in rest if c not in b"/\0")[:MAX_NAME].lstrip(b".") or b"x")
     target.write_bytes(content)
-    newest_times([target])
     found, strangers = find_submissions(handed_in, LAB, ROSTER)
-    with refusing():
+    with refusing(), without_judge():
         require_own_lab(handed_in, handed_in, found, make_settings(out))
     rows, judged = grade(found, out)
     require_apart(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
 import os
@@ -21,7 +22,8 @@ from grader.course.batch.marks import read_marks
 from grader.course.batch.opened import DATABASE
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.submissions import Submission, identify, read_roster, split_team, students_by_alias
-from grader.course.formats import Entry, canvas, compare_maxima, moodle, tell_new
+from grader.course.columns import IDENTITIES
+from grader.course.formats import Entry, canvas, columns_of, compare_maxima, moodle, tell_new
 from grader.journal.report import Report, Total
 from tests.fuzz.hand_ins import LAB, STAGES, make_settings
 from tests.fuzz.promises import (
@@ -74,13 +76,14 @@ def make_entries() -> list[Entry]:
 
 
 def try_gradebook(data: bytes, folder: Path) -> None:
-    """Try a line with the assignment's title, then a gradebook: it is filled in with safe text in all cells."""
+    """Try a line with the assignment's title, then a gradebook: it is filled in with safe text in all cells, except for
+    those of Canvas's columns that only instructors fill in."""
     title, _, table = data.partition(b"\n")
     column, text = title.decode("utf-8", "replace"), table.decode("utf-8", "replace")
     entries = make_entries()
-    for filled in (attempt(canvas, entries, text, column), attempt(moodle, entries, text)):
-        if filled:
-            require_csv(filled[0], "the gradebook")
+    for fill in (canvas, moodle):
+        if filled := attempt(fill, entries, text, *([column] if fill is canvas else [])):
+            require_csv(typed_cells(filled[0]) if fill is canvas else filled[0], "the gradebook")
             require(set(filled[1]) <= {entry.student for entry in entries}, "only our students are missing")
     for said in (
         attempt(tell_new, entries, text, column),
@@ -89,6 +92,14 @@ def try_gradebook(data: bytes, folder: Path) -> None:
     ):
         for sentence in said or []:
             require_message(sentence)
+
+
+def typed_cells(text: str) -> str:
+    """Return the columns of a gradebook with cells that students type, without their titles."""
+    header, *rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    made = io.StringIO()
+    csv.writer(made).writerows([[row[at] for at in columns_of(header, IDENTITIES)] for row in rows])
+    return made.getvalue()
 
 
 @cache

@@ -8,6 +8,7 @@ RefusedError of that hand-in (`refusing_damage`). Folders are walked by `walk` a
 from __future__ import annotations
 
 import bz2
+import calendar
 import contextlib
 import gzip
 import io
@@ -16,24 +17,24 @@ import os
 import stat
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.batch import tar
-from grader.course.batch.journals import is_journal
 
 MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # unpacked, all files together
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000
-MOST_COMPARED = 8  # archives in one folder whose times are read
 MOST_WALKED = 2 * MOST_FILES  # including folders
 MOST_NAME = 300  # characters
 CLOCKS_DIFFER_S = 86_400  # maximum clock difference, time zones included; later times lie in the future
 XZ_MEMORY_BYTES = 128_000_000
-NO_TIMES = ((1980, 1, 1, 0, 0, 0), (0,))  # of files in an archive that keeps none
+NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # of files in a zip that keeps none
+RECORDS = "records.jsonl"  # of a journal
 ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -57,6 +58,7 @@ MEANINGS = {
     "unknown_method": "its compression method is not supported; use zip with deflate",
     "too_deep": "its folders are nested too deeply",
     "unknown_format": "it is neither a zip nor a tar archive",
+    "too_slow": "reading it takes too much time or memory",
 }
 
 
@@ -65,7 +67,17 @@ class RefusedError(Exception):
 
     def __init__(self, reason: str, detail: str = ""):
         super().__init__(f"{MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
-        self.reason = reason
+        self.reason, self.detail = reason, detail
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive. `time_s` is when it was changed, in seconds since 1970 (a zip's zone is unknown: UTC is
+    assumed); 0 if that is not known."""
+
+    name: str
+    content: bytes
+    time_s: float
 
 
 def is_archive(name: str) -> bool:
@@ -78,47 +90,18 @@ def is_useful(name: str) -> bool:
     return name.lower().endswith((".cu", ".cu.txt", ".cpp", ".json")) or is_archive(name)
 
 
-def read_files(entry: Path) -> dict[str, bytes]:
-    """All files of an archive, a folder or a single file, by their names below it. Raises RefusedError, OSError."""
-    if is_folder(entry):
-        return open_inner(dict(check_names(read_folder(entry))))
-    if is_archive(entry.name):
-        return open_inner(read_archive(read_bounded(entry, MOST_ARCHIVE_BYTES)))
-    return {entry.name: read_bounded(entry, MOST_FILE_BYTES)}
-
-
-def read_entries(entries: Iterable[Path]) -> dict[str, bytes]:
-    """All files of a submission, which may be several archives, folders and loose files. The bounds of one archive are
-    those of all together. Raises RefusedError, OSError."""
-    files: dict[str, bytes] = {}
-    count = unpacked = 0
-    for entry in entries:
-        more = read_files(entry)
-        count, unpacked = count + len(more), unpacked + sum(map(len, more.values()))
-        require_bounds(count, unpacked)
-        files |= more
-    return files
-
-
 def is_folder(path: Path) -> bool:
     """Return whether the path is a folder and not a link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
-def open_inner(files: dict[str, bytes]) -> dict[str, bytes]:
-    """What is in an archive that lies in a folder or an archive without code beside it. Raises RefusedError."""
-    inner = [name for name in files if is_archive(name)]
-    if len(inner) == 1 and not any(name.endswith(".cu") for name in files):
-        return read_archive(files[inner[0]])
-    return files
-
-
-def read_archive(data: bytes) -> dict[str, bytes]:
-    """All files of an archive. Raises RefusedError."""
+def read_archive(data: bytes) -> list[Member]:
+    """All files of an archive, except those that the operating system added. Raises RefusedError."""
     if not data:
         raise RefusedError("empty")
     with refusing_damage():
-        return dict(check_names(read_zip(data) if data.startswith(b"PK") else read_tar(inflate(data))))
+        members = check_names(read_zip(data) if data.startswith(b"PK") else read_tar(inflate(data)))
+        return [member for member in members if not any(map(is_hidden, member.name.split("/")))]
 
 
 @contextlib.contextmanager
@@ -134,55 +117,37 @@ def refusing_damage() -> Iterator[None]:
         raise
     except EOFError:
         raise RefusedError("truncated") from None
+    except MemoryError:
+        raise RefusedError("too_slow") from None
     except Exception:
         raise RefusedError("damaged") from None
 
 
-def newest_times(archives: Sequence[Path]) -> list[tuple[int, ...]]:
-    """Return the newest modification time in each archive, or nothing if the times are not comparable: an archive
-    cannot be read, has no times or one in the future; some are zips, whose times have no zone, and others are not; or
-    there are too many, or too large ones, to read without delaying other hand-ins."""
-    if len(archives) > MOST_COMPARED:
-        return []
-    times, charged = [], 0  # bytes that are read and unpacked: both take time
-    try:
-        for archive in archives:
-            data = read_bounded(archive, MOST_ARCHIVE_BYTES)
-            charged += len(data) + sum(map(len, read_archive(data).values()))
-            if charged > MOST_BYTES:
-                return []
-            times.append(newest_time(data))
-    except (RefusedError, OSError):
-        return []
-    return times if len({len(time) for time in times}) == 1 and not {(), *NO_TIMES} & set(times) else []
-
-
-def newest_time(data: bytes) -> tuple[int, ...]:
-    """Return the date and time of the newest file in a readable zip, or a tar's in seconds; () if there is no file, or
-    one from the future. Raises RefusedError."""
-    now = time.time() + CLOCKS_DIFFER_S
-    with refusing_damage():
-        if data.startswith(b"PK"):
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                newest = max((entry.date_time for entry in archive.infolist() if not entry.is_dir()), default=())
-            return newest if newest <= time.gmtime(now)[:6] else ()
-        members = tar.read_members(io.BytesIO(inflate(data)))
-        seconds = max((int(member.time_s) for member, _ in members if member.is_file()), default=None)
-        return () if seconds is None or seconds > now else (seconds,)
-
-
-def check_names(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+def check_names(members: Iterable[Member]) -> Iterator[Member]:
     """Lets members through until a name is bad, taken, or one too many, or the whole too large."""
     seen: set[str] = set()
     unpacked = 0
-    for number, (name, content) in enumerate(members, 1):
-        folded = name.casefold()
+    for number, member in enumerate(members, 1):
+        folded = member.name.casefold()
         if folded in seen:
-            raise RefusedError("name_clash", show(name))
-        unpacked += len(content)
+            raise RefusedError("name_clash", show(member.name))
+        unpacked += len(member.content)
         require_bounds(number, unpacked)
         seen.add(folded)
-        yield name, content
+        yield member
+
+
+def past_time(time_s: float) -> float:
+    """Return a time, or 0 if it lies in the future."""
+    return time_s if 0 < time_s <= time.time() + CLOCKS_DIFFER_S else 0.0
+
+
+def zip_time(entry: zipfile.ZipInfo) -> float:
+    """Return an entry's time, 0 if it has no valid one."""
+    try:
+        return 0.0 if entry.date_time == NO_ZIP_TIME else past_time(calendar.timegm(entry.date_time))
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def require_bounds(files: int, unpacked: int) -> None:
@@ -209,7 +174,12 @@ def show(name: str) -> str:
     return name[:80].encode("unicode_escape", "backslashreplace").decode()
 
 
-def read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
+def most_bytes(name: str) -> int:
+    """Return how large a file of that name may be."""
+    return MOST_ARCHIVE_BYTES if is_archive(name) else MOST_FILE_BYTES
+
+
+def read_zip(data: bytes) -> Iterator[Member]:
     """Files of a zip archive, in its order."""
     require_end(data[-ZIP_END_BYTES:])
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -222,12 +192,12 @@ def read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
             name = plain_name(entry.filename)
             if entry.is_dir():
                 continue
-            if min(left, MOST_FILE_BYTES) < entry.file_size:
+            if min(left, most_bytes(name)) < entry.file_size:
                 raise RefusedError("bomb", show(name))
             with archive.open(entry) as stream:
                 content = stream.read(entry.file_size + 1)
             left -= len(content)
-            yield name, content
+            yield Member(name, content, zip_time(entry))
 
 
 def require_end(end: bytes) -> None:
@@ -297,7 +267,7 @@ def inflate_xz(data: bytes) -> bytes:
     return content
 
 
-def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
+def read_tar(data: bytes) -> Iterator[Member]:
     """Files of a tar archive, in its order."""
     for number, (member, stream) in enumerate(tar.read_members(io.BytesIO(data)), 1):
         if number > 2 * MOST_FILES:
@@ -306,9 +276,9 @@ def read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
         name = plain_name(member.name)
         if member.is_folder():
             continue
-        if member.size > MOST_FILE_BYTES:
+        if member.size > most_bytes(name):
             raise RefusedError("bomb", show(name))
-        yield name, stream.read(member.size)
+        yield Member(name, stream.read(member.size), past_time(member.time_s))
         stream.skip()  # raises EOFError if the content is shorter
 
 
@@ -345,17 +315,10 @@ def is_hidden(name: str) -> bool:
     return name.startswith((".", "__MACOSX"))
 
 
-def read_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Code, descriptions and the journal in a folder that a course system or a person unpacked. Raises RefusedError."""
-    for entry in walk(folder):
-        path = Path(entry.path).relative_to(folder).as_posix()
-        if entry.is_dir(follow_symlinks=False):
-            continue
-        if is_useful(entry.name):
-            yield plain_name(path), read_bounded(Path(entry.path), MOST_FILE_BYTES)
-        elif is_journal(path):
-            with contextlib.suppress(RefusedError, OSError):  # a bad journal costs no points
-                yield plain_name(path), read_bounded(Path(entry.path), MOST_FILE_BYTES)
+def is_journal(name: str) -> bool:
+    """Whether a file, by its path in a submission, may belong to a journal."""
+    path = PurePosixPath(name)
+    return path.parent.name == "journal" and (path.name == RECORDS or path.suffix == ".md")
 
 
 def read_bounded(file: Path, most_bytes: int) -> bytes:

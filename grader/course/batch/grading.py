@@ -20,13 +20,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from grader.course.batch.archive import RefusedError, is_archive, is_folder, read_entries, walk
+from grader.course.batch.archive import RefusedError, is_archive, is_folder, walk
+from grader.course.batch.contents import pick_journal_files, pick_stages, show_path
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.course.batch.names import file_name
 from grader.course.batch.notes import make_note
 from grader.course.batch.places import place_of
-from grader.course.batch.submissions import Submission, name_some, pick_stages
+from grader.course.batch.reader import Contents, read_apart
+from grader.course.batch.submissions import Submission, name_some
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
 from grader.journal.markup import show_text
@@ -38,7 +40,7 @@ MINIMUM_S = 1.0  # minimum time for a judge to report an error
 TIMED_OUT = 124  # exit status of a judge that was stopped
 TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
-WHICH = "Which one is meant?"
+MOST_REFUSED = 3  # parts of a hand-in that are named
 LINKED = ("grader/core", "grader/io", "grader/judge")  # what the judge is made of
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
 
@@ -114,23 +116,31 @@ def is_empty(files: dict[str, bytes], entries: Sequence[Path]) -> bool:
 
 def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str:
     """Why none of these files is graded."""
-    archives = sorted(filter(is_archive, files))
-    sources = sorted(name for name in files if name.endswith((".cu", ".cpp")))
+    sources = list_sources(files)
     stage = f"{settings.wanted()[0]}.cu"
-    if len(archives) > 1 and not sources:
-        return f"It holds {name_some(archives)}. {WHICH} Hand in one of them, or files such as {stage}."
     if empty:
         return f"It is empty: there is no file in it. Hand in files such as {stage}."
     why = f"No file is called as a stage of {settings.lab}, such as {stage}."
     if other := find_other_lab(sources, settings):
         why = f"This is of the lab {other}, not {settings.lab}."
-    return why + (f" It holds {name_some(sources + archives)}." if sources else "")
+    named = list(map(show_path, sources + sorted(filter(is_archive, files))))
+    return why + (f" It holds {name_some(named)}." if sources else "")
 
 
-def tell_how_to_choose(entry: Path) -> list[str]:
-    """To the instructor, of several archives."""
-    how = "delete the others from" if entry.is_dir() else "put it in the place of"
-    return [make_note("to_choose", f" {how} {entry}, and give the same command.")]
+def list_sources(files: dict[str, bytes]) -> list[str]:
+    """Return the names of files with code, sorted."""
+    return sorted(name for name in files if name.endswith((".cu", ".cpp")))
+
+
+def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
+    """Tell the instructor of stages with several files of which no time tells the newest."""
+    if not stages:
+        return []
+    folder = entries[0] if is_folder(entries[0]) else entries[0].parent
+    how = f"delete the others from {folder}"
+    if len(entries) == 1 and not is_folder(entries[0]):
+        how = f"put it in the place of {entries[0]}"
+    return [make_note("to_choose", f" {how}, and give the same command: {name_some(stages)}.")]
 
 
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:
@@ -142,9 +152,11 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 
 @dataclass
 class Opened:
-    """A hand-in's contents: the files of the stages and the journal, or a status and a reason if nothing is judged."""
+    """A hand-in's contents: all files, those of the journal and of the stages, or a status and a reason if nothing is
+    judged."""
 
     files: dict[str, bytes] = field(default_factory=dict)
+    journal: dict[str, bytes] = field(default_factory=dict)
     picked: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     status: str = ""
@@ -156,18 +168,32 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     hand-in has a status or files to judge."""
     opened = Opened()
     try:
-        opened.files = read_entries(submission.entries)
-        opened.picked, opened.notes = pick_stages(opened.files, settings.lab, settings.wanted())
+        contents = read_apart(submission.entries, settings.timeout_s)
+        opened.files = {file.name: file.content for file in contents.files}
+        opened.journal = pick_journal_files(contents.files, settings.lab)
+        opened.picked, opened.notes, ties = pick_stages(contents.files, settings.lab, settings.wanted())
+        opened.notes += tell_how_to_choose(ties, submission.entries)
         if not opened.picked:
-            opened.status = "nothing_to_grade"
-            opened.detail = why_nothing(opened.files, settings, is_empty(opened.files, submission.entries))
-            opened.notes += tell_how_to_choose(submission.entries[0]) if WHICH in opened.detail else []
+            opened.status, opened.detail = judge_nothing(opened, contents, submission.entries, settings)
+        opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
     except RefusedError as refused:
-        why = str(refused)
-        return Opened(status="archive_refused", detail=why[0].upper() + why[1:])
+        return Opened(status="archive_refused", detail=describe_refusal(refused))
     except Exception as error:
         return Opened(status="judge_error", detail=describe_error(error))
     return opened
+
+
+def judge_nothing(opened: Opened, contents: Contents, entries: Sequence[Path], settings: Settings) -> tuple[str, str]:
+    """Return the status of a hand-in without a stage's file, and the reason."""
+    if contents.refused and not list_sources(opened.files):
+        return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
+    return "nothing_to_grade", why_nothing(opened.files, settings, is_empty(opened.files, entries))
+
+
+def describe_refusal(refused: RefusedError) -> str:
+    """Describe why something was not read, as a sentence."""
+    why = str(refused)
+    return why[0].upper() + why[1:]
 
 
 def describe_error(error: Exception) -> str:
@@ -187,7 +213,7 @@ def grade_submission(
     try:
         opened = open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
-        graded.notes += add_journal(opened.files, submission.key, work)  # replaces an earlier one
+        graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier one
         if opened.picked:
             judge(opened.picked, submission, work, graded)
     except (DiskFullError, StoppedError):

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
+from grader.course.batch.archive import RECORDS, is_journal
 from grader.journal.journal import RENDERING_S
 from grader.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.journal.submit import MOST_JOURNAL_BYTES
@@ -19,17 +20,11 @@ from grader.journal.submit import MOST_JOURNAL_BYTES
 MOST_NOTES = 100
 MOST_PAGE_BYTES = 20_000_000
 MOST_MEMORY_BYTES = 2_000_000_000
-RECORDS, JOURNAL = "records.jsonl", "journal.html"
+JOURNAL = "journal.html"
 
 PROJECT = Path(__file__).resolve().parents[3]
 
 Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # command, environment: exit status, what it said
-
-
-def is_journal(name: str) -> bool:
-    """Whether a file, by its path in a submission, may belong to a journal."""
-    path = PurePosixPath(name)
-    return path.parent.name == "journal" and (path.name == RECORDS or path.suffix == ".md")
 
 
 def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:

@@ -11,6 +11,7 @@ from grader.course.batch.grading import Settings, find_other_lab, open_submissio
 from grader.course.batch.submissions import Submission, lab_in_name
 from grader.journal.console import UserError
 
+READING_S = 2.0  # of a hand-in: nobody delays the others
 MOST_SAMPLED = 20  # all of hundreds take seconds to read
 
 
@@ -40,7 +41,7 @@ def labs_of(found: Sequence[Submission], settings: Settings) -> list[str]:
     """The other lab of each hand-in that can be read; empty for one that has a stage of this lab, or of none."""
     labs = []
     for submission in found:
-        opened = open_submission(submission, replace(settings, stage="", upto=""))
+        opened = open_submission(submission, replace(settings, stage="", upto="", timeout_s=READING_S))
         if opened.status in ("archive_refused", "judge_error"):
             continue
         sources = [name for name in opened.files if name.endswith(".cu")]

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeVar
 
-from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, newest_times, walk
+from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, walk
 from grader.course.batch.names import Reading, choose_systems, file_name, list_readings, says_student
 from grader.course.batch.notes import Note, make_note
 from grader.course.columns import read_rows
@@ -220,8 +220,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
     """What an entry's name says, or why it is no submission of this lab. `readings`: all ways to read the name as a
     course system's, `reading`: the chosen one."""
     name = show_name(path)
-    used, note = attempt(lambda: choose_archive(path, lab), (path, "")) if is_folder(path) else (path, "")
-    entry = Entry(used, name, note=note)
+    entry = Entry(path, name)
     if readings and not reading:
         entry.note = of_several(name)
         return entry
@@ -229,7 +228,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
         name = reading.file
         apply_reading(entry, reading, certain=len(readings) == 1)
         if reading.of_moodle and is_folder(path):
-            name = show_name(used) if note else attempt(lambda: newest_archive(path, lab), "")
+            name = attempt(lambda: newest_archive(path, lab), "")
     if entry.typed:
         return entry
     if match := SUBMITTED.fullmatch(name):
@@ -269,34 +268,6 @@ def lab_in_name(path: Path) -> str:
         name = match["file"]
     match = SUBMITTED.fullmatch(name)
     return match["lab"] if match else ""
-
-
-def choose_archive(folder: Path, lab: str) -> tuple[Path, str]:
-    """The latest of several archives in a folder, with no code beside them, and a remark; the folder itself where
-    there is at most one, or if the times are inconclusive. Raises RefusedError, OSError."""
-    files = [Path(entry.path) for entry in walk(folder)]
-    archives = sorted(path for path in files if path.parent == folder and is_archive(path.name))
-    of_lab = [path for path in archives if lab_in_name(path) in ("", lab)]
-    has_code = any(path.name.lower().endswith((".cu", ".cu.txt")) for path in files)
-    latest, why = find_latest(of_lab) if len(archives) > 1 and not has_code else (None, "")
-    if not latest:
-        return folder, ""
-    others = ", ".join(show_name(path) for path in archives if path != latest)
-    return latest, f"{show_name(latest)} counts: {why}. Not used: {others}"
-
-
-def find_latest(archives: Sequence[Path]) -> tuple[Path | None, str]:
-    """The latest of some archives, and why it is; None where times do not tell."""
-    if len(archives) == 1:
-        return archives[0], "the others' names say another lab"
-    names = [match["time"] for path in archives if (match := SUBMITTED.fullmatch(show_name(path)))]
-    named = [time for time in map(read_time, names) if time]
-    by_name = len(named) == len(archives)
-    times = named if by_name else newest_times(archives)
-    if not times or times.count(max(times)) > 1:
-        return None, ""
-    why = "the time in its name is the latest" if by_name else "the newest file is in it"
-    return archives[times.index(max(times))], why
 
 
 def newest_archive(folder: Path, lab: str) -> str:
@@ -343,14 +314,11 @@ def read_time(text: str) -> datetime | None:
 
 
 def make_submission(key: str, entries: list[Entry]) -> Submission:
-    """What was handed in last: an archive or a folder, or all the files since."""
+    """All that was handed in, at the time of the last of it."""
     used = choose_entries(entries)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
     submission.written, submission.claim = used[-1].written, used[-1].claim
     submission.of_moodle = used[-1].of_moodle and used[-1].of_system
-    earlier = [show_name(entry.path) for entry in entries if entry.is_readable() and entry not in used]
-    if earlier:
-        submission.notes.append(f"Not used, because a later one is there: {name_some(sorted(earlier))}")
     submission.notes += [entry.note for entry in used if entry.note]
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
     if any(entry.late for entry in used):
@@ -381,16 +349,9 @@ def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
 
 
 def choose_entries(entries: list[Entry]) -> list[Entry]:
-    """The newest archive or folder, with the files that came with it; or the files that are newer. Of files of one
-    name, the newest."""
-    readable = sorted((entry for entry in entries if entry.is_readable()), key=Entry.order)
-    whole = [entry for entry in readable if entry.is_whole()][-1:]
-    loose = [entry for entry in readable if not entry.is_whole()]
-    newer = [entry for entry in loose if all(entry.when() > one.when() for one in whole)]
-    beside = [entry for entry in loose if all(entry.when() == one.when() for one in whole)]
-    chosen = newer or whole + beside
-    newest = {file_name(show_name(entry.path)).casefold(): entry for entry in chosen}
-    return list(newest.values()) or sorted(entries, key=Entry.order)
+    """All that can be read, the newest last: of each stage the newest file counts. All entries if none can be read."""
+    readable = [entry for entry in entries if entry.is_readable()]
+    return sorted(readable or entries, key=Entry.order)
 
 
 def parse_time(text: str) -> datetime:
@@ -620,33 +581,11 @@ def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier]) -> Sequen
     return found
 
 
-def pick_stages(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Each stage's file, and what is to be said about the choice."""
-    picked, notes = {}, []
-    for stage in stages:
-        named = [name for name in files if file_name(name).casefold() == f"{stage}.cu"]
-        if not named:
-            continue
-        best = min(
-            named, key=lambda name: (is_kit_part(name), lab not in PurePosixPath(name).parts, name.count("/"), name)
-        )
-        picked[stage] = files[best]
-        others = [name for name in named if name != best and files[name] != files[best] and not is_kit_part(name)]
-        if others:
-            notes.append(f"{best} was graded; there were also {name_some(sorted(others))}")
-    return picked, notes
-
-
 def name_some(names: Sequence[str]) -> str:
     """Join names, for example "a.cu, b.cu, c.cu and 4 more"."""
     more = len(names) - MOST_NAMED
     named = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else list(names)
     return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
-
-
-def is_kit_part(name: str) -> bool:
-    """Whether it lies where a kit has what it came with: some hand in the whole kit."""
-    return "starter" in PurePosixPath(name).parts
 
 
 def read_roster(file: Path) -> list[Student]:

@@ -58,8 +58,9 @@ def look_at(row: Row) -> list[Remark]:
     if row.status == "archive_refused":
         remarks.append(Remark(1, row.key, "", "not opened", row.detail))
     if row.status == "nothing_to_grade":
-        choices = [note for note in row.notes if kind_of(note) == "to_choose"]
-        remarks.append(Remark(1, row.key, "", "nothing to grade", " ".join([row.detail, *choices])))
+        remarks.append(Remark(1, row.key, "", "nothing to grade", row.detail))
+    choices = [note for note in row.notes if kind_of(note) == "to_choose"]
+    remarks += [Remark(1, row.key, "", "several files of one stage", note) for note in choices]
     names_others = [note for note in row.notes if kind_of(note) == "names_others"]
     remarks += [Remark(1, row.key, "", "names others", note) for note in names_others]
     in_doubt = [note for note in row.notes if kind_of(note) in IN_DOUBT]

@@ -58,6 +58,7 @@ START_BYTES = 300  # which tell an archive's kind
 CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+OWN_PARTS = ("journal", "reports", "starter", "work")  # folders of one student's work
 MANIFEST = "manifest.json"  # of `make submit`
 # Reasons that concern only one hand-in.
 OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files", "unknown_method")
@@ -337,14 +338,15 @@ def visible(folder: Path) -> list[Path]:
 
 
 def find_hand_ins(folder: Path, lab: str) -> Path:
-    """The folder itself; or the one in it where somebody packed a folder of hand-ins."""
+    """Return the folder itself; or the only folder in it if that holds hand-ins: a name by a course system or `make
+    submit`, or two archives or folders that are not parts of one student's work. No other file in it matters."""
     tops = visible(folder)
     if len(tops) != 1 or not tops[0].is_dir() or says_whose(tops[0].name):
         return folder
     inside = visible(tops[0])
-    hand_ins = [path for path in inside if path.is_dir() or is_archive(path.name) or says_whose(path.name)]
-    several = len(inside) > 1 or any(says_whose(path.name) for path in inside)
-    return tops[0] if several and hand_ins == inside and lab not in (path.name for path in inside) else folder
+    parts = (lab, *OWN_PARTS)
+    whole = [path for path in inside if path.name not in parts and (path.is_dir() or is_archive(path.name))]
+    return tops[0] if len(whole) > 1 or any(says_whose(path.name) for path in inside) else folder
 
 
 def find_own(folder: Path, lab: str) -> str:

@@ -1,0 +1,199 @@
+"""Reads everything that one student handed in: files, folders, archives, and archives in these.
+
+python3 -m grader.course.batch.reader < HAND_IN    a JSON list of paths; prints JSON, and then the bytes of all files
+
+Some bytes take a reader much time or memory, in ways that nobody foresees: `read_apart` runs this in a process of its
+own, whose limits belong to one hand-in. What cannot be read is listed, and costs the other files nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.course.batch.archive import (
+    MOST_FILE_BYTES,
+    Member,
+    RefusedError,
+    is_archive,
+    is_folder,
+    is_journal,
+    is_useful,
+    most_bytes,
+    past_time,
+    plain_name,
+    read_archive,
+    read_bounded,
+    require_bounds,
+    walk,
+)
+
+MOST_LEVELS = 2  # of archives in an archive; deeper ones stay closed
+READING_S = 20  # of processor time: the largest hand-in takes about 5
+WAITING = 10  # times as long may pass on a busy machine
+MOST_MEMORY_BYTES = 1_500_000_000
+NO_MEMORY = 3  # exit status
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class File(Member):
+    """A file of a hand-in. `places` are the names of the entry and of the archives that it is in, outermost first;
+    `name` begins with those that are needed to tell it from others."""
+
+    places: tuple[str, ...]
+
+
+@dataclass
+class Contents:
+    """A hand-in's files, and each part that cannot be read: its name, and why."""
+
+    files: list[File] = field(default_factory=list)
+    refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+
+
+def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
+    """Read a hand-in in a process of its own, for READING_S or `limit_s` seconds. Raises RefusedError if that is not
+    enough, OSError if our side broke."""
+    cpu_s = max(1, int(min(limit_s, READING_S)))
+    path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-S", "-P", "-m", "grader.course.batch.reader", str(cpu_s)],
+            input=json.dumps([str(entry) for entry in entries]).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+            timeout=cpu_s * WAITING,
+        )
+    except subprocess.TimeoutExpired:
+        raise RefusedError("too_slow") from None
+    if done.returncode < 0 or done.returncode == NO_MEMORY:
+        raise RefusedError("too_slow")
+    if done.returncode != 0:
+        raise OSError(f"the reader of hand-ins ended with status {done.returncode}")
+    return parse(done.stdout)
+
+
+def parse(data: bytes) -> Contents:
+    """Parse what the process wrote. Raises OSError if our side broke."""
+    header, _, rest = data.partition(b"\n")
+    listed = json.loads(header)
+    if listed["error"]:
+        raise OSError(listed["error"])
+    contents = Contents(refused=[(name, RefusedError(*why)) for name, *why in listed["refused"]])
+    at = 0
+    for name, size, time_s, places in listed["files"]:
+        contents.files.append(File(name, rest[at : at + size], time_s, tuple(places)))
+        at += size
+    return contents
+
+
+def read_all(entries: Sequence[Path]) -> Contents:
+    """Read a hand-in within the bounds of one archive, the last entry first. Raises OSError."""
+    reader = Reader(several=len(entries) > 1)
+    for entry in reversed(entries):
+        with reader.refusing(entry.name):
+            reader.read_entry(entry)
+    return reader.contents
+
+
+class Reader:
+    """Collects files within the bounds of one hand-in. `several`: names begin with the entry's."""
+
+    def __init__(self, several: bool):
+        self.contents = Contents()
+        self.several, self.unpacked = several, 0
+
+    @contextlib.contextmanager
+    def refusing(self, name: str) -> Iterator[None]:
+        """List a part that cannot be read."""
+        try:
+            yield
+        except RefusedError as refused:
+            self.contents.refused.append((name, refused))
+
+    def read_entry(self, entry: Path) -> None:
+        """Read one file or folder that was handed in. Raises RefusedError, OSError."""
+        if is_folder(entry):
+            for file in list_files(entry):
+                self.read_file(file, file.relative_to(entry).as_posix(), (entry.name,))
+        elif is_archive(entry.name):
+            self.read_inner(read_bounded(entry, most_bytes(entry.name)), (entry.name,))
+        else:
+            content = read_bounded(entry, MOST_FILE_BYTES)
+            self.add(File(entry.name, content, past_time(entry.lstat().st_mtime), (entry.name,)))
+
+    def read_file(self, file: Path, name: str, places: tuple[str, ...]) -> None:
+        """Read one file of a folder. Raises OSError."""
+        with self.refusing(name):
+            content = read_bounded(file, most_bytes(name))
+            if is_archive(name):
+                self.read_inner(content, (*places, name))
+            else:
+                self.add_member(Member(plain_name(name), content, past_time(file.lstat().st_mtime)), places)
+
+    def read_inner(self, data: bytes, places: tuple[str, ...], level: int = 0) -> None:
+        """Read an archive, which lies in that many others. Raises RefusedError."""
+        members = read_archive(data)
+        require_bounds(
+            len(self.contents.files) + len(members), self.unpacked + sum(len(member.content) for member in members)
+        )
+        for member in members:
+            if is_archive(member.name) and level < MOST_LEVELS:
+                with self.refusing("/".join((*places[1:], member.name))):
+                    self.read_inner(member.content, (*places, member.name), level + 1)
+            else:
+                self.add_member(member, places)
+
+    def add_member(self, member: Member, places: tuple[str, ...]) -> None:
+        """Add a file of a folder or archive. Raises RefusedError."""
+        name = "/".join((*(places if self.several else places[1:]), member.name))
+        self.add(File(name, member.content, member.time_s, places))
+
+    def add(self, file: File) -> None:
+        """Add a file. Raises RefusedError."""
+        require_bounds(len(self.contents.files) + 1, self.unpacked + len(file.content))
+        self.unpacked += len(file.content)
+        self.contents.files.append(file)
+
+
+def list_files(folder: Path) -> list[Path]:
+    """List code, descriptions, archives and the journal in a folder, those last that are in it longest. Raises
+    RefusedError, OSError."""
+    found = [Path(entry.path) for entry in walk(folder) if not entry.is_dir(follow_symlinks=False)]
+    files = [file for file in found if is_useful(file.name) or is_journal(file.relative_to(folder).as_posix())]
+    return sorted(files, key=lambda file: -file.lstat().st_mtime)
+
+
+def main() -> None:
+    """Read the hand-in that standard input names, within limits."""
+    entries = [Path(name) for name in json.load(sys.stdin)]
+    cpu_s = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    error = ""
+    try:
+        contents = read_all(entries)
+    except OSError as broken:
+        contents, error = Contents(), str(broken)
+    except MemoryError:
+        sys.exit(NO_MEMORY)
+    files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
+    refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
+    header = json.dumps({"error": error, "files": files, "refused": refused})
+    sys.stdout.buffer.write(header.encode() + b"\n")
+    for file in contents.files:
+        sys.stdout.buffer.write(file.content)
+
+
+if __name__ == "__main__":
+    main()
