@@ -91,7 +91,7 @@ def say_found(
     """What is no submission, and who is not on the roster. Raises UserError where there is nobody."""
     for sentence in left_out:
         say_error(f"Left out: {sentence}")
-    for note in [note for one in found for note in one.notes if kind_of(note) in IN_DOUBT]:
+    for note in dict.fromkeys(note for one in found for note in one.notes if kind_of(note) in IN_DOUBT):
         say_error(note)
     say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
