@@ -48,6 +48,7 @@ MOST_SOURCE_BYTES = 1_000_000
 MOST_REPORT_BYTES = 10_000_000
 MOST_RECORDS_BYTES = 100_000_000  # read for the journal
 MOST_JOURNAL_BYTES = 10_000_000  # of a file that is packed; the batch takes none that is larger
+MOST_NAME = 200  # characters of the archive's name; file systems take 255 with what course systems add
 CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
 
 
@@ -254,9 +255,17 @@ def name_part(author: str) -> str:
 
 
 def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
-    """The archive's name: lab, ids, time in UTC."""
+    """The archive's name: lab, ids, time in UTC. Raises UserError if it is too long: part of an id could be another
+    student's."""
     ids = "-".join(name_part(author.id) for author in authors)
-    return f"{lab}-{ids[:100]}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
+    name = f"{lab}-{ids}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
+    if len(name) > MOST_NAME:
+        raise UserError(
+            f"The archive's name would have {len(name)} characters, and course systems take {MOST_NAME}: "
+            f"{len(authors)} ids are in it. Give shorter ids, such as matriculation numbers: "
+            'AUTHORS="Ada Lovelace <al123>; Alan Turing <at456>"'
+        )
+    return name
 
 
 def find_older(lab: str, file: Path) -> list[str]:

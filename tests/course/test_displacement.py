@@ -119,7 +119,7 @@ def test_decisions_follow_the_number_of_the_course_system(course: Course, old: b
 def test_decisions_stay_with_a_student_whose_hand_in_was_anothers(course: Course) -> None:
     download(course, ADA, roster=ROSTER)
     decide(course, "al1", 10)
-    (course.root / "roster.csv").write_text("id,name,Moodle ID\nal1,Ada Lovelace,13\nma6,Ada Mallory,12\n")
+    (course.root / "roster.csv").write_text("id,name,Moodle ID\nal1,Ada Byron,13\nma6,Ada Lovelace,12\n")
     assert "al1 is ma6 now" in course.grade().stdout
     assert points(course)["ma6"] == ("graded", "12") and points(course)["al1"] == ("not_submitted", "10")
 

@@ -202,7 +202,7 @@ def test_nobody_is_credited_by_who_is_not_in_the_team(course: Course) -> None:
 
 def test_a_better_roster_gives_ids_to_what_was_graded_before(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
-    pack(course, "nobody_1003_77_work.tar.gz")
+    pack(course, "ångströmzoë_1003_77_work.tar.gz")
     course.grade("--roster", write_roster(course, "id,name\nat200,A. M. Turing\nzo8,Zoë\n"))
     assert course.statuses() == {"1002": "graded", "1003": "graded", "at200": "not_submitted", "zo8": "not_submitted"}
     course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")

@@ -32,9 +32,9 @@ STAGES = tuple(read_stages(ROOT, LAB))
 HONEST = {f"{STAGES[0]}.cu": b"// honest\n"}
 MAX_NAME = 180  # bytes
 ROSTER = [
-    Student("ada", "Ada Lovelace", {"ada", "11"}),
-    Student("bob", "Bob Babbage", {"bob", "12"}),
-    Student("eve", "Eve Mallory", {"eve", "13"}),
+    Student("ada", "Ada Lovelace", {"ada", "11"}, numbers={"11"}),
+    Student("bob", "Bob Babbage", {"bob", "12"}, numbers={"12"}),
+    Student("eve", "Eve Mallory", {"eve", "13"}, numbers={"13"}),
 ]
 
 

@@ -24,7 +24,7 @@ from grader.course.batch.decisions import KINDS, due, extend, override, points, 
 from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, try_judge
 from grader.course.batch.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
-from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch
+from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch, roster_file
 from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.places import KEPT, place_of
@@ -55,12 +55,13 @@ ROOT = Path(__file__).resolve().parents[3]
 def grade(options: argparse.Namespace) -> int:
     """Enters what is in the folder or archive, and grades what waits."""
     (lab,) = choose_labs(options.root, [options.lab])
-    options.roster = options.roster or kept_roster(options.out)
+    options.roster = options.roster or (None if options.no_roster else kept_roster(options.out))
     roster = read_roster(options.roster) if options.roster else []
     settings = make_settings(options, lab)
     require_folders(options)
     with only_one(options.out):
         folder, strangers = open_submissions(options.submissions, settings)
+        separate_strangers(options.out, {student.id for student in roster})
         found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
         strangers += more
         require_own_lab(options.submissions, folder, found, settings)
@@ -90,7 +91,7 @@ def say_found(
     """What is no submission, and who is not on the roster. Raises UserError where there is nobody."""
     for sentence in left_out:
         say_error(f"Left out: {sentence}")
-    for note in [note for one in found for note in one.notes if kind_of(note) in IN_DOUBT]:
+    for note in dict.fromkeys(note for one in found for note in one.notes if kind_of(note) in IN_DOUBT):
         say_error(note)
     say_strange([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
@@ -99,12 +100,9 @@ def say_found(
 
 def kept_roster(folder: Path) -> Path | None:
     """The roster of the last time, where nobody gives one now."""
-    if not (folder / DATABASE).is_file():
-        return None
-    file = Path(Database(folder / DATABASE).fact("roster") or "")
-    if not file.is_file():
-        return None
-    say(f"Roster: {file}, as before.")
+    file = roster_file(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else None
+    if file:
+        say(f"Roster: {file}, as before.")
     return file
 
 
@@ -123,13 +121,26 @@ def say_strange(strange: Sequence[Submission]) -> None:
         )
 
 
+def separate_strangers(folder: Path, ids: Set[str]) -> None:
+    """Gives submissions of before that are not on the roster keys that none of its ids equals, and so their folders."""
+    if not (folder / DATABASE).is_file():
+        return
+    for old, new in Database(folder / DATABASE).separate_strangers(ids).items():
+        move_parts(folder, old, new)
+
+
+def move_parts(folder: Path, old: str, new: str) -> None:
+    """Moves what lies in folders of a submission's key."""
+    for part in KEPT:
+        source, target = place_of(folder, part, old), place_of(folder, part, new)
+        if source.is_dir() and not target.exists():
+            source.rename(target)
+
+
 def rename(database: Database, folder: Path, found: Sequence[Submission], on_roster: Set[str]) -> None:
     """Gives what a better roster knows its new name, with what lies in folders of the old one."""
     for old, one in database.find_renamed(found):
-        for part in KEPT:
-            source, target = place_of(folder, part, old), place_of(folder, part, one.key)
-            if source.is_dir() and not target.exists():
-                source.rename(target)
+        move_parts(folder, old, one.key)
         database.rename(old, one, on_roster)  # last: killed before, it is done again
         say(f"{old} is {one.key} now, according to the roster.")
 
@@ -321,20 +332,22 @@ def export(options: argparse.Namespace) -> int:
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
     names = names_by_id(database)
+    strangers = {final.student for final in decided if names and final.student not in names}
     entries = [
         Entry(
-            final.student,
+            f"{final.student} (not on the roster)" if final.student in strangers else final.student,
             report_of(database, settings, final),
             [*describe_submission(final.row, [final]), *sum_up([final])],
             names.get(final.student, ()),
         )
         for final in decided
+        if options.gradebook or final.student not in strangers  # which has no row for them
     ]
     if options.output and options.output.resolve().parent == options.folder.resolve():
         raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
-    return export_gradebook(entries, options.format, options)
+    return max(export_gradebook(entries, options.format, options), int(bool(strangers)))
 
 
 def is_decided(final: Final) -> bool:
@@ -361,7 +374,11 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("submissions", type=Path, help="a folder, or the zip that Canvas or Moodle gives")
     one.add_argument("--lab", required=True)
     one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
-    one.add_argument("--roster", type=Path, help="a CSV file with a column id, and name, login, email …")
+    whose = one.add_mutually_exclusive_group()
+    whose.add_argument(
+        "--roster", type=Path, help="a CSV file with a column id, and name, login, email … (the last one)"
+    )
+    whose.add_argument("--no-roster", action="store_true", help="do without the roster of the last time")
     which = one.add_mutually_exclusive_group()
     which.add_argument("--stage", default="", help="this one alone")
     which.add_argument("--upto", default="", metavar="STAGE", help="the stages up to this one, as in the students' kit")

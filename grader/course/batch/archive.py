@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.course.batch import tar
+from grader.course.batch.names import original_name
 
 MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # unpacked, all files together
@@ -82,12 +83,12 @@ class Member:
 
 def is_archive(name: str) -> bool:
     """Whether a file's name says that it is an archive of any kind."""
-    return name.lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
+    return original_name(name).lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
 
 
 def is_useful(name: str) -> bool:
     """Whether a file's name says that it may be code or a description, or hold them; or code under another name."""
-    return name.lower().endswith((".cu", ".cu.txt", ".cpp", ".json")) or is_archive(name)
+    return original_name(name).lower().endswith((".cu", ".cpp", ".json")) or is_archive(name)
 
 
 def is_folder(path: Path) -> bool:

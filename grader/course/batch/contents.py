@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -42,7 +43,7 @@ def pick_stages(
     ties: list[str] = []
     unused: dict[tuple[str, bool, tuple[str, ...]], list[str]] = {}  # stages with the same remark
     for stage in stages:
-        named = [file for file in files if file_name(file.name).casefold() == f"{stage}.cu"]
+        named = [file for file in files if is_called(file.name, stage, stages)]
         if not named:
             continue
         best = find_newest(named, lab)
@@ -59,6 +60,14 @@ def pick_stages(
         why = "no time tells which is the newest" if is_tie else "it is the newest"
         notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used: {name_some(places)}")
     return picked, notes, ties
+
+
+def is_called(name: str, stage: str, stages: Sequence[str]) -> bool:
+    """Return whether a file has a stage's name, or that name with _1 behind it, which is no other stage's."""
+    called = PurePosixPath(file_name(name).casefold())
+    return called.suffix == ".cu" and (
+        called.stem == stage or (called.stem not in stages and bool(re.fullmatch(rf"{stage}_\d", called.stem)))
+    )
 
 
 def find_newest(files: Sequence[File], lab: str) -> File:

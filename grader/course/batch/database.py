@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.batch.names import read_canvas, read_moodle
-from grader.course.batch.notes import guess_kinds, read_notes, write_notes
+from grader.course.batch.notes import guess_kinds, has_kind, read_notes, write_notes
 from grader.course.batch.places import move_folders
-from grader.course.batch.submissions import FILE_DATE, Earlier, Submission
+from grader.course.batch.submissions import ANOTHER, FILE_DATE, Earlier, Submission
 from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
@@ -130,6 +130,10 @@ class Row:
     def own(self) -> list[str]:
         """Return the members without credited partners."""
         return own_members(self.key, self.members)
+
+    def is_certain(self) -> bool:
+        """Return whether an id or a number says whose it is, rather than a name that students choose."""
+        return not has_kind(self.notes, "found_by_name")
 
 
 @dataclass
@@ -322,11 +326,37 @@ class Database:
 
     def earlier(self) -> list[Earlier]:
         """Return what was handed in so far."""
-        rows = self.query("SELECT key, called, members FROM submissions WHERE status != 'not_submitted'")
-        return [
-            Earlier(key, called, json.loads(members), own_members(key, json.loads(members)))
-            for key, called, members in rows
-        ]
+        rows = self.query("SELECT key, called, members, notes FROM submissions WHERE status != 'not_submitted'")
+        found = []
+        for key, called, text, kept in rows:
+            members, notes = json.loads(text), read_notes(kept)
+            own = [] if has_kind(notes, "not_on_roster") else own_members(key, members)
+            found.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
+        return found
+
+    def separate_strangers(self, ids: Set[str]) -> dict[str, str]:
+        """Give submissions of students who are not on the roster other keys than the roster's `ids`. Return the new
+        keys by the old ones. What was decided for a student of the roster of before stays with that student."""
+        rows = self.query("SELECT key, members, notes FROM submissions WHERE status != 'not_submitted'")
+        taken, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
+        renamed = {}
+        for key, _, notes in rows:
+            if key in ids and has_kind(read_notes(notes), "not_on_roster"):
+                new = key + ANOTHER
+                while new in taken:
+                    new += ANOTHER
+                taken.add(new)
+                renamed[key] = new
+        others = {member for key, members, _ in rows if key not in renamed for member in json.loads(members)}
+        with self.transaction() as connection:
+            for old, new in renamed.items():
+                connection.execute(
+                    "UPDATE submissions SET key = ?, members = ? WHERE key = ?", [new, json.dumps([new]), old]
+                )
+                connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
+                for table in ("extensions", "points", "overrides") if old not in others | before else ():
+                    connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
+        return renamed
 
     def rename(self, old: str, one: Submission, on_roster: Set[str]) -> None:
         """Gives a submission its new key. What was decided for a student alone goes along, unless the roster still has

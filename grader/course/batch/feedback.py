@@ -133,8 +133,9 @@ def make_remarks_page(sums: list[str], below: Html) -> str:
 def tell_use(final: Final) -> list[str]:
     """Which of a student's submissions counts, where there are several."""
     if not final.counts:
-        return [f"For {final.student}, a later submission counts instead."]
-    return [f"Not used, because this one is later: {', '.join(final.unused)}"] if final.unused else []
+        return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]
+    why = "has at least as many points" if final.by_points else "is later"
+    return [f"Not used, because this one {why}: {', '.join(final.unused)}"] if final.unused else []
 
 
 def decisions(final: Final) -> list[str]:

@@ -21,7 +21,8 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
         numbers += [str(final.days_late), show_points(final.penalty)]
         numbers += [number(final.given.get(item)) for item in items]
         numbers += [number(by_stage.get(stage)) for stage in stages]
-        unused = [f"Not used, because a later one is there: {', '.join(final.unused)}"] if final.unused else []
+        why = "another one has at least as many points" if final.by_points else "a later one is there"
+        unused = [f"Not used, because {why}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
         words = [final.student, final.name, row.status or "waiting"]
         rows.append([*words, *numbers, final.override, row.handed_in, remarks])

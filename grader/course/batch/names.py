@@ -22,7 +22,12 @@ STAGE_DIGITS = 2  # of the number that begins a stage's file name
 STAGE_FILE = re.compile(r"\d\d_")
 LATE = "_LATE"
 MOST_CHARACTERS = 1000  # file systems allow 255 bytes
-UPLOADED_AGAIN = re.compile(r"(-\d+| ?\(\d+\))(?=\.cu$)")  # by Canvas, by a browser
+# What Canvas, browsers and desktops add to a file's name, before or after its ending: -1, (1), - Copy.
+ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
+ADDED = re.compile(rf"(?:{ADDITION}|[ +])$", re.I)
+TEXT = re.compile(r"\.txt$", re.I)  # a desktop adds it to what it takes for text
+ENDING = re.compile(r"\.(?:cu|zip|tgz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
+MOST_ADDED = 12
 
 
 @dataclass(frozen=True)
@@ -91,4 +96,26 @@ def file_name(name: str) -> str:
     files = [reading.file for reading in list_readings(base) if reading.file]
     if files:
         base = next((file for file in files if STAGE_FILE.match(file)), files[0])
-    return UPLOADED_AGAIN.sub("", base.removesuffix(".txt") if base.endswith(".cu.txt") else base)
+    return original_name(base)
+
+
+def original_name(name: str) -> str:
+    """Return the name of a stage's file or of an archive without what browsers and desktops add to it."""
+    bare = strip(name, (ADDED, TEXT))
+    ending = ENDING.search(bare)
+    if not ending:
+        return name
+    stem = strip(bare[: ending.start()], (ADDED,))
+    if stem.lower().endswith(".tar"):
+        return f"{strip(stem[:-4], (ADDED,))}{stem[-4:]}{ending[0]}"
+    return f"{stem}{ending[0]}"
+
+
+def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
+    """Return a text without what is added at its end, several times perhaps."""
+    for _ in range(MOST_ADDED):
+        found = next(filter(None, (one.search(text) for one in added)), None)
+        if not found:
+            break
+        text = text[: found.start()]
+    return text

@@ -12,6 +12,8 @@ NAMES_OTHERS = "The archive's name says"
 OF_SEVERAL = "Its name matches several students"
 SAME_NAME = "A name alone does not identify the student:"
 OTHER_NAME = "The number belongs to a student with a different name:"
+OTHER_NUMBERS = "The roster's numbers are not used:"
+RIVALS = "Several hand-ins may be of one student:"
 # Kinds of notes that only instructors read, and how their text begins.
 FOR_INSTRUCTOR = {
     "not_on_roster": NOT_ON_ROSTER,
@@ -21,8 +23,10 @@ FOR_INSTRUCTOR = {
     "of_several": OF_SEVERAL,
     "same_name": SAME_NAME,
     "other_name": OTHER_NAME,
+    "other_numbers": OTHER_NUMBERS,
+    "rivals": RIVALS,
 }
-IN_DOUBT = ("same_name", "of_several", "other_name")  # the student is not identified
+IN_DOUBT = ("same_name", "of_several", "other_name", "other_numbers", "rivals")  # the student is not identified
 
 
 class Note(str):
@@ -44,6 +48,11 @@ def make_note(kind: str, rest: str = "") -> Note:
 def kind_of(note: str) -> str:
     """Return a note's kind; empty if it has none."""
     return note.kind if isinstance(note, Note) else ""
+
+
+def has_kind(notes: Iterable[str], kind: str) -> bool:
+    """Return whether one of the notes is of a kind."""
+    return kind in map(kind_of, notes)
 
 
 def is_for_instructor(note: str) -> bool:

@@ -75,9 +75,21 @@ def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str
 
 
 def roster_of(database: Database) -> list[Student]:
-    """The roster, as long as it lies where it lay."""
-    file = Path(database.fact("roster") or "")
-    return read_roster(file) if file.is_file() else []
+    """The roster; nobody if the batch has none. Raises UserError."""
+    file = roster_file(database)
+    return read_roster(file) if file else []
+
+
+def roster_file(database: Database) -> Path | None:
+    """Where the batch's roster lies, if it has one. Raises UserError if the file is gone: without it, hand-ins would
+    get other keys, and decisions and exports would leave students out."""
+    kept = database.fact("roster")
+    if kept and not Path(kept).is_file():
+        raise UserError(
+            f"The batch's roster is no longer there: {kept}. Put it back, or repeat the grade command with "
+            "ROSTER=FILE (--roster FILE). To do without a roster, give the command --no-roster."
+        )
+    return Path(kept) if kept else None
 
 
 def roster_ids(database: Database) -> dict[str, str]:

@@ -82,8 +82,13 @@ def share_feedback(
     by_key: Mapping[str, list[Final]],
 ) -> list[str]:
     """Gives partners after whom no submission is called the same feedback, as long as they are partners; the journal
-    stays with the submission. Returns the sentences of try_feedback()."""
-    own = {folder_name(row.key) for row in rows if row.status != "not_submitted"}
+    stays with the submission. So do students with a submission of their name that another one replaces. Returns the
+    sentences of try_feedback()."""
+    own = {
+        folder_name(row.key)
+        for row in rows
+        if row.status != "not_submitted" and (row.is_certain() or any(final.counts for final in by_key[row.key]))
+    }
     present = [final for final in everyone if final.row.status != "not_submitted"]
     shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own}
     for name in set(database.fact("shared") or []) - shared.keys() - own:

@@ -64,7 +64,8 @@ class Final:
     pending: float = 0
     override: str = ""
     counts: bool = True  # False: a later submission of the same student's does
-    unused: list[str] = field(default_factory=list)  # keys of earlier ones
+    unused: list[str] = field(default_factory=list)  # keys of the others
+    by_points: bool = False  # whether points choose among them, rather than the time
     without: Sequence[str] = ()  # kinds of the report's points that do not count
 
 
@@ -101,22 +102,32 @@ def finals(row: Row, policy: Policy, lab_points: float) -> list[Final]:
 
 def choose_latest(everyone: Iterable[Final]) -> list[Final]:
     """Each student's latest submission, by student; somebody may be in two teams, or in one and alone. The others are
-    marked as not counting."""
-    latest: dict[str, Final] = {}
+    marked as not counting. Of those that only a name says to be the student's, the one with the most points."""
+    chosen: dict[str, Final] = {}
     for final in sorted(everyone, key=rank):
-        if earlier := latest.get(final.student):
-            earlier.counts = False
-            if earlier.row.status != "not_submitted":
-                final.unused = [*earlier.unused, earlier.row.key]
-        latest[final.student] = final
-    return [latest[student] for student in sorted(latest)]
+        if other := chosen.get(final.student):
+            other.counts = False
+            other.by_points = final.by_points = final.row.status != "not_submitted" and not is_certain(final)
+            if other.row.status != "not_submitted":
+                final.unused = [*other.unused, other.row.key]
+        chosen[final.student] = final
+    return [chosen[student] for student in sorted(chosen)]
 
 
-def rank(final: Final) -> tuple[bool, bool, bool, str]:
-    """Return the sort key for a student's latest submission: the student's own, if there is one, counts before any that
-    only names the student as a partner."""
-    is_own = final.student in final.row.own()
-    return final.row.status != "not_submitted", is_own, *order_by_time(final.row.handed_in, final.row.known_by)
+def rank(final: Final) -> tuple[object, ...]:
+    """Return the sort key for a student's submissions, of which the last one counts: the student's own counts before
+    any that students' names alone say to be theirs, as a partner or by the own name. Students write these names, so no
+    such submission takes points from a student whom another one gives more."""
+    is_own, by_time = final.student in final.row.own(), order_by_time(final.row.handed_in, final.row.known_by)
+    submitted = final.row.status != "not_submitted"
+    if is_certain(final):
+        return submitted, True, by_time
+    return submitted, False, -math.inf if final.points is None else final.points, final.pending, is_own, by_time
+
+
+def is_certain(final: Final) -> bool:
+    """Return whether an id or a number says that a submission is the student's own."""
+    return final.student in final.row.own() and final.row.is_certain()
 
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:

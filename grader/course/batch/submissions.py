@@ -20,16 +20,24 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, walk
-from grader.course.batch.names import Reading, choose_systems, file_name, list_readings, says_student
-from grader.course.batch.notes import Note, make_note
+from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
+from grader.course.batch.names import ADDITION, Reading, choose_systems, file_name, list_readings, says_student
+from grader.course.batch.notes import Note, kind_of, make_note
 from grader.course.columns import read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
-SUBMITTED = re.compile(r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})(?:-\d+)?\.tar\.gz", re.DOTALL)
+SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
+    r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})"
+    rf"{ADDITION}{{0,3}}(?:\.tar{ADDITION}{{0,3}}(?:\.gz)?|\.tgz){ADDITION}{{0,3}}(?:\.zip)?",
+    re.DOTALL | re.IGNORECASE,
+)
 IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
+NUMBERS = ("canvasid", "moodleid")  # columns of the numbers that course systems write into names
+CANVAS = {"student", "id"}  # columns of its gradebook, which has its number as id
+PARTICIPANT = "Participant "  # before Moodle's number in its worksheet
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
@@ -37,10 +45,13 @@ FILE_DATES = (FILE_DATE, DOUBTED_DATE)
 MOST_CELL = 300  # characters of a roster's or gradebook's cell that are read
 MOST_NAMED = 3  # files listed in a sentence
 HOW_TO_TELL = "A column such as Canvas ID or Moodle ID in the roster tells them apart."
-PLAIN_NAME = re.compile(r"[A-Za-z0-9 ,.'()_-]+")  # that no archive garbles
-BLIND = "participant"  # Moodle's name for everybody in an anonymous assignment
+HOW_TO_DECIDE = "Ask these students who worked together; `override` and `points` decide."
+HOW_TO_AGREE = "If that is one person, write this name into the roster, and repeat the command."
+HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
+FEW = 2  # names that differ, among students whose numbers agree
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
+ANOTHER = " (another)"  # behind a key that is somebody else's
 NO_TIME = datetime.min.replace(tzinfo=UTC)  # earlier than all others
 NO_SUCH_TIME = "the time in its name is invalid or in the future, so others of the same student count before it."
 NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
@@ -58,6 +69,7 @@ class Student:
     name: str = ""
     aliases: set[str] = field(default_factory=set)
     handed_in: str = ""
+    numbers: set[str] = field(default_factory=set)  # of course systems, as they write them into names
 
 
 @dataclass
@@ -77,7 +89,8 @@ class Submission:
     written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
     own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
     claim: str = ""  # the roster id that is likely, if the name can be read in several ways
-    of_moodle: bool = False  # whether the key is Moodle's number
+    of_system: bool = False  # whether the key is a course system's number
+    certain: bool = False  # whether an id or number says whose it is, rather than a name that students choose
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,7 @@ class Earlier:
     called: str
     members: Sequence[str]
     own: Sequence[str]  # members without credited partners
+    certain: bool = True  # as a Submission's
 
 
 @dataclass
@@ -106,7 +120,6 @@ class Entry:
     written: bool = False  # whether `make submit` wrote the key
     claim: str = ""  # the roster id that is likely, if the name can be read in several ways
     of_system: bool = False  # whether a course system's own number tells the student
-    of_moodle: bool = False
     typed: bool = False  # into Moodle's page, rather than a file
 
     def when(self) -> tuple[datetime, int]:
@@ -142,7 +155,8 @@ def find_submissions(
     strangers += [f"{name} typed something into Moodle, and handed in no file." for name in typed.values()]
     found = [make_submission(key, entries) for (key, *_), entries in by_key.items()]
     identify(found, roster, earlier)
-    return sorted(give_keys(merge_same(found), earlier), key=lambda submission: submission.key), strangers
+    ids = {student.id for student in roster}
+    return sorted(give_keys(merge_same(found), earlier, ids), key=lambda submission: submission.key), strangers
 
 
 def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | None) -> tuple[list[Entry], list[str]]:
@@ -177,7 +191,7 @@ def has_name(student: Student | None, name: str) -> bool:
 
 
 def squeeze(name: str) -> str:
-    """Return the letters and digits of a name, case folded."""
+    """Return the letters, digits and marks of a name, case folded."""
     return "".join(words_of(name)).replace("_", "")
 
 
@@ -250,7 +264,7 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
     """Set what a course system's name says. An uncertain id is only a claim, as a name is."""
     entry.key, entry.name = reading.id, reading.name
     entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
-    entry.of_system, entry.of_moodle = certain, reading.of_moodle
+    entry.of_system = certain
     if not certain:
         entry.key, entry.claim = f"{reading.name}_{reading.id}", reading.id
 
@@ -294,11 +308,6 @@ def is_deceptive(character: str) -> bool:
     return becomes_ascii or unicodedata.category(character) in UNPRINTABLE
 
 
-def compose(text: str) -> str:
-    """Text in which each letter is one character, with its accent."""
-    return unicodedata.normalize("NFC", text)
-
-
 def strip_archive(name: str) -> str:
     """A name without an archive's ending."""
     return re.sub(r"(\.tar)?\.\w+$", "", name) or name
@@ -318,7 +327,7 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     used = choose_entries(entries)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
     submission.written, submission.claim = used[-1].written, used[-1].claim
-    submission.of_moodle = used[-1].of_moodle and used[-1].of_system
+    submission.of_system = used[-1].of_system
     submission.notes += [entry.note for entry in used if entry.note]
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
     if any(entry.late for entry in used):
@@ -396,37 +405,70 @@ def hash_content(file: Path) -> bytes:
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
-    """Identify submissions by the roster: by id first, then by name if the name is unambiguous."""
+    """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
+    partners."""
+    identify_by_number([one for one in found if one.of_system and not one.claim], roster)
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
-        ids = written | known if submission.written else known
-        team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids)) if not submission.claim]
-        if submission.of_moodle and team and not may_be_called(team[0], submission.name):
-            rest = f" {submission.key} is {team[0].name} on the roster, and {submission.name} here. {HOW_TO_TELL}"
-            submission.notes.append(make_note("other_name", rest))
-        elif team:
-            assign(submission, team)
+        if not submission.of_system and not submission.claim:
+            ids = written | known if submission.written else known
+            team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
+            assign(submission, team, certain=True)
     current = {one.called for one in found} | {one.key for one in found if one.own}
     earlier = [one for one in earlier if not {one.called, one.key} & current]
-    identify_by_name([one for one in found if not one.own], found, roster, earlier)
+    unknown = [one for one in found if not one.own and "other_name" not in map(kind_of, one.notes)]
+    identify_by_name(unknown, found, roster, earlier)
     if roster:
         for submission in found:
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
     credit_partners(found, roster, earlier)
+    note_rivals(found, earlier)
 
 
-def may_be_called(student: Student, name: str) -> bool:
-    """Return whether Moodle's name can be the student's: they share a word, or cannot be compared, because an archive's
-    other letters may be garbled. Moodle's numbers of teams, or of another assignment, belong to different names."""
-    ours = set(words_of(unicodedata.normalize("NFKD", student.name).encode("ascii", "ignore").decode()))
-    theirs = set(words_of(name)) - {BLIND}
-    comparable = bool(ours and theirs) and PLAIN_NAME.fullmatch(name)
-    return not comparable or bool(ours & theirs) or has_name(student, name)
+def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Assign submissions to the students whose number of a course system they have, unless the names say otherwise. If
+    most names do, the roster's numbers are a different assignment's, or the download's are teams': none counts then.
+    Other ids of the roster may be running numbers, so they count only for a student with the submission's name."""
+    numbers = {number: student for student in roster for number in student.numbers}
+    pairs = [(one, numbers[one.key], one.name) for one in found if one.key in numbers]
+    agreed = [may_be_called(student, name, roster) for _, student, name in pairs]
+    differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
+    misfit = len(differing) > max(FEW, agreed.count(True))
+    for (submission, student, name), fits in zip(pairs, agreed, strict=True):
+        if misfit:
+            submission.claim = student.id if has_name(student, name) else ""
+        elif fits is False:
+            submission.notes.append(make_note("other_name", f" {tell_names(submission, student)} {HOW_TO_AGREE}"))
+        else:
+            assign(submission, [student], certain=True)
+    if misfit:
+        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {tell_names(*differing[0][:2])}"
+        differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
+    known = students_by_alias(roster)
+    for submission in found:
+        if submission.key not in numbers and has_name(known.get(alias_key(submission.key)), submission.name):
+            submission.claim = submission.key
 
 
-def assign(submission: Submission, team: Sequence[Student]) -> None:
-    """Assign a submission to these students."""
-    submission.own = tuple(dict.fromkeys(student.id for student in team))
+def may_be_called(student: Student, name: str, roster: Sequence[Student]) -> bool | None:
+    """Return whether a course system's name can be that of the student with its number; None if they cannot be
+    compared. Another student's name cannot."""
+    agreed = agree(student.name, name)
+    if not agreed or has_name(student, name):
+        return agreed
+    return not any(has_name(other, name) for other in roster)
+
+
+def tell_names(submission: Submission, student: Student) -> str:
+    """Return what the roster and the hand-in call the student with a number."""
+    return f"{submission.called} is {student.name} on the roster, and {submission.name} here."
+
+
+def assign(submission: Submission, team: Sequence[Student], certain: bool) -> None:
+    """Assign a submission to these students, if there are any."""
+    if not team:
+        return
+    submission.own, submission.certain = tuple(dict.fromkeys(student.id for student in team)), certain
     submission.key, submission.members = "+".join(submission.own), list(submission.own)
     submission.name = ", ".join(student.name or student.id for student in team)
     if times := [student.handed_in for student in team if student.handed_in]:
@@ -442,11 +484,13 @@ def identify_by_name(
     owners = {member: one.called or one.key for one in earlier for member in one.own}
     owners |= {member: one.called for one in found for member in one.own}
     rivals = Counter(student.id for _, student in claims)
+    numbers = {number for student in roster for number in student.numbers}
     for submission, student in claims:
         if rivals[student.id] == 1 and student.id not in owners:
-            rest = f" {submission.called}: found by the name, {submission.name}."
+            number = f"{submission.called} with that name" if submission.called in numbers else submission.called
+            rest = f" {number}: found by the name, {submission.name}."
             submission.notes.append(make_note("found_by_name", rest))
-            assign(submission, [student])
+            assign(submission, [student], certain=False)
             continue
         others = [one.called for one, other in claims if other is student and one is not submission]
         others += [owners[student.id]] if student.id in owners else []
@@ -487,18 +531,18 @@ def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
 
 
 def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
-    """Adds whom an archive's name says beside its uploader, where nothing of their own is there or was there earlier:
-    nobody can put their work in the place of another's."""
+    """Add the students whom an archive's name says besides its uploader, unless something of their own is there or was
+    there earlier. Where only their names say that it is their own, policy.rank() decides: nobody can put their work in
+    the place of another's."""
     named, known = names_of_one(roster), students_as_written(roster) | students_by_alias(roster)
-    present = {member for submission in found for member in submission.members}
-    present |= {student.id for _, student in claimed_students(found, roster)}
-    present |= {member for one in earlier for member in one.members}
+    present = {member for one in (*found, *earlier) for member in one.own}
+    certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
     for submission in found:
         team = [known.get(alias_key(part)) or named[alias_key(part)]
                 for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
         if known and submission.team and not team:
             submission.notes.append(f"Its name says {submission.team}, and not all of these are on the roster.")
-        if team and not {student.id for student in team} & set(submission.members):
+        if team and not {student.id for student in team} & set(submission.own):
             said = " and ".join(student.id for student in team)
             rest = f" {said}, and not {submission.key}, who handed it in."
             submission.notes.append(make_note("names_others", rest))
@@ -508,37 +552,36 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
                 continue
             if student.id in present:
                 submission.notes.append(f"Its name says {student.id}, too, who handed in something else.")
-            else:
+            if student.id not in certain:
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"
         if len(submission.members) > 1:
             submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
 
 
+def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
+    """Add a remark for the instructor on hand-ins of different teams that may be of one student: several name that
+    student as a partner, or one does and another has the student's name."""
+    claims: dict[str, list[Submission | Earlier]] = {}
+    for one in (*found, *earlier):
+        for member in one.members if one.own else ():
+            claims.setdefault(member, []).append(one)
+    certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
+    for student, rivals in claims.items():
+        teams, owners = {frozenset(one.members) for one in rivals}, {tuple(one.own) for one in rivals}
+        if student in certain or len(teams) == 1 or len(owners) == 1:
+            continue
+        others = " and ".join(sorted(one.key if one.key != student else one.called for one in rivals))
+        rest = f" {others} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
+        for one in rivals:
+            if isinstance(one, Submission):
+                one.notes.append(make_note("rivals", rest))
+
+
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
     """Students by each spelling of a name that no other has."""
     called = Counter(name for student in roster for name in set(spellings(student.name)))
     return {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
-
-
-def words_of(name: str) -> list[str]:
-    """Return the words of a name, first name first: Ada, Lovelace for "Lovelace, Ada"."""
-    last, _, first = compose(name).casefold().partition(",")
-    return re.findall(r"\w+", f"{first} {last}")
-
-
-def spellings(name: str) -> list[str]:
-    """Return the spellings of a student's name: ada lovelace, and Canvas's form without spaces in every rotation of
-    the words, because a surname may have several."""
-    words = words_of(name)
-    turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]
-    return [" ".join(words), *turned] if words else []
-
-
-def as_claimed(name: str) -> list[str]:
-    """Return the lookup key of a name on a hand-in: its words in their original order."""
-    words = words_of(name)
-    return [" ".join(words)] if words else []
 
 
 def split_team(key: str, known: Set[str]) -> list[str]:
@@ -568,17 +611,23 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
     return list(merged.values())
 
 
-def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier]) -> Sequence[Submission]:
+def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[str]) -> Sequence[Submission]:
     """Give each submission a unique key, those on the roster first: ids and names may hold any character. Who is not
-    on the roster takes no key of another's earlier submission."""
+    on the roster takes neither an id of the roster nor a key of another's earlier submission, and counts under the own
+    key alone."""
     taken: set[str] = set()
     owners = {one.key: one.called for one in earlier}
     for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
-        called = submission.called
-        while submission.key in taken or (not submission.own and owners.get(submission.key, called) != called):
-            submission.key += " (another)"
+        while submission.key in taken or (not submission.own and is_of_another(submission, owners, ids)):
+            submission.key += ANOTHER
+        submission.members = submission.members if submission.own else [submission.key]
         taken.add(submission.key)
     return found
+
+
+def is_of_another(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
+    """Return whether a key is an id of the roster, or an earlier submission's of somebody else."""
+    return submission.key in ids or owners.get(submission.key, submission.called) != submission.called
 
 
 def name_some(names: Sequence[str]) -> str:
@@ -639,10 +688,17 @@ def read_cell(cell: str) -> str:
 def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
     """A student of one line; None where it has no id, as Canvas's second line."""
     cells = {column: read_cell(cell) for column, cell in zip(columns, line, strict=False) if cell.strip()}
-    ids = [cells[column].removeprefix("Participant ") for column in IDS if column in cells]
+    ids = [cells[column].removeprefix(PARTICIPANT) for column in IDS if column in cells]
     if not ids:
         return None
     names = [cells[column] for column in NAMES if column in cells]
     names.append(" ".join(cells[part] for part in ("firstname", "lastname", "surname") if part in cells))
     times = [show_time(parse_time(cells[column])) for column in TIMES if column in cells]
-    return Student(ids[0], names[0], set(ids), max(times, default=""))
+    return Student(ids[0], names[0], set(ids), max(times, default=""), read_numbers(columns, cells))
+
+
+def read_numbers(columns: Sequence[str], cells: Mapping[str, str]) -> set[str]:
+    """Return a student's numbers of course systems. A plain column id may hold running numbers."""
+    of_system = [*NUMBERS, *(["id"] if set(columns) >= CANVAS else [])]
+    of_system += ["identifier"] if cells.get("identifier", "").startswith(PARTICIPANT) else []
+    return {cells[column].removeprefix(PARTICIPANT) for column in of_system if column in cells}

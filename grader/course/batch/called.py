@@ -1,0 +1,173 @@
+"""Compares names of people, as the roster, a course system and a hand-in write them.
+
+Two names are one only if their words are equal after NFKC, case folding and spacing, in every script: marks, such as
+vowel signs, are kept. If the course system's number agrees as well, other spellings of a letter and missing words do no
+harm (`agree`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+BLIND = "participant"  # Moodle's name for everybody in an anonymous assignment
+ESCAPED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5})")  # as show_name() escapes characters
+LOST = re.compile("[\ufffd+?\u2500-\u257f\ud800-\udfff]")  # in the place of letters that an archive garbled
+GARBLED_AS = ("cp437", "cp850", "latin-1", "cp1252")  # how programs misread UTF-8
+INVISIBLE = ("Cf",)  # joiners among them
+SELECTORS = re.compile("[\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # marks that nobody sees
+SPELT = str.maketrans(
+    dict(zip("ßæœøđðłıħ", ("ss", "ae", "oe", "o", "d", "d", "l", "i", "h"), strict=True)) | {"þ": "th"}
+)
+UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+MOST_WORDS = 8  # that are compared without spaces
+
+
+def compose(text: str) -> str:
+    """Text in which each letter is one character, with its accent."""
+    return unicodedata.normalize("NFC", text)
+
+
+def fold(name: str) -> str:
+    """Return a name in small letters, of one Unicode form. Letters stay distinct: ß is not ss."""
+    text = unicodedata.normalize("NFKC", restore(name))
+    folded = "".join(c.casefold() if len(c.casefold()) == 1 else c.lower() for c in text)
+    return compose(SELECTORS.sub("", folded))
+
+
+def restore(name: str) -> str:
+    """Return the characters that show_name() escaped."""
+    return ESCAPED.sub(lambda escape: chr(int(escape[0][2:], 16)), name)
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name, first name first: Ada, Lovelace for "Lovelace, Ada". A word is a run of letters,
+    digits and marks of any script."""
+    last, _, first = fold(name).partition(",")
+    visible = (c for c in f"{first} {last}" if unicodedata.category(c) not in INVISIBLE)
+    words = "".join(c if c == "_" or unicodedata.category(c)[0] in "LMN" else " " for c in visible).split()
+    return [word for word in words if not all(map(is_mark, word))]
+
+
+def spellings(name: str) -> list[str]:
+    """Return the spellings of a student's name: ada lovelace, and Canvas's form without spaces in every rotation of
+    the words, because a surname may have several."""
+    words = words_of(name)
+    turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]
+    return [" ".join(words), *turned] if words else []
+
+
+def as_claimed(name: str) -> list[str]:
+    """Return the lookup key of a name on a hand-in: its words in their original order."""
+    words = words_of(name)
+    return [" ".join(words)] if words else []
+
+
+def agree(ours: str, theirs: str) -> bool | None:
+    """Return whether a course system's name can be that of the student with its number on the roster; None if they
+    cannot be compared, because one has no letters or is garbled."""
+    if not words_of(ours) or not words_of(theirs) or words_of(theirs) == [BLIND]:
+        return None
+    written = [form for one in (theirs, *repair(theirs)) for form in forms(one)]
+    if any(fits(form, other) for form in [*forms(ours), *bare_forms(ours, theirs)] for other in written):
+        return True
+    left = letters_left(theirs)
+    if LOST.search(restore(theirs)) and left in {letters_left(ours), letters_left(unicodedata.normalize("NFD", ours))}:
+        return True if left else None
+    return False
+
+
+def repair(name: str) -> list[str]:
+    """Return what a name was if a program misread its UTF-8."""
+    found = []
+    for codec in GARBLED_AS:
+        try:
+            found.append(restore(name).encode(codec).decode())
+        except UnicodeError:
+            continue
+    return found
+
+
+def letters_left(name: str) -> str:
+    """Return the letters and digits that no archive garbles, first name first."""
+    last, _, first = name.partition(",")
+    return re.sub("[^A-Za-z0-9]", "", f"{first}{last}").lower()
+
+
+def forms(name: str) -> list[list[str]]:
+    """Return the words of a name in each spelling that a person may use: as they are, without accents, and with ae for
+    ä."""
+    words = [word.replace("_", "") for word in words_of(name)]
+    return [words, list(map(to_ascii, words)), [to_ascii(word.translate(UMLAUTS)) for word in words]]
+
+
+def bare_forms(ours: str, theirs: str) -> list[list[str]]:
+    """Return the words of a name without marks if the other one has none: Canvas leaves them out."""
+    if any(map(is_mark, fold(theirs))):
+        return []
+    return [["".join(c for c in word if not is_mark(c)) for word in words_of(ours)]]
+
+
+def is_mark(character: str) -> bool:
+    """Return whether a character changes the one before it, as accents and vowel signs do."""
+    return unicodedata.category(character).startswith("M")
+
+
+def to_ascii(word: str) -> str:
+    """Return a word without accents on Latin letters; other scripts' marks tell words apart."""
+    plain = ""
+    for c in unicodedata.normalize("NFD", word.translate(SPELT)):
+        plain += "" if unicodedata.category(c) == "Mn" and plain[-1:].isascii() else c
+    return compose(plain)
+
+
+def fits(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether the words of one name are all in the other one, where either may be written without spaces."""
+    if has_words(ours, theirs) or has_words(theirs, ours):
+        return True
+    if max(len(ours), len(theirs)) > MOST_WORDS:
+        return sorted("".join(ours)) == sorted("".join(theirs))
+    if is_made_of("".join(ours), tuple(theirs)) or is_made_of("".join(theirs), tuple(ours)):
+        return True
+    return len(theirs) == 1 < len(ours) and is_around(theirs[0], tuple(ours))  # Canvas's, with another first name
+
+
+def has_words(some: Sequence[str], of: Sequence[str]) -> bool:
+    """Return whether each of some words is another one `of` a name, or its initial; one of them is a whole word."""
+    left, whole = list(of), False
+    for word in sorted(some, key=len, reverse=True):
+        initials = [one for one in left if len(word) == 1 and word.isascii() and one.startswith(word)]
+        found = word if word in left else next(iter(initials), None)
+        if found is None:
+            return False
+        whole |= found == word
+        left.remove(found)
+    return whole
+
+
+@lru_cache(maxsize=10_000)
+def is_made_of(text: str, words: tuple[str, ...]) -> bool:
+    """Return whether a text is some of the words, each once, in any order."""
+    return not text or any(
+        text.startswith(word) and is_made_of(text.removeprefix(word), without(words, word)) for word in words
+    )
+
+
+@lru_cache(maxsize=10_000)
+def is_around(text: str, words: tuple[str, ...]) -> bool:
+    """Return whether all words begin or end a text, in any order, around the rest."""
+    if not words:
+        return not is_mark(text[:1] or " ")
+    return any(
+        (text.startswith(word) and is_around(text.removeprefix(word), without(words, word)))
+        or (text.endswith(word) and is_around(text.removesuffix(word), without(words, word)))
+        for word in words
+    )
+
+
+def without(words: tuple[str, ...], word: str) -> tuple[str, ...]:
+    """Return the other words."""
+    at = words.index(word)
+    return words[:at] + words[at + 1 :]
