@@ -41,6 +41,24 @@ bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word)
     return false;
 }
 
+/// Whether a parameter of the kernel has a name that its launch bounds use: in the body that name is the parameter.
+bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int body) {
+    if (stream.match[parameters] < 0) return true;
+    Words names;
+    for (int i = parameters + 1; i < stream.match[parameters]; ++i) {
+        const auto before = stream[i - 1], after = stream[i + 1];
+        const bool typed = stream.is_identifier(i - 1) || before == "*" || before == "&" || before == ">";
+        const bool ends = after == "," || after == ")" || after == "[" || after == "=";
+        if (stream.is_identifier(i) && typed && ends) names.insert(stream[i]);
+    }
+    for (int i = bounds_begin; i < body; ++i)
+        if (i == parameters)
+            i = stream.match[parameters];
+        else if (names.count(stream[i]))
+            return true;
+    return false;
+}
+
 std::string kernel_name(const Stream& stream, const Qualifiers& qualifiers, int parameters) {
     const int begin = callee_begin(stream, parameters - 1);
     const bool behind_macro = begin == parameters - 1 && (qualifiers.of(stream, begin) & q_global);
@@ -80,8 +98,10 @@ void rewrite_kernels(const Stream& stream, Context& context) {
             continue;
         }
         const auto name = kernel_name(stream, context.qualifiers, found.parameters);
-        const auto bounds = context.qualifiers.launch_bounds(stream, statement_begin(stream, i), found.body);
-        const auto bound = bounds.empty() ? "" : ", ::warplab_cpu::launch_bounds(" + bounds + ")";
+        const int begin = statement_begin(stream, i);
+        const auto bounds = context.qualifiers.launch_bounds(stream, begin, found.body);
+        const bool known = !bounds.empty() && !hides_bounds(stream, found.parameters, begin, found.body);
+        const std::string bound = known ? ", ::warplab_cpu::launch_bounds(" + bounds + ")" : "";
         const bool split = !stream.is_macro && context.splits.count(found.body);
         const std::string macro = split ? "WARPLAB_CPU_SPLIT_KERNEL(" : "WARPLAB_CPU_KERNEL(";
         context.edits.insert_after(stream.tokens[found.body], macro + name + bound + "){");

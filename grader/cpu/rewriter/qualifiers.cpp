@@ -31,12 +31,15 @@ Words arguments_at(const Stream& stream, int open) {
     return arguments;
 }
 
-/// The text with the macro's parameters replaced by the arguments; __VA_ARGS__ is all that are left.
+constexpr std::size_t longest_bounds = 1000;  // macros within each other can grow without end
+
+/// The text with the macro's parameters replaced by the arguments; __VA_ARGS__ is all that are left. Empty if too long.
 std::string substitute(const std::string& text, const Macro& macro, const Words& arguments) {
     std::string rest, result;
     for (std::size_t i = macro.parameters.size(); i < arguments.size(); ++i)
         rest += (rest.empty() ? "" : ", ") + arguments[i];
     for (std::size_t at = 0; at < text.size();) {
+        if (result.size() > longest_bounds) return "";
         const std::size_t begin = at;
         while (at < text.size() && is_letter(text[at])) ++at;
         if (at == begin) {
@@ -61,14 +64,14 @@ Qualifiers::Qualifiers(const Unit& unit) {
     for (const auto& macro : unit.macros) {
         const unsigned words = of_macro(macro);
         if (words & cuda_words) aliases_[macro.name] = words;
-        const auto bounds = launch_bounds(macro.body, 0, macro.body.size());
+        auto bounds = launch_bounds(macro.body, 0, macro.body.size());
+        if (bounds.find('#') != std::string::npos) bounds.clear();  // only a macro's text can paste
         const auto [known, is_new] = bounds_.try_emplace(macro.name, Bounds{&macro, bounds});
         if (!is_new && known->second.arguments != bounds) known->second.arguments.clear();
     }
 }
 
 std::string Qualifiers::launch_bounds(const Stream& stream, int begin, int end) const {
-    constexpr std::size_t longest = 1000;  // macros within each other can grow without end
     for (int i = begin; i < end; i = stream.after_group(i)) {
         if (!stream.is_identifier(i)) continue;
         const bool called = stream[i + 1] == "(" && stream.match[i + 1] >= 0;
@@ -78,7 +81,7 @@ std::string Qualifiers::launch_bounds(const Stream& stream, int begin, int end) 
         const auto& [macro, arguments] = known->second;
         if (macro->has_parameters != called) continue;
         const auto text = called ? substitute(arguments, *macro, arguments_at(stream, i + 1)) : arguments;
-        return text.size() <= longest ? text : "";
+        return text.size() <= longest_bounds ? text : "";
     }
     return "";
 }

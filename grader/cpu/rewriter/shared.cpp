@@ -98,16 +98,17 @@ class SharedRewriter {
     void enclose_in_case(const Declaration& declaration) {
         const int block = stream_.block[declaration.begin];
         const int condition = stream_[block - 1] == ")" ? stream_.match[block - 1] : -1;
-        if (stream_[condition - 1] != "switch" || stream_.match[block] < 0 || declaration.begin < enclosed_until_)
-            return;
+        if (stream_[condition - 1] != "switch" || stream_.match[block] < 0) return;
+        int& enclosed_until = enclosed_until_[block];
+        if (declaration.begin < enclosed_until) return;
         for (int i = declaration.end; i < stream_.match[block]; i = stream_.after_group(i)) {
             if (stream_[i] != "case" && stream_[i] != "default") continue;
             context_.edits.insert_before(stream_.tokens[declaration.begin], "{");
             context_.edits.insert_before(stream_.tokens[i], "}");
-            enclosed_until_ = i;
+            enclosed_until = i;
             return;
         }
-        enclosed_until_ = stream_.match[block];
+        enclosed_until = stream_.match[block];
     }
 
     /// A file may declare its dynamic shared memory again and again; in another branch of an #if it is the first time.
@@ -129,7 +130,7 @@ class SharedRewriter {
     const Stream& stream_;
     Context& context_;
     std::vector<SharedName> names_;
-    int enclosed_until_ = 0;
+    std::unordered_map<int, int> enclosed_until_;  // of each switch: the case that ends the last braces
     std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // block and name, branches
 };
 

@@ -133,7 +133,7 @@ const Case kernels[] = {
     {"Declaration", "__global__ void k(int* p);", "__global__ void k(int* p);"},
     {"Bounds", "template <int B> static __global__ void __launch_bounds__(B, 2) k(int a = f({1})) {}",
      "template <int B> static __global__ void __launch_bounds__(B, 2) k(int a = f({1})) "
-     "{WARPLAB_CPU_KERNEL(\"k\"){};}"},
+     "{WARPLAB_CPU_KERNEL(\"k\", ::warplab_cpu::launch_bounds(B, 2)){};}"},
     {"WordAfterType", "void __global__ k() { }", "void __global__ k() {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
     {"Attributes", "extern \"C\" __global__ void k() __attribute__((used)) { }",
      "extern \"C\" __global__ void k() __attribute__((used)) {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
@@ -162,6 +162,10 @@ const Case kernels[] = {
     {"LaunchBoundsBehindAMacro", "#define B __launch_bounds__(96)\n#define K __global__ void B\nK k() { }",
      "#define B __launch_bounds__(96)\n#define K __global__ void B\nK k() "
      "{WARPLAB_CPU_KERNEL(\"k\", ::warplab_cpu::launch_bounds(96)){ };}"},
+    {"LaunchBoundsOfAHiddenName", "__global__ void __launch_bounds__(n) k(A<m> a, int n) { }",
+     "__global__ void __launch_bounds__(n) k(A<m> a, int n) {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
+    {"LaunchBoundsPasted", "#define B(n) __launch_bounds__(BLOCK_##n)\n__global__ void B(1) k() { }",
+     "#define B(n) __launch_bounds__(BLOCK_##n)\n__global__ void B(1) k() {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
     {"LaunchBoundsOfOneBranch",
      "#if A\n#define B __launch_bounds__(96)\n#else\n#define B\n#endif\n__global__ void B k() { }",
      "#if A\n#define B __launch_bounds__(96)\n#else\n#define B\n#endif\n__global__ void B k() "
@@ -211,6 +215,12 @@ const Case shared[] = {
     {"UnderACase", "void f() { switch (n) { case 0: __shared__ int a; __shared__ int b; g(); break; default: h(); } }",
      "void f() { switch (n) { case 0: {typedef int warplab_cpu_type_a" + defined("a") +
          "; typedef int warplab_cpu_type_b" + defined("b") + "; g(); break; }default: h(); } }"},
+    {"UnderACaseOfASwitchUnderACase",
+     "void f() { switch (n) { case 0: __shared__ int a; switch (m) { case 0: __shared__ int b; case 1: g(); } case 1: "
+     "h(); } }",
+     "void f() { switch (n) { case 0: {typedef int warplab_cpu_type_a" + defined("a") +
+         "; switch (m) { case 0: {typedef int warplab_cpu_type_b" + defined("b") +
+         "; }case 1: g(); } }case 1: h(); } }"},
     {"UnderTheLastCase", "void f() { switch (n) { case 0: g(); break; default: __shared__ int a; } }",
      "void f() { switch (n) { case 0: g(); break; default: typedef int warplab_cpu_type_a" + defined("a") + "; } }"},
     {"BehindMacro", "#define DYN extern __shared__\nvoid f() { DYN int s[]; }",
