@@ -369,19 +369,58 @@ class KernelSplitter {
                 by_block_.count(list[i].begin)) {
                 open = false;
                 if (!add_opened(list[i], in_loop)) return false;
-            } else if (!add_statement(list[i], open, false)) {
+            } else if (!add_statement(list[i], open, false, is_between_barriers(list, i, top))) {
                 return false;
             }
         }
         return true;
     }
 
+    /// Whether nothing would tell a barrier before the statement, or one after it, from none.
+    bool is_between_barriers(const std::vector<Statement>& list, std::size_t i, bool top) const {
+        const auto is_barrier = [](const Statement& one) { return one.kind == Statement::barrier; };
+        const auto at = list.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto before = std::find_if(std::make_reverse_iterator(at), list.rend(), is_barrier);
+        const auto after = std::find_if(at, list.end(), is_barrier);
+        if (!top && (before == list.rend() || after == list.end())) return false;
+        return std::all_of(before.base(), at, [this](const Statement& one) { return is_private(one); }) &&
+               std::all_of(at + 1, after, [this](const Statement& one) { return is_private(one) || is_store(one); });
+    }
+
+    /// Whether the statement uses the thread's own variables alone.
+    bool is_private(const Statement& statement) const {
+        const bool known = statement.kind == Statement::expression || statement.kind == Statement::declaration;
+        return is_shared(statement) || (known && are_private(statement.begin, statement.end));
+    }
+
+    bool are_private(int begin, int end) const {
+        for (int i = begin; i < end; ++i) {
+            const bool calls = code_.is_identifier(i) && code_[i + 1] == "(" && !Calls::is_pure(code_[i]);
+            const bool operand = code_.is_identifier(i - 1) || code_[i - 1] == ")" || code_[i - 1] == "]" ||
+                                 code_.tokens[i - 1].kind == Kind::number;
+            if (calls || code_[i] == "[" || code_[i] == "->" || (code_[i] == "*" && !operand)) return false;
+            if (code_.is_identifier(i) && (is_macro(code_[i]) || names_.changing.count(code_[i])) &&
+                !variables_.has(code_[i]))
+                return false;
+        }
+        return true;
+    }
+
+    /// `s[t] = sum;`, where no other thread's value is read.
+    bool is_store(const Statement& statement) const {
+        const int open = statement.begin + 1;
+        if (statement.kind != Statement::expression || code_[open] != "[" || code_.match[open] < 0) return false;
+        const int assigned = code_.match[open] + 1;
+        return code_[assigned] == "=" && variables_.is_assignment(assigned) && are_private(open + 1, assigned - 1) &&
+               are_private(assigned + 1, statement.end);
+    }
+
     static bool is_shared(const Statement& statement) {
         return statement.kind == Statement::declaration && (statement.variables.words & q_shared);
     }
 
-    /// A statement that each thread runs. `open`: the last region goes on.
-    bool add_statement(const Statement& statement, bool& open, bool is_bare) {
+    /// A statement that each thread runs. `open`: the last region goes on. `may_end`: it may be a region of its own.
+    bool add_statement(const Statement& statement, bool& open, bool is_bare, bool may_end = false) {
         if (!open && !regions_.empty() && regions_.back().returns) return false;
         if (statement.shuffle >= 0) {
             if (!open) regions_.push_back({statement.begin, statement.begin});
@@ -390,7 +429,7 @@ class KernelSplitter {
             regions_.push_back({statement.begin, statement.end});
             regions_.back().first_shuffle = statement.shuffle;
             regions_.back().is_bare = is_bare;
-        } else if (strides_over_grid(statement)) {
+        } else if (may_end && strides_over_grid(statement)) {
             if (!regions_.empty() && regions_.back().returns) return false;
             regions_.push_back({statement.begin, statement.end});
             regions_.back().turns = &statement;
