@@ -2,7 +2,9 @@
 // A page of memory that the runner writes and the judge reads after the runner is gone: where it was when it died.
 // Untrusted: it can make a message clearer, never change a verdict to passed.
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace warplab {
 
@@ -83,7 +85,16 @@ struct Finding {
     char kernel[64];
     char detail[112];  // more words
 };
+static_assert(std::has_unique_object_representations_v<Finding>);
 inline constexpr std::uint32_t most_findings = 48, most_guards = 64;
+inline constexpr std::uint32_t most_notes = most_findings / 2;  // harmless findings leave room for others
+
+/// Adds a finding to a digest of all that a process has sent (FNV-1a).
+inline std::uint64_t add_to_findings(std::uint64_t digest, const Finding& finding) {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(&finding);
+    for (std::size_t i = 0; i < sizeof finding; ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;
+    return digest;
+}
 
 /// How accesses would fare on a GPU, in check mode. A request is what a warp's lanes access together.
 struct RequestCounts {
@@ -125,7 +136,8 @@ inline constexpr std::uint32_t most_buffers = 16;  // of a lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
 struct Observed {
-    std::uint32_t findings;       // sent by the process so far
+    std::uint64_t findings;       // digest of those that the process has sent so far: add_to_findings()
+    std::uint32_t finding_count;  // of them
     std::uint32_t disturbances;   // how often the runtime's signal handlers were replaced
     std::uint64_t launch_digest;  // of the different launches: kernel, grid, block, shared memory
     std::uint64_t read_bytes[most_buffers], written_bytes[most_buffers];  // of each buffer, each byte once

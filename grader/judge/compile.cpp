@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using namespace compilation;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t errors_shown = 10, warnings_shown = 5, most_message_bytes = 2000;
+constexpr std::size_t errors_shown = 10, errors_explained = 100, warnings_shown = 5, most_message_bytes = 2000;
 constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
 constexpr std::uint64_t runner_bytes = 256ull << 20;
 constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
@@ -213,6 +213,8 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
                        const std::string& rewritten) {
     const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
     std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
+    const bool has_more = errors.size() > errors_explained;
+    if (has_more) errors.resize(errors_explained);
     if (!rewritten.empty()) {
         move_columns(errors, text, rewritten);
         leave_out_our_names(errors, text);
@@ -235,7 +237,8 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
                        {}});
     }
     const Diagnostic& first = errors.front();
-    const std::string more = count > 1 ? fmt::format(" ({} errors; this is the first)", count) : "";
+    const std::string more =
+        count > 1 ? fmt::format(" ({}{} errors; this is the first)", has_more ? "more than " : "", count) : "";
     return failed({cause::compile_error,
                    fmt::format("Line {}: {}{}", first.line, first.message, more),
                    hint_for(first.message),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "grader/core/text.h"
 
@@ -29,9 +30,12 @@ double bytes_seen(const Lab& lab, const Observed& observed) {
 }  // namespace
 
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed) {
-    if (observed.findings != evidence.findings_received)
+    const auto& sent = evidence.findings;
+    if (observed.finding_count != sent.size())
         return fmt::format("The program reports that it sent {}, but {} arrived.",
-                           format_plural(observed.findings, "finding"), evidence.findings_received);
+                           format_plural(observed.finding_count, "finding"), sent.size());
+    if (observed.findings != std::accumulate(sent.begin(), sent.end(), std::uint64_t{0}, add_to_findings))
+        return "The program altered findings of the sanitizer on their way.";
     if (observed.disturbances > 0) return "The program replaced the sanitizer's signal handler.";
     if (evidence.host_variant) return "";
     for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {

@@ -57,8 +57,8 @@ class Session {
     /// Findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
     /// retract it.
     std::vector<Finding> findings();
-    /// Number of findings that have arrived.
-    std::size_t findings_sent() const { return inbox_.findings().size(); }
+    /// Those that have arrived.
+    const std::vector<Finding>& findings_sent() const { return inbox_.findings(); }
     std::string output() const { return process_.output(); }
     /// Ends the runner at once: it may have work queued that nobody wants any more.
     void kill();

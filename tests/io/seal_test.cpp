@@ -24,9 +24,9 @@ TEST(Seal, DependsOnEachFieldAndTheNumber) {
     const std::uint64_t seal = seal_of(key, 1, answer);
     EXPECT_NE(seal_of(key, 2, answer), seal);
     EXPECT_NE(seal_of({key.low, 0}, 1, answer), seal);
-    answer.observed.findings = 1;
+    answer.observed.finding_count = 1;
     EXPECT_NE(seal_of(key, 1, answer), seal);
-    answer.observed.findings = 0;
+    answer.observed.finding_count = 0;
     answer.seal = 1;
     EXPECT_EQ(seal_of(key, 1, answer), seal);
 }

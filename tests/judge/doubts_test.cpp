@@ -30,7 +30,7 @@ class Doubts : public testing::Test {
         observed_.written_bytes[output_] = after_[output_].bytes();
     }
 
-    std::string doubt(std::size_t findings = 0, bool host_variant = false) const {
+    std::string doubt(const std::vector<Finding>& findings = {}, bool host_variant = false) const {
         return find_doubt(lab_, *oracle_, {problem_, before_, after_, host_variant, findings}, observed_);
     }
 
@@ -45,9 +45,19 @@ class Doubts : public testing::Test {
 TEST_F(Doubts, AcceptConsistentObservations) { EXPECT_EQ(doubt(), ""); }
 
 TEST_F(Doubts, RejectMissingFindings) {
-    observed_.findings = 2;
-    EXPECT_THAT(doubt(1), HasSubstr("2 findings, but 1 arrived"));
-    EXPECT_EQ(doubt(2), "");
+    const Finding finding{};
+    observed_.finding_count = 2;
+    observed_.findings = add_to_findings(add_to_findings(0, finding), finding);
+    EXPECT_THAT(doubt({finding}), HasSubstr("2 findings, but 1 arrived"));
+    EXPECT_EQ(doubt({finding, finding}), "");
+}
+
+TEST_F(Doubts, RejectAlteredFindings) {
+    Finding finding{};
+    observed_.finding_count = 1;
+    observed_.findings = add_to_findings(0, finding);
+    finding.kind = 1000;
+    EXPECT_THAT(doubt({finding}), HasSubstr("altered findings"));
 }
 
 TEST_F(Doubts, RejectReplacedSignalHandlers) {
@@ -58,7 +68,7 @@ TEST_F(Doubts, RejectReplacedSignalHandlers) {
 TEST_F(Doubts, RejectUnobservedWrites) {
     --observed_.written_bytes[output_];
     EXPECT_THAT(doubt(), HasSubstr("the sanitizer saw writes to only"));
-    EXPECT_EQ(doubt(0, true), "");
+    EXPECT_EQ(doubt({}, true), "");
 }
 
 TEST_F(Doubts, RejectUnreadInputs) {

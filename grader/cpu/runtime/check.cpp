@@ -1231,7 +1231,8 @@ void warplab::cpu::end_call() {
 warplab::Observed warplab::cpu::observed() {
     using namespace warplab_cpu;
     Observed observed{};
-    observed.findings = recorded_findings();
+    observed.findings = digest_of_findings();
+    observed.finding_count = recorded_findings();
     observed.disturbances = disturbances();
     observed.launch_digest = launch_digest();
     if (the_checker) checker().count_bytes(observed);
@@ -1327,23 +1328,27 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
 // An atomic that the hardware has and GCC has not is a load and an exchange here: one access all the same.
 struct Loaded {
     const volatile void* place = nullptr;
-    unsigned block = 0, thread = 0;
+    unsigned block = 0, generation = 0, thread = 0;
     bool operator==(const Loaded& other) const = default;
 };
 thread_local Loaded loaded;
+
+Loaded loaded_here(const volatile void* place) {
+    using namespace warplab_cpu;
+    return {place, block_state.epoch, block_state.generation, linear_thread()};
+}
 
 template <unsigned width>
 void see_load(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_checker) return;
     see<width>(place, true, true, caller);
-    loaded = {place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
+    loaded = loaded_here(place);
 }
 
 template <unsigned width>
 void see_exchange(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_checker) return;
-    const Loaded here{place, warplab_cpu::block_state.epoch, warplab_cpu::linear_thread()};
-    if (!(here == loaded)) see<width>(place, true, true, caller);
+    if (!(loaded_here(place) == loaded)) see<width>(place, true, true, caller);
     loaded = {};
 }
 

@@ -10,6 +10,7 @@ void record_finding(const warplab::Finding& finding, std::uint64_t times = 1);
 
 /// Number of different findings.
 std::uint32_t recorded_findings();
+std::uint64_t digest_of_findings();
 
 /// Adds a guard: see StatusPage.
 void record_guard(std::uint64_t program_counter);
