@@ -356,8 +356,8 @@ def say_programs(run: int, known: int) -> str:
     if run == known:
         return f"all {known} programs, with its four tools and its default settings."
     return (
-        f"{run} of the {known} programs, with its four tools and its default settings. What was written later was not "
-        "run there, nor was what nvcc did not compile."
+        f"{run} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
+        "that nvcc did not compile, were not run there."
     )
 
 
