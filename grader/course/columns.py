@@ -123,10 +123,10 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     seen: set[str] = set()
     for line, cell in cells:
         if not IDENTIFIED.fullmatch(cell) or cell in seen:
-            why = "is there twice" if cell in seen else "is no identifier of Moodle's"
+            why = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
             raise UserError(
                 f"Line {line}: '{show_text(cell[:40])}' {why}. A text that a student typed may have broken the table: "
-                "download the worksheet again, and give it without opening it in a spreadsheet."
+                "download the worksheet again, and do not open it in a spreadsheet before."
             )
         seen.add(cell)
 

@@ -477,11 +477,13 @@ class Compiler {
                             {}});
         const Diagnostic& first = refusals.front();
         const bool fine_on_gpu = contains(first.message, "cannot run on the CPU backend");
-        return failed({fine_on_gpu ? cause::refused_feature : cause::compile_error,
-                       fmt::format("Line {}: {}", first.line, first.message),
-                       fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda); the stage can be solved without it." : "",
-                       {}},
-                      render(refusals, text_, errors_shown));
+        return failed(
+            {fine_on_gpu ? cause::refused_feature : cause::compile_error,
+             fmt::format("Line {}: {}", first.line, first.message),
+             fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda). You can also solve the stage without this feature."
+                         : "",
+             {}},
+            render(refusals, text_, errors_shown));
     }
 
     Outcome make_cuda_object() {

@@ -110,7 +110,7 @@ void leave_to_gpu(Failure& failure) {
     if (failure.cause == cause::refused_feature) return;
     failure.cause = cause::refused_feature;
     failure.message = fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message);
-    failure.hint = "Grading on a GPU (BACKEND=cuda) decides; the stage can be solved without this.";
+    failure.hint = "Grading on a GPU (BACKEND=cuda) decides. You can also solve the stage without this feature.";
 }
 
 /// Fails every dataset, because the file prevents the judge from finishing.

@@ -103,7 +103,7 @@ std::string describe(const dim3& extent) {
 std::string exceeded_bounds(const Launch& launch, const Grid& grid) {
     const uint64_t threads = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
     if (grid.most_threads == most_threads || threads <= grid.most_threads) return "";
-    return ", with " + std::to_string(threads) + " threads a block where __launch_bounds__ promises at most " +
+    return ", with " + std::to_string(threads) + " threads per block, but __launch_bounds__ promises at most " +
            std::to_string(grid.most_threads);
 }
 
