@@ -62,7 +62,7 @@ def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str
     if called and alike:
         raise UserError(
             f"{student} may mean {called}, who is on the roster, or {', '.join(sorted(alike))}, who is not. For the "
-            f"first, write the id {called}. For the other, add that student to the roster, and repeat the grade command."
+            f"first, write the id {called}. For the other, add that student to the roster and repeat the grade command."
         )
     called = called or (student if student in members else "")
     if called not in members:
