@@ -306,7 +306,7 @@ class Compiler {
         return outcome;
     }
 
-    /// What nvcc says of the file, its functions and their signatures included; its object is not linked.
+    /// Compile the file with nvcc and check its functions and their signatures. The object is not linked.
     Outcome make_checked_object() {
         Outcome outcome = make_object();
         if (!outcome.passed()) return outcome;
@@ -334,7 +334,7 @@ class Compiler {
   private:
     fs::path in_work(const char* name) const { return work_.path() / name; }
 
-    /// Whether a tool reached a limit, which is no opinion about the text.
+    /// Return whether a tool reached a limit, which says nothing about the text.
     static bool ran_out(const Outcome& outcome) {
         return outcome.verdict == Verdict::error || outcome.failure->cause == cause::compile_timeout ||
                outcome.failure->cause == cause::out_of_memory;
@@ -428,8 +428,8 @@ class Compiler {
         return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
     }
 
-    /// The object of a program whose kernels run from barrier to barrier. Nothing if no kernel can, or if g++ refuses
-    /// what the rewriter made of one. Its messages are about the text that is not split.
+    /// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
+    /// if g++ refuses a split kernel. Its messages are about the text without splits.
     std::optional<Outcome> make_split_object() {
         const Words include = {"-include", "cuda_runtime.h"};
         if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;

@@ -240,7 +240,7 @@ const char* copy_hint(const std::string& why) {
            "last argument says from which side to which.";
 }
 
-/// An access to the destination of a copy that the kernel itself has started.
+/// Describe an access to the destination of a copy that the kernel itself has started.
 Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Finding& f) {
     return {
         "unfinished_work",
