@@ -155,7 +155,7 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
 
 
 def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
-    """Return lines about files of a stage that were not compared entirely: those of `keys`; all if it is None."""
+    """Return lines about files of a stage that were not compared completely: those of `keys`; all if it is None."""
     if keys is None:
         return [f"{stage}: the files were not compared, because many of them take too much time or memory."]
     if not keys:
