@@ -27,12 +27,12 @@ IDS = ("id", "sis user id", "sis login id", "username", "id number", "idnumber",
 PEOPLE = ("student", "full name")
 IDENTITIES = IDS + PEOPLE
 CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
-# The columns of Moodle's worksheet that its importer reads, or that say who a row is about.
+# The columns of Moodle's worksheet that its importer reads, or that identify a row's student.
 IMPORTED = (*IDENTITIES, "grade", MAXIMUM, "last modified (grade)", "feedback comments")
 IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
-# Cells up to a comma or the end: the quoted content, or the plain one. PHP doubles no quote behind a backslash.
+# Cells up to a comma or the end: the quoted content, or the plain one. PHP does not double a quote behind a backslash.
 PHP_CELL = re.compile(r'(?:"((?:[^"\\]++|\\++"?+|"")*+)"|([^",]*+))(?=,|\Z)')
 CSV_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",]*+))(?=,|\Z)')
 PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
@@ -59,14 +59,14 @@ def read_rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def is_worksheet(text: str) -> bool:
-    """Return whether the text begins like a grading worksheet as Moodle's PHP writes it, which no spreadsheet saved."""
+    """Return whether a text begins like a grading worksheet from Moodle's PHP that no spreadsheet has saved."""
     header, _, rest = text.partition("\n")
     cells = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
     return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
 
 
 def quote_as_php(cells: Sequence[str]) -> str:
-    """Return cells without quotes in them as PHP's fputcsv writes them: it quotes cells with blanks."""
+    """Return cells as PHP's fputcsv writes them: it quotes cells with blanks. The cells contain no quotes."""
     return ",".join(f'"{cell}"' if re.search(r"[\s,\\]", cell) else cell for cell in cells)
 
 
@@ -86,8 +86,8 @@ def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
 
 
 def read_record(record: str, width: int) -> list[str]:
-    """Return a row's cells. Some texts have two meanings, because PHP does not double each quote: then the number of
-    columns decides, or else only the cells before such a text are read and the others are empty."""
+    """Return a row's cells. Some texts have two meanings, because PHP does not double each quote. Then the number of
+    columns decides. If it does not, only the cells before such a text are read, and the others are empty."""
     cells = read_cells(record, PHP_CELL, PHP_PAIR)
     if len(cells) != width and len(as_csv := read_cells(record, CSV_CELL, CSV_PAIR)) == width:
         cells = as_csv
@@ -95,8 +95,8 @@ def read_record(record: str, width: int) -> list[str]:
 
 
 def read_cells(record: str, cell: re.Pattern[str], pair: re.Pattern[str]) -> list[str]:
-    """Return the cells of a row, up to one that does not match. `pair` matches doubled quotes, and what looks like
-    them."""
+    """Return the cells of a row, up to one that does not match. `pair` matches doubled quotes, and text that looks
+    like them."""
     cells, at = [], 0
     while at <= len(record) and (found := cell.match(record, at)):
         quoted, plain = found.groups()
@@ -106,8 +106,8 @@ def read_cells(record: str, cell: re.Pattern[str], pair: re.Pattern[str]) -> lis
 
 
 def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
-    """Raise UserError if the identifiers of Moodle's worksheet are German, are not all identifiers, or occur twice:
-    then something in a cell was taken for a row."""
+    """Raise UserError if the identifiers of Moodle's worksheet are German, invalid or repeated. The last two mean that
+    text in a cell was read as a row."""
     header = rows[0][1] if rows else []
     if any(row[0].startswith("Teilnehmer/in") for _, row in rows[1:2]):
         raise UserError(
@@ -123,10 +123,10 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     seen: set[str] = set()
     for line, cell in cells:
         if not IDENTIFIED.fullmatch(cell) or cell in seen:
-            why = "is there twice" if cell in seen else "is no identifier of Moodle's"
+            why = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
             raise UserError(
                 f"Line {line}: '{show_text(cell[:40])}' {why}. A text that a student typed may have broken the table: "
-                "download the worksheet again, and give it without opening it in a spreadsheet."
+                "download the worksheet again, and do not open it in a spreadsheet before."
             )
         seen.add(cell)
 
@@ -204,7 +204,7 @@ def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
 
 
 def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether it is Canvas's line of points, rather than a student with that name, who has an id."""
+    """Return whether a row is Canvas's row of maximum points. A student with that name has an id."""
     ids = [cell for name, cell in zip(header, row, strict=False) if name.strip().lower() in IDS]
     return row[0].strip() == POSSIBLE and not any(cell.strip() for cell in ids)
 

@@ -46,7 +46,7 @@ from grader.journal.report import Report, StageReport
 from grader.journal.units import show_points
 
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
-# What a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
+# Text that a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
 CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"\u200c\u200d]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
 BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
@@ -254,8 +254,8 @@ def grade_of(report: Report) -> str:
 
 
 def defuse(cell: str, is_first: bool = False) -> str:
-    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters. `is_first`: it begins
-    a line.
+    """Return a cell that no spreadsheet interprets as a formula, without unprintable characters. `is_first`: the
+    cell begins a line.
 
     A German Excel splits a comma-separated file at semicolons, and then quotes do not protect a cell. So a formula may
     begin after any separator or line break, with any number of quotes and blanks before its sign; and the first cell
@@ -280,15 +280,15 @@ def begins_formula(character: str) -> bool:
 
 
 def write_csv(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as CSV with commas, which Canvas and Moodle take, with every cell defused."""
+    """Return rows as CSV with commas, as Canvas and Moodle accept it, with every cell defused."""
     return encode_csv([[defuse(cell, at == 0) for at, cell in enumerate(row)] for row in rows])
 
 
 def encode_csv(rows: Sequence[Sequence[str]]) -> str:
-    """Encode rows so that readers of RFC 4180 and PHP's, which is Moodle's, agree.
+    """Encode rows so that Moodle, whose reader is PHP's, and readers of RFC 4180 agree.
 
-    For PHP a quote behind a backslash ends no cell, and it doubles none there. So a space goes between a backslash and
-    a quote, and behind a backslash at a cell's end.
+    In PHP, a quote behind a backslash does not end a cell and is not doubled. So this adds a space between a backslash
+    and a quote, and behind a backslash at a cell's end.
     """
     text = io.StringIO()
     csv.writer(text).writerows([[BACKSLASH_AT_QUOTE.sub(r"\\ ", cell) for cell in row] for row in rows])
@@ -422,8 +422,8 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
 def to_html(text: str) -> str:
     """Return text as HTML, as Moodle stores imported comments: with its line breaks, and its markup escaped.
 
-    Signs behind a semicolon, with which each reference ends, become references: defuse() would change `&lt;=`. So do
-    backslashes, which PHP's reader takes for its own.
+    Each reference ends with a semicolon, and defuse() would change a sign behind it, as in `&lt;=`. So such signs
+    become references, too, and so do backslashes, which are special in PHP's reader.
     """
     escaped = html.escape(text.rstrip("\n")).replace("\\", "&#92;").replace("\n", "<br>")
     return BEHIND_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
@@ -468,8 +468,8 @@ def as_written(cell: str) -> list[str]:
 
 def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Return each student's row, found by an id if one fits, else by a name. A student who fits two rows, or a row that
-    another student fits as well, gets none; the others keep theirs. The id of who is not on the roster takes no row
-    with the name of who is."""
+    another student fits as well, gets none; the others keep theirs. The id of a student who is not on the roster never
+    takes a row with the name of a student who is."""
     found: dict[str, list[str]] = {}
     tried: set[str] = set()
     strangers = {entry.student for entry in entries if not entry.names}
@@ -491,12 +491,12 @@ def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> di
     return found
 
 
-Claims = list[tuple[list[str], set[str]]]  # rows, and the students that each may be about
+Claims = list[tuple[list[str], set[str]]]  # rows, and the students to whom each may belong
 
 
 def contest(header: Sequence[str], claims: Claims, entries: Sequence[Entry]) -> Claims:
-    """Add to rows with the id of a stranger the students of the roster with the row's name and no id in any row: nobody
-    can say whose such a row is."""
+    """Add further claims to rows with a stranger's id: those of roster students who have the row's name, but no id in
+    any row. Nobody can say to whom such a row belongs."""
     known = students_by(spellings, [entry for entry in entries if entry.names])
     strangers = {entry.student for entry in entries if not entry.names}
     by_id = {student for _, named in claims for student in named}

@@ -61,13 +61,13 @@ def run_command(
 
 
 def limit_processor_time(most_s: int) -> None:
-    """Raise UserError after this many seconds of processor time. The kernel ends the process later, in case that a
-    single call, such as a regular expression, does not return before."""
+    """Raise UserError after this many seconds of processor time. If a single call, such as a regular expression, does
+    not return in time, the kernel ends the process later."""
 
     def stop(*_: object) -> None:
         raise UserError(
-            f"Stopped after {most_s} s of processor time. One of the files that it reads is too long or damaged: look "
-            "for a very long one among your notes and records."
+            f"Stopped after {most_s} s of processor time. One of the input files is too long or damaged: look for "
+            "a very long file among your notes and records."
         )
 
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)

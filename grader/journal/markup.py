@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 
-# No sequence goes beyond its line: an unclosed one in quoted text would hide all that follows.
+# No sequence extends beyond its line; otherwise, an unclosed one in quoted text would hide all text after it.
 ANSI = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[@-Z\\-_])")
 NOT_PLAIN = re.compile(r"[^\n\t -~]")  # most characters are plain and need no check
 EMPTY = {"meta", "br", "img", "wbr"}

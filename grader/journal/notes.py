@@ -91,7 +91,7 @@ def parse_note(file: str, stage: str, number: int, text: str) -> Note:
 
 
 def strip_comments(text: str) -> str:
-    """Return the text without comments, in time linear in its length. One without an end is text."""
+    """Return the text without comments, in time linear in its length. An unclosed comment counts as text."""
     kept, at = [], 0
     while (begin := text.find(COMMENT, at)) >= 0 and (end := text.find(COMMENT_END, begin + len(COMMENT))) >= 0:
         kept.append(text[at:begin])

@@ -261,8 +261,8 @@ def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
     name = f"{lab}-{ids}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
     if len(name) > MOST_NAME:
         raise UserError(
-            f"The archive's name would have {len(name)} characters, and course systems take {MOST_NAME}: "
-            f"{len(authors)} ids are in it. Give shorter ids, such as matriculation numbers: "
+            f"The archive's name would have {len(name)} characters, but course systems accept {MOST_NAME}. "
+            f"It contains {len(authors)} ids: choose shorter ones, such as matriculation numbers: "
             'AUTHORS="Ada Lovelace <al123>; Alan Turing <at456>"'
         )
     return name

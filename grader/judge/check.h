@@ -44,7 +44,7 @@ struct StageRun {
     std::shared_ptr<Answers> answers = std::make_shared<Answers>();
     /// Makes a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
-    /// If kernels are split at their barriers: returns a runner where each thread has a fiber; empty if it does not
+    /// If kernels are split at their barriers: returns a runner in which each thread has a fiber; empty if it does not
     /// compile.
     std::function<std::filesystem::path()> by_fibers = {};
 
@@ -54,7 +54,7 @@ struct StageRun {
     /// may still be that of a program just killed.
     Session::Reply greet();
     void end_session();
-    /// Goes on with the runner of by_fibers(). What the present session printed is forgotten.
+    /// Continue with the runner of by_fibers(), without the output of the present session.
     void change_to_fibers();
 
     /// Suspend and resume the runner.

@@ -309,7 +309,7 @@ class Compiler {
         return outcome;
     }
 
-    /// What nvcc says of the file, its functions and their signatures included; its object is not linked.
+    /// Compile the file with nvcc and check its functions and their signatures. The object is not linked.
     Outcome make_checked_object() {
         Outcome outcome = make_object();
         if (!outcome.passed()) return outcome;
@@ -337,7 +337,7 @@ class Compiler {
   private:
     fs::path in_work(const char* name) const { return work_.path() / name; }
 
-    /// Whether a tool reached a limit, which is no opinion about the text.
+    /// Return whether a tool reached a limit, which says nothing about the text.
     static bool ran_out(const Outcome& outcome) {
         return outcome.verdict == Verdict::error || outcome.failure->cause == cause::compile_timeout ||
                outcome.failure->cause == cause::out_of_memory;
@@ -431,8 +431,8 @@ class Compiler {
         return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
     }
 
-    /// The object of a program whose kernels run from barrier to barrier. Nothing if no kernel can, or if g++ refuses
-    /// what the rewriter made of one. Its messages are about the text that is not split.
+    /// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
+    /// if g++ refuses a split kernel. Its messages are about the text without splits.
     std::optional<Outcome> make_split_object() {
         const Words include = {"-include", "cuda_runtime.h"};
         if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
@@ -480,11 +480,13 @@ class Compiler {
                             {}});
         const Diagnostic& first = refusals.front();
         const bool fine_on_gpu = contains(first.message, "cannot run on the CPU backend");
-        return failed({fine_on_gpu ? cause::refused_feature : cause::compile_error,
-                       fmt::format("Line {}: {}", first.line, first.message),
-                       fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda); the stage can be solved without it." : "",
-                       {}},
-                      render(refusals, text_, errors_shown));
+        return failed(
+            {fine_on_gpu ? cause::refused_feature : cause::compile_error,
+             fmt::format("Line {}: {}", first.line, first.message),
+             fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda). You can also solve the stage without this feature."
+                         : "",
+             {}},
+            render(refusals, text_, errors_shown));
     }
 
     Outcome make_cuda_object() {

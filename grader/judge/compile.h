@@ -34,7 +34,7 @@ struct Compiled {
     Compilation result;
     std::filesystem::path runner;  // empty unless result.verdict is passed; alone in its folder
     bool split = false;            // some of its kernels are split at their barriers
-    bool refused = false;          // the backend's compiler, or what precedes it, rejects the text
+    bool refused = false;          // the backend's compiler, or an earlier step, rejects the text
 };
 
 /// The reference, a file that always compiles: the stage's solution, or without solutions its starter; empty if none.
@@ -45,8 +45,8 @@ std::filesystem::path reference_source(const Lab& lab, const Stage& stage);
 /// cached.
 Compiled compile(const CompileRequest& request);
 
-/// What nvcc says about the same file, found out beside the judge's other work: "ok" if the file compiles and defines
-/// the contract's functions, "not found", or its words about the student's file.
+/// Return nvcc's answer about the same file, which it finds while the judge does other work: "ok" if the file compiles
+/// and defines the contract's functions, "not found", or its messages about the student's file.
 std::future<std::string> nvcc_says(const CompileRequest& request);
 
 /// What ptxas reports of the same file's kernels (grader/judge/resources.h reads it), compiled for "sm_90" or the like;

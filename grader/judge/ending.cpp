@@ -95,13 +95,12 @@ const char* hint_for_abort(const std::string& detail) {
 
 const char* hint_for_deadlock(const std::string& detail) {
     if (detail.find("the last block starts first") != std::string::npos)
-        return "Does the block wait for one with a smaller blockIdx? CUDA promises no order of blocks. Give each block "
-               "a "
-               "number when it starts: one thread takes it from a counter with atomicAdd.";
+        return "If the block waits for one with a smaller blockIdx: CUDA guarantees no order of blocks. Number the "
+               "blocks as they start: let one thread of each block take its number from a counter with atomicAdd.";
     if (detail.find("start only after") != std::string::npos)
-        return "Does the block wait for a later one? A GPU, too, starts only as many blocks at once as fit: end the "
+        return "If the block waits for a later one: a GPU, too, runs only as many blocks at once as fit. End the "
                "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use grid.sync(). "
-               "Otherwise, look for a lock that is not released, or a flag that is not set.";
+               "Otherwise, look for a lock that no thread releases, or a flag that no thread sets.";
     if (detail.find("again and again") != std::string::npos)
         return "Look for a lock that its owner does not release on every path, or a flag that no thread sets.";
     return "Every thread of the block must reach the same __syncthreads(): move it out of the if.";

@@ -204,8 +204,8 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
         f.before.atomic && f.now.atomic
-            ? "Both are atomic, but one holds within its block only: use the atomic for the whole GPU (without _block, "
-              "or cuda::thread_scope_device)."
+            ? "Both are atomic, but one holds within its block only. Use an atomic that holds on the whole GPU: the "
+              "function without _block, or cuda::thread_scope_device."
         : with_atomic && !same_block(f)
             ? "An atomic protects a word only from other atomics, and no barrier or fence makes blocks wait: write it "
               "before the launch (cudaMemset), or in a kernel before."
@@ -240,14 +240,15 @@ const char* copy_hint(const std::string& why) {
            "last argument says from which side to which.";
 }
 
-/// An access to the destination of a copy that the kernel itself has started.
+/// Describe an access to the destination of a copy that the kernel itself has started.
 Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Finding& f) {
-    return {"unfinished_work",
-            fmt::format("Kernel {} {} {}, to which an asynchronous copy may still write.", kernel_of(f), verb_of(f.now),
-                        element_at(buffers, f)),
-            "Each thread waits for its copies first, then all meet: cg::wait(group), or __pipeline_wait_prior(0) and "
-            "__syncthreads(), or the wait of the barrier or pipeline that the copy got. A barrier alone does not wait "
-            "for copies."};
+    return {
+        "unfinished_work",
+        fmt::format("Kernel {} {} {}, to which an asynchronous copy may still write.", kernel_of(f), verb_of(f.now),
+                    element_at(buffers, f)),
+        "Let each thread wait for its copies first, and then all threads meet: use cg::wait(group), or "
+        "__pipeline_wait_prior(0) and then __syncthreads(), or the wait of the barrier or pipeline that you gave to "
+        "the copy. A barrier alone does not wait for copies."};
 }
 
 /// An access that nothing orders after earlier work of the device.
@@ -345,12 +346,12 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                     host_access_hint(f)};
         case FindingKind::failed_launch:
             return {"failed_launch",
-                    fmt::format("{}{} failed, so the kernel never ran, and nobody asked whether it did.", kernel_of(f),
-                                detail_of(f)),
-                    "A launch takes 1 to 1024 threads a block (64 in z; of a kernel with __launch_bounds__(n), n), at "
-                    "least one block (at most 65,535 in y and "
-                    "in z), and 48 KB of shared memory. More of that takes cudaFuncSetAttribute(kernel, "
-                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes). Ask cudaGetLastError() after the launch."};
+                    fmt::format("{}{} failed, so the kernel never ran, and the program did not check for this error.",
+                                kernel_of(f), detail_of(f)),
+                    "A launch needs 1 to 1024 threads per block (at most 64 in z, and at most n if the kernel has "
+                    "__launch_bounds__(n)), at least one block (at most 65,535 in y and in z), and at most 48 KB of "
+                    "shared memory. To use more shared memory, call cudaFuncSetAttribute(kernel, "
+                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes). Call cudaGetLastError() after each launch."};
         case FindingKind::invalid_free:
             return {"invalid_free", fmt::format("{} does not take this pointer: {}.", object_of(f), detail_of(f)),
                     "Each allocation is freed once, with the pointer that it gave. The error shows in whatever asks "
@@ -370,12 +371,11 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                              who(f.now)),
                     "Inputs are const, even if you restore them later: copy data that must change to your own memory."};
         case FindingKind::constant_written:
-            return {
-                "constant_written",
-                fmt::format("Kernel {} writes {}, which is constant memory: {}.", kernel_of(f), element_at(buffers, f),
-                            who(f.now)),
-                "Kernels only read __constant__ memory: cudaMemcpyToSymbol fills it before the launch. What kernels "
-                "write is a __device__ variable."};
+            return {"constant_written",
+                    fmt::format("Kernel {} writes {}, which is constant memory: {}.", kernel_of(f),
+                                element_at(buffers, f), who(f.now)),
+                    "Kernels can only read __constant__ memory: fill it with cudaMemcpyToSymbol before the launch. For "
+                    "data that kernels write, use a __device__ variable."};
         case FindingKind::absent_lane:
             return {"absent_lane",
                     fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",

@@ -41,7 +41,7 @@ bool is_slow(const Check& check) {
     return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
-/// Waits for what never comes, for a second or more; at a barrier of the block, a deadlock is seen at once.
+/// Return whether a check hung for a second or more. The runtime finds a deadlock at a barrier of the block at once.
 bool hangs(const Check& check) {
     return check.failure && check.failure->cause == cause::deadlock &&
            check.failure->message.find("again and again") != std::string::npos;
@@ -56,7 +56,7 @@ Check not_run(const Dataset& dataset, const Check& slow) {
     return check;
 }
 
-/// Whether the dataset was left out after another one: check mode would wait again, too.
+/// Return whether the dataset was not run because of another one. Check mode would hang on it again.
 bool was_not_run(const StageReport& report, const Dataset& dataset) {
     return std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
         return check.dataset == dataset.name && check.failure && check.failure->message.starts_with(not_run_opening);
@@ -105,12 +105,12 @@ void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets
     for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
 }
 
-/// Makes the refusal of a file that nvcc compiles the CPU backend's: a GPU decides its points.
+/// Turn the failure of a file that nvcc compiles into a refusal by the CPU backend, so that a GPU decides its points.
 void leave_to_gpu(Failure& failure) {
     if (failure.cause == cause::refused_feature) return;
     failure.cause = cause::refused_feature;
     failure.message = fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message);
-    failure.hint = "Grading on a GPU (BACKEND=cuda) decides; the stage can be solved without this.";
+    failure.hint = "Grading on a GPU (BACKEND=cuda) decides. You can also solve the stage without this feature.";
 }
 
 /// Fails every dataset, because the file prevents the judge from finishing.
@@ -464,8 +464,8 @@ void Judge::watch(const CompileRequest& request, const Compiled& ready, const La
     report.check_mode->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// A kernel that is split at its barriers runs in one order of threads only: what the sanitizer does not confirm runs
-/// again, each thread on a fiber.
+/// Check a stage again, each thread on a fiber, if the sanitizer did not pass it. A kernel that is split at its
+/// barriers runs in one order of threads only.
 void Judge::check_by_fibers_if_doubtful(StageRun& run, StageReport& report, const Task& task,
                                         const Listener& listener) {
     if (!run.by_fibers || !report.check_mode || report.check_mode->verdict == CheckMode::Verdict::passed) return;

@@ -9,8 +9,8 @@
 namespace warplab {
 namespace {
 
-/// Return the function's own name in a mangled name: k of _ZN2ns1kILi256EEvPf. Demangling the whole name could take all
-/// memory: a short name can stand for types of any length.
+/// Return the function's own name in a mangled name: k of _ZN2ns1kILi256EEvPf. Demangling the whole name could use
+/// all memory, because a short name can stand for types of any length.
 std::string own_name(const std::string& mangled) {
     if (!mangled.starts_with("_Z")) return mangled;
     std::size_t at = mangled.find_first_not_of("NKVrL", 2), begin = at, length = 0;

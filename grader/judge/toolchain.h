@@ -44,7 +44,7 @@ using Flags = std::vector<std::string>;
 Flags student_cpu_flags();
 Flags check_mode_flags();
 Flags fast_cpu_flags();
-/// More flags for a file of which kernels are split at their barriers.
+/// More flags for a file with kernels that are split at their barriers.
 Flags split_cpu_flags();
 /// nvcc on a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
 Flags student_cuda_flags(bool for_tools);

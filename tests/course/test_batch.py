@@ -123,7 +123,7 @@ def test_of_two_archives_of_one_time_the_instructor_chooses(course: Course) -> N
     course.handed_in.write_bytes(make_zip(*((f"{name}/{file}", content) for file, content in files.items())))
     course.grade()
     (folder,) = course.out.glob(f"handed-in/*/files/{name}")
-    how = f"To have one of them graded, delete the others from {folder}, and give the same command: {STAGES[0]}."
+    how = f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
     (row,) = course.database().rows()
     assert row.notes[:2] == [
         f"{STAGES[0]} from second.zip: no time tells which is the newest. Not used: first.zip",

@@ -142,7 +142,8 @@ def test_without_a_newest_file_one_counts_and_the_instructor_is_told(tmp_path: P
     assert opened.picked == {"01_first": b"b"}
     assert opened.notes == [
         "01_first from b.zip: no time tells which is the newest. Not used: a.zip",
-        f"To have one of them graded, delete the others from {tmp_path / MOODLE}, and give the same command: 01_first.",
+        f"To have one of them graded, delete the others from {tmp_path / MOODLE}, and repeat the command. "
+        "Stages: 01_first.",
     ]
     assert list(map(is_for_instructor, opened.notes)) == [False, True]
 

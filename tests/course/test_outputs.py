@@ -400,7 +400,7 @@ def test_outputs_are_written_where_too_many_files_take_too_much(
     database = Database(tmp_path / "batch.sqlite")
     for _ in range(2):
         pairs, notes = outputs.compare(database, [], settings)
-        assert pairs == [] and notes[0].startswith("a: nobody looked who is much alike")
+        assert pairs == [] and notes[0].startswith("a: the files were not compared")
     assert looked == [1]
 
 
@@ -423,7 +423,7 @@ def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypa
         pairs, notes = outputs.compare(database, rows, settings)
         assert pairs == [Alike("a", "ann", "bob", 0.95)]
         assert notes == [
-            "a: not compared entirely with the others', as it is too long or takes too much time or memory: bob."
+            "a: files not compared completely, because they are too long or take too much time or memory: bob."
         ]
     assert looked == [["ann", "bob"]]
     files[0].write_text("another")

@@ -295,7 +295,7 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
     "cut_tar": ("its end is missing", lambda: gzip.compress(make_tar(("a.zip", os.urandom(5000))))[:3000]),
     "changed": ("it is damaged", lambda: make_zip(("a.zip", b"abc"), method=0).replace(b"abc", b"abd")),
     "encrypted": ("it is encrypted. Unpack it with its password", HOSTILE["encrypted"][1]),
-    "shared_stream": ("members of it share their bytes", lambda: overlapping(3)),
+    "shared_stream": ("several of its files use the same bytes", lambda: overlapping(3)),
     "empty": ("there is nothing in the file", lambda: b""),
     "empty_zip": ("there is no file in it", make_zip),
     "no_archive": ("SUBMISSIONS is a folder of hand-ins, or a zip or tar archive", lambda: b"id,name\n1,Ada\n"),

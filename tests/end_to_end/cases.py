@@ -245,7 +245,12 @@ RUNNING = [
             "else while (atomicAdd(&go, 0) == 0) {} if (i < n) out[i] = a[i] + b[i];"
         ),
         "deadlock",
-        ("in kernel add_kernel (launched at line 10)", "try the same again and again", "128 wait at line 5", "flag"),
+        (
+            "in kernel add_kernel (launched at line 10)",
+            "retry the same operation again and again",
+            "128 wait at line 5",
+            "flag",
+        ),
     ),
     Bad(
         "barriers_in_both_branches",

@@ -311,7 +311,7 @@ def test_a_name_has_whole_ids_or_is_refused() -> None:
     assert f"lab-{ids[0]}-{ids[1]}-2026-".replace("@", "_") in name_archive(
         "lab", [Author("x", i) for i in ids[:2]], NOW
     )
-    with pytest.raises(UserError, match="Give shorter ids"):
+    with pytest.raises(UserError, match="choose shorter ones"):
         name_archive("lab", [Author("x", i) for i in ids], NOW)
 
 

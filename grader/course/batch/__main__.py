@@ -107,7 +107,7 @@ def kept_roster(folder: Path) -> Path | None:
 
 
 def read_earlier(folder: Path) -> list[Earlier]:
-    """What was handed in to the batch before."""
+    """Return the submissions that were handed in to the batch before."""
     return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
 
 
@@ -122,7 +122,7 @@ def say_strange(strange: Sequence[Submission]) -> None:
 
 
 def separate_strangers(folder: Path, ids: Set[str]) -> None:
-    """Gives submissions of before that are not on the roster keys that none of its ids equals, and so their folders."""
+    """Give earlier submissions of strangers keys that differ from all ids of the roster, and rename their folders."""
     if not (folder / DATABASE).is_file():
         return
     for old, new in Database(folder / DATABASE).separate_strangers(ids).items():
@@ -130,7 +130,7 @@ def separate_strangers(folder: Path, ids: Set[str]) -> None:
 
 
 def move_parts(folder: Path, old: str, new: str) -> None:
-    """Moves what lies in folders of a submission's key."""
+    """Move the folders that are named by a submission's key."""
     for part in KEPT:
         source, target = place_of(folder, part, old), place_of(folder, part, new)
         if source.is_dir() and not target.exists():
@@ -141,7 +141,7 @@ def rename(database: Database, folder: Path, found: Sequence[Submission], on_ros
     """Gives what a better roster knows its new name, with what lies in folders of the old one."""
     for old, one in database.find_renamed(found):
         move_parts(folder, old, one.key)
-        database.rename(old, one, on_roster)  # last: killed before, it is done again
+        database.rename(old, one, on_roster)  # last: if the batch is killed before this, it is done again
         say(f"{old} is {one.key} now, according to the roster.")
 
 
@@ -341,7 +341,7 @@ def export(options: argparse.Namespace) -> int:
             names.get(final.student, ()),
         )
         for final in decided
-        if options.gradebook or final.student not in strangers  # which has no row for them
+        if options.gradebook or final.student not in strangers  # a gradebook has no row for strangers
     ]
     if options.output and options.output.resolve().parent == options.folder.resolve():
         raise UserError(f"{options.output}: among the batch's own files. Say an --output elsewhere.")
@@ -376,9 +376,9 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
     whose = one.add_mutually_exclusive_group()
     whose.add_argument(
-        "--roster", type=Path, help="a CSV file with a column id, and name, login, email … (the last one)"
+        "--roster", type=Path, help="a CSV file with a column id, and name, login, email … (default: the last one)"
     )
-    whose.add_argument("--no-roster", action="store_true", help="do without the roster of the last time")
+    whose.add_argument("--no-roster", action="store_true", help="grade without the roster of the last run")
     which = one.add_mutually_exclusive_group()
     which.add_argument("--stage", default="", help="this one alone")
     which.add_argument("--upto", default="", metavar="STAGE", help="the stages up to this one, as in the students' kit")

@@ -56,7 +56,7 @@ class Alike:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """The hashes of a file's code. `is_cut`: only of its first MOST_CHARACTERS."""
+    """The hashes of a file's code. `is_cut`: they cover only its first MOST_CHARACTERS."""
 
     hashes: frozenset[int] = frozenset()
     is_cut: bool = False
@@ -67,9 +67,9 @@ class TooMuchError(Exception):
 
 
 def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[Alike], list[str]]:
-    """Pairs of (key, file) that are much alike, most alike first, and the keys of files of which a part or everything
-    is not compared, because the file is too long or takes too much time or memory. Raises ImportError where copydetect
-    does not run, and TooMuchError."""
+    """Return pairs of (key, file) that are much alike, most alike first, and the keys of files that are not compared
+    completely, because they are too long or take too much time or memory. Raises ImportError if copydetect does not
+    run, and TooMuchError."""
     made, stopped = fingerprint_all(starter, [file for _, file in files])
     left_out = [key for at, (key, _) in enumerate(files) if at in stopped or made[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
@@ -122,8 +122,8 @@ def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> lis
 
 
 def print_fingerprints(starter: Path) -> None:
-    """A line for the starter, then one for each file that standard input names: a JSON list of its hashes and whether
-    the file is cut. Killed by the kernel at a file that takes too long."""
+    """Print a line for the starter, then one for each file that standard input names: a JSON list of its hashes and
+    whether the file is cut. The kernel kills the process at a file that takes too long."""
     import numpy
     from copydetect import CodeFingerprint
 

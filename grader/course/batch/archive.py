@@ -34,8 +34,8 @@ MOST_WALKED = 2 * MOST_FILES  # including folders
 MOST_NAME = 300  # characters
 CLOCKS_DIFFER_S = 86_400  # maximum clock difference, time zones included; later times lie in the future
 XZ_MEMORY_BYTES = 128_000_000
-NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # of files in a zip that keeps none
-RECORDS = "records.jsonl"  # of a journal
+NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
+RECORDS = "records.jsonl"  # a journal's measurements
 ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -46,7 +46,7 @@ MEANINGS = {
     "too_large": "it is larger than can be read",
     "too_many_files": "it holds more files than a lab has",
     "bomb": "unpacked it would be too large",
-    "overlap": "members of it share their bytes",
+    "overlap": "several of its files use the same bytes",
     "traversal": "a name in it leads out of its folder",
     "link": "it holds a link",
     "device": "it holds something that is neither a file nor a folder",
@@ -73,8 +73,8 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive. `time_s` is when it was changed, in seconds since 1970 (a zip's zone is unknown: UTC is
-    assumed); 0 if that is not known."""
+    """A file in an archive. `time_s` is the time of its last change, in seconds since 1970 (a zip has no zone: UTC is
+    assumed); 0 if it is unknown."""
 
     name: str
     content: bytes
@@ -97,7 +97,7 @@ def is_folder(path: Path) -> bool:
 
 
 def read_archive(data: bytes) -> list[Member]:
-    """All files of an archive, except those that the operating system added. Raises RefusedError."""
+    """Return all files of an archive, except those that the operating system added. Raises RefusedError."""
     if not data:
         raise RefusedError("empty")
     with refusing_damage():
@@ -176,7 +176,7 @@ def show(name: str) -> str:
 
 
 def most_bytes(name: str) -> int:
-    """Return how large a file of that name may be."""
+    """Return the maximum size in bytes of a file with this name."""
     return MOST_ARCHIVE_BYTES if is_archive(name) else MOST_FILE_BYTES
 
 
@@ -317,7 +317,7 @@ def is_hidden(name: str) -> bool:
 
 
 def is_journal(name: str) -> bool:
-    """Whether a file, by its path in a submission, may belong to a journal."""
+    """Return whether a file may belong to a journal, by its path in a submission."""
     path = PurePosixPath(name)
     return path.parent.name == "journal" and (path.name == RECORDS or path.suffix == ".md")
 

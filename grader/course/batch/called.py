@@ -1,8 +1,8 @@
-"""Compares names of people, as the roster, a course system and a hand-in write them.
+"""Compares people's names as the roster, a course system and a hand-in write them.
 
-Two names are one only if their words are equal after NFKC, case folding and spacing, in every script: marks, such as
-vowel signs, are kept. If the course system's number agrees as well, other spellings of a letter and missing words do no
-harm (`agree`).
+Two names are equal only if their words are equal after NFKC and case folding, in every script. Marks, such as vowel
+signs, count; spaces do not. If the course system's number agrees as well, `agree` also allows other spellings of a
+letter and missing words.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from functools import lru_cache
 
 BLIND = "participant"  # Moodle's name for everybody in an anonymous assignment
 ESCAPED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5})")  # as show_name() escapes characters
-LOST = re.compile("[\ufffd+?\u2500-\u257f\ud800-\udfff]")  # in the place of letters that an archive garbled
+LOST = re.compile("[\ufffd+?\u2500-\u257f\ud800-\udfff]")  # stand for letters that an archive garbled
 GARBLED_AS = ("cp437", "cp850", "latin-1", "cp1252")  # how programs misread UTF-8
-INVISIBLE = ("Cf",)  # joiners among them
-SELECTORS = re.compile("[\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # marks that nobody sees
+INVISIBLE = ("Cf",)  # categories of invisible characters, such as joiners
+SELECTORS = re.compile("[\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # invisible marks
 SPELT = str.maketrans(
     dict(zip("ßæœøđðłıħ", ("ss", "ae", "oe", "o", "d", "d", "l", "i", "h"), strict=True)) | {"þ": "th"}
 )
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
-MOST_WORDS = 8  # that are compared without spaces
+MOST_WORDS = 8  # names with more words are compared by their letters alone
 
 
 def compose(text: str) -> str:
-    """Text in which each letter is one character, with its accent."""
+    """Return a text in which each letter and its accent are one character."""
     return unicodedata.normalize("NFC", text)
 
 
 def fold(name: str) -> str:
-    """Return a name in small letters, of one Unicode form. Letters stay distinct: ß is not ss."""
+    """Return a name in lower case and one Unicode form. Letters stay distinct: ß is not ss."""
     text = unicodedata.normalize("NFKC", restore(name))
     folded = "".join(c.casefold() if len(c.casefold()) == 1 else c.lower() for c in text)
     return compose(SELECTORS.sub("", folded))
 
 
 def restore(name: str) -> str:
-    """Return the characters that show_name() escaped."""
+    """Return a name with the characters that show_name() escaped."""
     return ESCAPED.sub(lambda escape: chr(int(escape[0][2:], 16)), name)
 
 
@@ -66,8 +66,8 @@ def as_claimed(name: str) -> list[str]:
 
 
 def agree(ours: str, theirs: str) -> bool | None:
-    """Return whether a course system's name can be that of the student with its number on the roster; None if they
-    cannot be compared, because one has no letters or is garbled."""
+    """Return whether a course system's name can belong to the student with the same number on the roster. Return None
+    if the names cannot be compared, because one has no letters or is garbled."""
     if not words_of(ours) or not words_of(theirs) or words_of(theirs) == [BLIND]:
         return None
     written = [form for one in (theirs, *repair(theirs)) for form in forms(one)]
@@ -80,7 +80,7 @@ def agree(ours: str, theirs: str) -> bool | None:
 
 
 def repair(name: str) -> list[str]:
-    """Return what a name was if a program misread its UTF-8."""
+    """Return the possible originals of a name whose UTF-8 a program misread."""
     found = []
     for codec in GARBLED_AS:
         try:
@@ -97,14 +97,14 @@ def letters_left(name: str) -> str:
 
 
 def forms(name: str) -> list[list[str]]:
-    """Return the words of a name in each spelling that a person may use: as they are, without accents, and with ae for
+    """Return the words of a name in each spelling that a person may use: unchanged, without accents, and with ae for
     ä."""
     words = [word.replace("_", "") for word in words_of(name)]
     return [words, list(map(to_ascii, words)), [to_ascii(word.translate(UMLAUTS)) for word in words]]
 
 
 def bare_forms(ours: str, theirs: str) -> list[list[str]]:
-    """Return the words of a name without marks if the other one has none: Canvas leaves them out."""
+    """Return the words of a name without marks, if the other name has none: Canvas removes marks."""
     if any(map(is_mark, fold(theirs))):
         return []
     return [["".join(c for c in word if not is_mark(c)) for word in words_of(ours)]]
@@ -124,18 +124,21 @@ def to_ascii(word: str) -> str:
 
 
 def fits(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether the words of one name are all in the other one, where either may be written without spaces."""
+    """Return whether one name contains all words of the other. Either may be written without spaces."""
     if has_words(ours, theirs) or has_words(theirs, ours):
         return True
     if max(len(ours), len(theirs)) > MOST_WORDS:
         return sorted("".join(ours)) == sorted("".join(theirs))
     if is_made_of("".join(ours), tuple(theirs)) or is_made_of("".join(theirs), tuple(ours)):
         return True
-    return len(theirs) == 1 < len(ours) and is_around(theirs[0], tuple(ours))  # Canvas's, with another first name
+    return len(theirs) == 1 < len(ours) and is_around(
+        theirs[0], tuple(ours)
+    )  # Canvas's name, with a further first name in it
 
 
 def has_words(some: Sequence[str], of: Sequence[str]) -> bool:
-    """Return whether each of some words is another one `of` a name, or its initial; one of them is a whole word."""
+    """Return whether each of some words matches a different word `of` a name, or is its initial. At least one must
+    match a whole word."""
     left, whole = list(of), False
     for word in sorted(some, key=len, reverse=True):
         initials = [one for one in left if len(word) == 1 and word.isascii() and one.startswith(word)]
@@ -149,7 +152,7 @@ def has_words(some: Sequence[str], of: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=10_000)
 def is_made_of(text: str, words: tuple[str, ...]) -> bool:
-    """Return whether a text is some of the words, each once, in any order."""
+    """Return whether a text consists of some of the words, each at most once, in any order."""
     return not text or any(
         text.startswith(word) and is_made_of(text.removeprefix(word), without(words, word)) for word in words
     )
@@ -157,7 +160,7 @@ def is_made_of(text: str, words: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=10_000)
 def is_around(text: str, words: tuple[str, ...]) -> bool:
-    """Return whether all words begin or end a text, in any order, around the rest."""
+    """Return whether a text consists of all words, in any order, around some other text."""
     if not words:
         return not is_mark(text[:1] or " ")
     return any(

@@ -1,4 +1,4 @@
-"""Chooses the files to grade from everything that one student handed in: of each stage the newest."""
+"""Chooses the files to grade from everything that one student handed in: the newest file of each stage."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from grader.course.batch.names import file_name, list_readings
 from grader.course.batch.reader import File
 from grader.course.batch.submissions import SUBMITTED, lab_in_name, name_some, read_system_name, read_time, show_name
 
-Order = tuple[bool, int, float]  # whether it is of the lab, the attempt, seconds since 1970
+Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, seconds since 1970
 
 
 def order_of(file: File, lab: str) -> Order:
-    """Return a sort key for the newest file: by Canvas's number of the upload, the time in the name of `make submit`'s
-    archive, and the file's own time. What another lab's archive holds is last."""
+    """Return a sort key that is largest for the newest file: by Canvas's number of the upload, the time in the name of
+    `make submit`'s archive, and the file's own time. Files in another lab's archive count as the oldest."""
     labs = {lab_in_name(Path(place)) for place in file.places}
     attempt = max((reading.attempt for reading in list_readings(show_name(Path(file.places[0])))), default=0)
     times = [match["time"] for place in file.places if (match := SUBMITTED.fullmatch(plain_name(place)))]
@@ -27,7 +27,7 @@ def order_of(file: File, lab: str) -> Order:
 
 
 def plain_name(place: str) -> str:
-    """Return a file's name without what a course system puts before it."""
+    """Return a file's name without a course system's prefix."""
     name = show_name(Path(place))
     read = read_system_name(name)
     return read["file"] if read else name
@@ -36,8 +36,8 @@ def plain_name(place: str) -> str:
 def pick_stages(
     files: Sequence[File], lab: str, stages: Sequence[str]
 ) -> tuple[dict[str, bytes], list[str], list[str]]:
-    """Return each stage's file, remarks on the choice, and the stages for which no time tells the newest file. Of one
-    archive or folder, the file in the lab's folder counts."""
+    """Return each stage's file, remarks on the choice, and the stages for which no time shows the newest file.
+    Within one archive or folder, the file in the lab's folder counts."""
     picked: dict[str, bytes] = {}
     notes: list[str] = []
     ties: list[str] = []
@@ -63,7 +63,7 @@ def pick_stages(
 
 
 def is_called(name: str, stage: str, stages: Sequence[str]) -> bool:
-    """Return whether a file has a stage's name, or that name with _1 behind it, which is no other stage's."""
+    """Return whether a file has a stage's name, or that name and _1, unless the longer name is another stage's."""
     called = PurePosixPath(file_name(name).casefold())
     return called.suffix == ".cu" and (
         called.stem == stage or (called.stem not in stages and bool(re.fullmatch(rf"{stage}_\d", called.stem)))
@@ -71,7 +71,7 @@ def is_called(name: str, stage: str, stages: Sequence[str]) -> bool:
 
 
 def find_newest(files: Sequence[File], lab: str) -> File:
-    """Return the newest of the files of one stage; of the same time, the last by its name."""
+    """Return the newest of one stage's files; of several with the same time, the last by name."""
     by_place = [best_of([file for file in files if file.places == places], lab) for places in places_of(files)]
     return max(by_place, key=lambda file: (not is_kit_part(file.name), order_of(file, lab), file.places))
 
@@ -82,7 +82,7 @@ def places_of(files: Sequence[File]) -> list[tuple[str, ...]]:
 
 
 def best_of(files: Sequence[File], lab: str) -> File:
-    """Return the file that counts of several in one archive or folder."""
+    """Return the file that counts among several in one archive or folder."""
     return min(
         files,
         key=lambda file: (
@@ -106,7 +106,7 @@ def show_path(path: str) -> str:
 
 
 def is_kit_part(name: str) -> bool:
-    """Whether it lies where a kit has what it came with: some hand in the whole kit."""
+    """Return whether a file lies in a kit's folder of starters; some students hand in the whole kit."""
     return "starter" in PurePosixPath(name).parts
 
 

@@ -132,7 +132,7 @@ class Row:
         return own_members(self.key, self.members)
 
     def is_certain(self) -> bool:
-        """Return whether an id or a number says whose it is, rather than a name that students choose."""
+        """Return whether an id or a number identifies the student; students can choose names."""
         return not has_kind(self.notes, "found_by_name")
 
 
@@ -190,13 +190,13 @@ def join_notes(*notes: str) -> list[str]:
 
 
 def own_members(key: str, members: Sequence[str]) -> list[str]:
-    """Return the members after whom a submission is called; the others are credited partners."""
+    """Return the members whose ids form a submission's key; the others are credited partners."""
     counts = [count for count in range(1, len(members)) if "+".join(members[:count]) == key]
     return list(members[: counts[0]] if counts else members)
 
 
 def guess_called(key: str, entries: Sequence[str]) -> str:
-    """Return what an earlier batch's submission is called where no roster says whose it is."""
+    """Return the key that an earlier batch's submission has without a roster."""
     names = [part for entry in entries for part in (Path(entry).name, Path(entry).parent.name)]
     ids = {reading.id for name in names for reading in (read_moodle(name) or read_canvas(name))[:1]}
     return ids.pop() if len(ids) == 1 else key
@@ -242,7 +242,7 @@ class Database:
             connection.execute("UPDATE facts SET value = '2' WHERE name = 'schema'")
 
     def convert_names(self) -> None:
-        """From schema 3, which had neither kinds of notes nor `called`."""
+        """Convert schema 3, which had neither kinds of notes nor `called`."""
         with self.transaction() as connection:
             connection.execute("ALTER TABLE submissions ADD COLUMN called TEXT NOT NULL DEFAULT ''")
             for key, entries, notes, graded in connection.execute(
@@ -325,7 +325,7 @@ class Database:
         return list(renamed.items())
 
     def earlier(self) -> list[Earlier]:
-        """Return what was handed in so far."""
+        """Return the submissions that were handed in so far."""
         rows = self.query("SELECT key, called, members, notes FROM submissions WHERE status != 'not_submitted'")
         found = []
         for key, called, text, kept in rows:
@@ -336,7 +336,7 @@ class Database:
 
     def separate_strangers(self, ids: Set[str]) -> dict[str, str]:
         """Give submissions of students who are not on the roster other keys than the roster's `ids`. Return the new
-        keys by the old ones. What was decided for a student of the roster of before stays with that student."""
+        keys by the old ones. Decisions for a student of the previous roster stay with that student."""
         rows = self.query("SELECT key, members, notes FROM submissions WHERE status != 'not_submitted'")
         taken, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
         renamed = {}
@@ -359,8 +359,8 @@ class Database:
         return renamed
 
     def rename(self, old: str, one: Submission, on_roster: Set[str]) -> None:
-        """Gives a submission its new key. What was decided for a student alone goes along, unless the roster still has
-        that student under the old id."""
+        """Give a submission its new key. Decisions for a single student move along, unless the roster still has that
+        student under the old id."""
         ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
         members = json.loads(text)
         with self.transaction() as connection:

@@ -65,7 +65,8 @@ def change_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
-    """Keep of a hidden dataset what says nothing of its contents. Code can make even its time depend on them."""
+    """Keep only those parts of a hidden dataset's result that reveal nothing of its contents. Even its time may reveal
+    them, because code can make it depend on them."""
     failure = check["failure"]
     if check["hidden"]:
         shown = {name: check[name] for name in ("hidden", "points", "verdict", "skipped", "empty")}
@@ -131,7 +132,7 @@ def make_remarks_page(sums: list[str], below: Html) -> str:
 
 
 def tell_use(final: Final) -> list[str]:
-    """Which of a student's submissions counts, where there are several."""
+    """Return a sentence on which of a student's several submissions counts."""
     if not final.counts:
         return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]
     why = "has at least as many points" if final.by_points else "is later"

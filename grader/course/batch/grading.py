@@ -40,7 +40,7 @@ MINIMUM_S = 1.0  # minimum time for a judge to report an error
 TIMED_OUT = 124  # exit status of a judge that was stopped
 TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
-MOST_REFUSED = 3  # parts of a hand-in that are named
+MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 LINKED = ("grader/core", "grader/io", "grader/judge")  # what the judge is made of
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
 
@@ -133,14 +133,14 @@ def list_sources(files: dict[str, bytes]) -> list[str]:
 
 
 def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
-    """Tell the instructor of stages with several files of which no time tells the newest."""
+    """Return a note on stages with several files, if no time shows which file is the newest."""
     if not stages:
         return []
     folder = entries[0] if is_folder(entries[0]) else entries[0].parent
     how = f"delete the others from {folder}"
     if len(entries) == 1 and not is_folder(entries[0]):
-        how = f"put it in the place of {entries[0]}"
-    return [make_note("to_choose", f" {how}, and give the same command: {name_some(stages)}.")]
+        how = f"replace {entries[0]} by it"
+    return [make_note("to_choose", f" {how}, and repeat the command. Stages: {name_some(stages)}.")]
 
 
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:
@@ -152,8 +152,8 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 
 @dataclass
 class Opened:
-    """A hand-in's contents: all files, those of the journal and of the stages, or a status and a reason if nothing is
-    judged."""
+    """A hand-in's contents: all files, and those of the journal and of the stages. If nothing can be judged, a status
+    and the reason."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     journal: dict[str, bytes] = field(default_factory=dict)
@@ -191,7 +191,7 @@ def judge_nothing(opened: Opened, contents: Contents, entries: Sequence[Path], s
 
 
 def describe_refusal(refused: RefusedError) -> str:
-    """Describe why something was not read, as a sentence."""
+    """Return a sentence that says why a file or archive was not read."""
     why = str(refused)
     return why[0].upper() + why[1:]
 

@@ -22,10 +22,10 @@ STAGE_DIGITS = 2  # of the number that begins a stage's file name
 STAGE_FILE = re.compile(r"\d\d_")
 LATE = "_LATE"
 MOST_CHARACTERS = 1000  # file systems allow 255 bytes
-# What Canvas, browsers and desktops add to a file's name, before or after its ending: -1, (1), - Copy.
+# Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
 ADDED = re.compile(rf"(?:{ADDITION}|[ +])$", re.I)
-TEXT = re.compile(r"\.txt$", re.I)  # a desktop adds it to what it takes for text
+TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
 ENDING = re.compile(r"\.(?:cu|zip|tgz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MOST_ADDED = 12
 
@@ -40,7 +40,7 @@ class Reading:
     attempt: int = 0
     late: bool = False
     of_moodle: bool = False
-    typed: bool = False  # into Moodle's page, rather than a file
+    typed: bool = False  # text in Moodle's page, not a file
 
 
 System = Callable[[str], list[Reading]]
@@ -75,8 +75,8 @@ SYSTEMS: tuple[System, ...] = (read_canvas, read_moodle)
 
 
 def choose_systems(names: Sequence[str]) -> Sequence[System]:
-    """Return the course systems that can have made all names of a download; all systems if none can, as in a folder
-    that somebody put together."""
+    """Return the course systems that can have made all names of a download; all systems if none can, as for a folder
+    that a person put together."""
     return [system for system in SYSTEMS if all(map(system, names))] or SYSTEMS
 
 
@@ -91,7 +91,7 @@ def says_student(name: str) -> bool:
 
 
 def file_name(name: str) -> str:
-    """Return a file's own name, without what course systems and browsers add."""
+    """Return a file's own name, without additions by course systems and browsers."""
     base = PurePosixPath(name).name
     files = [reading.file for reading in list_readings(base) if reading.file]
     if files:
@@ -100,7 +100,7 @@ def file_name(name: str) -> str:
 
 
 def original_name(name: str) -> str:
-    """Return the name of a stage's file or of an archive without what browsers and desktops add to it."""
+    """Return the name of a stage's file or of an archive without additions by browsers and desktops."""
     bare = strip(name, (ADDED, TEXT))
     ending = ENDING.search(bare)
     if not ending:
@@ -112,7 +112,7 @@ def original_name(name: str) -> str:
 
 
 def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
-    """Return a text without what is added at its end, several times perhaps."""
+    """Return a text without additions at its end, of which there may be several."""
     for _ in range(MOST_ADDED):
         found = next(filter(None, (one.search(text) for one in added)), None)
         if not found:

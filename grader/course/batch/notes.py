@@ -1,4 +1,4 @@
-"""Notes on a submission, each with a kind, because students choose parts of the text."""
+"""Notes on a submission. Each has a kind, because students choose parts of its text, so code must not rely on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAME_NAME = "A name alone does not identify the student:"
 OTHER_NAME = "The number belongs to a student with a different name:"
 OTHER_NUMBERS = "The roster's numbers are not used:"
 RIVALS = "Several hand-ins may be of one student:"
-# Kinds of notes that only instructors read, and how their text begins.
+# Kinds of notes that only instructors read, with the beginnings of their texts.
 FOR_INSTRUCTOR = {
     "not_on_roster": NOT_ON_ROSTER,
     "found_by_name": FOUND_BY_NAME,
@@ -41,7 +41,7 @@ class Note(str):
 
 
 def make_note(kind: str, rest: str = "") -> Note:
-    """Return a note for the instructor: the beginning of its kind, and the rest."""
+    """Return a note for the instructor: the beginning for its kind, and the rest."""
     return Note(f"{FOR_INSTRUCTOR[kind]}{rest}", kind)
 
 
@@ -71,7 +71,7 @@ def read_notes(text: str) -> list[str]:
 
 
 def guess_kinds(text: str) -> str:
-    """Return notes of an earlier database, whose kinds only the beginnings of their texts tell, with kinds."""
+    """Return notes of an earlier database with kinds, which follow from the beginnings of their texts."""
     return write_notes(
         next((Note(note, kind) for kind, begin in FOR_INSTRUCTOR.items() if note.startswith(begin)), note)
         for note in read_notes(text)

@@ -52,8 +52,8 @@ def make_finder(database: Database) -> Callable[[str], str]:
 
 
 def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
-    """Of all who are there, those on the roster first. `ids`: of the roster, by every name. Raises UserError, also if
-    the name is both a student's of the roster and a stranger's."""
+    """Return the key of the student with this name, preferably one on the roster. `ids`: the roster's, by every name.
+    Raises UserError, also if both a student of the roster and a stranger have the name."""
     known = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
     called = next(known, "")
     strangers = members - set(ids.values())
@@ -61,8 +61,8 @@ def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str
     alike = [one for one in strangers if word(one) == word(student)]
     if called and alike:
         raise UserError(
-            f"{student} is both {called} of the roster and {', '.join(sorted(alike))}, who is not on it. Give the id "
-            f"{called} for the first. For the other, add to the roster who that is, and repeat the grade command."
+            f"{student} may mean {called}, who is on the roster, or {', '.join(sorted(alike))}, who is not. For the "
+            f"first, write the id {called}. For the other, add that student to the roster and repeat the grade command."
         )
     called = called or (student if student in members else "")
     if called not in members:
@@ -75,19 +75,19 @@ def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str
 
 
 def roster_of(database: Database) -> list[Student]:
-    """The roster; nobody if the batch has none. Raises UserError."""
+    """Return the students of the roster; none if the batch has no roster. Raises UserError."""
     file = roster_file(database)
     return read_roster(file) if file else []
 
 
 def roster_file(database: Database) -> Path | None:
-    """Where the batch's roster lies, if it has one. Raises UserError if the file is gone: without it, hand-ins would
-    get other keys, and decisions and exports would leave students out."""
+    """Return the path of the batch's roster, if it has one. Raises UserError if the file is gone: without it, hand-ins
+    would get different keys, and decisions and exports would omit students."""
     kept = database.fact("roster")
     if kept and not Path(kept).is_file():
         raise UserError(
             f"The batch's roster is no longer there: {kept}. Put it back, or repeat the grade command with "
-            "ROSTER=FILE (--roster FILE). To do without a roster, give the command --no-roster."
+            "ROSTER=FILE (--roster FILE). To grade without a roster, add --no-roster to that command."
         )
     return Path(kept) if kept else None
 

@@ -155,13 +155,13 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
 
 
 def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
-    """Return lines about files of a stage that were not compared entirely: those of `keys`; all if it is None."""
+    """Return lines about files of a stage that were not compared completely: those of `keys`; all if it is None."""
     if keys is None:
-        return [f"{stage}: nobody looked who is much alike, since many files take too much time or memory to compare."]
+        return [f"{stage}: the files were not compared, because many of them take too much time or memory."]
     if not keys:
         return []
-    why = "as it is too long or takes too much time or memory"
-    return [f"{stage}: not compared entirely with the others', {why}: {', '.join(keys)}."]
+    why = "because they are too long or take too much time or memory"
+    return [f"{stage}: files not compared completely, {why}: {', '.join(keys)}."]
 
 
 def hash_files(files: Iterable[tuple[str, Path]]) -> str:

@@ -65,7 +65,7 @@ class Final:
     override: str = ""
     counts: bool = True  # False: a later submission of the same student's does
     unused: list[str] = field(default_factory=list)  # keys of the others
-    by_points: bool = False  # whether points choose among them, rather than the time
+    by_points: bool = False  # whether points, not times, choose among them
     without: Sequence[str] = ()  # kinds of the report's points that do not count
 
 
@@ -102,7 +102,8 @@ def finals(row: Row, policy: Policy, lab_points: float) -> list[Final]:
 
 def choose_latest(everyone: Iterable[Final]) -> list[Final]:
     """Each student's latest submission, by student; somebody may be in two teams, or in one and alone. The others are
-    marked as not counting. Of those that only a name says to be the student's, the one with the most points."""
+    marked as not counting. Of submissions that only a name links to the student, the one with the most points
+    counts."""
     chosen: dict[str, Final] = {}
     for final in sorted(everyone, key=rank):
         if other := chosen.get(final.student):
@@ -115,9 +116,9 @@ def choose_latest(everyone: Iterable[Final]) -> list[Final]:
 
 
 def rank(final: Final) -> tuple[object, ...]:
-    """Return the sort key for a student's submissions, of which the last one counts: the student's own counts before
-    any that students' names alone say to be theirs, as a partner or by the own name. Students write these names, so no
-    such submission takes points from a student whom another one gives more."""
+    """Return the sort key for a student's submissions, of which the last one counts. The student's own submission
+    counts before any that only a name links to the student. Students write these names, so a submission with such a
+    name never takes points from a student who has more by another one."""
     is_own, by_time = final.student in final.row.own(), order_by_time(final.row.handed_in, final.row.known_by)
     submitted = final.row.status != "not_submitted"
     if is_certain(final):

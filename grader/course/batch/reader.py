@@ -2,8 +2,8 @@
 
 python3 -m grader.course.batch.reader < HAND_IN    a JSON list of paths; prints JSON, and then the bytes of all files
 
-Some bytes take a reader much time or memory, in ways that nobody foresees: `read_apart` runs this in a process of its
-own, whose limits belong to one hand-in. What cannot be read is listed, and costs the other files nothing.
+Some bytes cost a reader much time or memory, in ways that nobody can foresee. So `read_apart` runs this program in a
+process of its own, with limits for one hand-in. It lists parts that cannot be read, and still reads all other files.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ from grader.course.batch.archive import (
     walk,
 )
 
-MOST_LEVELS = 2  # of archives in an archive; deeper ones stay closed
+MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
 READING_S = 20  # of processor time: the largest hand-in takes about 5
-WAITING = 10  # times as long may pass on a busy machine
+WAITING = 10  # factor: on a busy machine, this much more time may pass
 MOST_MEMORY_BYTES = 1_500_000_000
-NO_MEMORY = 3  # exit status
+NO_MEMORY = 3  # exit status: not enough memory
 PROJECT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True)
 class File(Member):
-    """A file of a hand-in. `places` are the names of the entry and of the archives that it is in, outermost first;
-    `name` begins with those that are needed to tell it from others."""
+    """A file of a hand-in. `places` are the names of the entry and of the archives around the file, outermost
+    first; `name` begins with as many of them as distinguish it from others."""
 
     places: tuple[str, ...]
 
 
 @dataclass
 class Contents:
-    """A hand-in's files, and each part that cannot be read: its name, and why."""
+    """A hand-in's files, and the name of each part that cannot be read, with the reason."""
 
     files: list[File] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
 
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
-    """Read a hand-in in a process of its own, for READING_S or `limit_s` seconds. Raises RefusedError if that is not
-    enough, OSError if our side broke."""
+    """Read a hand-in in a process of its own, for READING_S or `limit_s` seconds. Raises RefusedError if that is
+    not enough, OSError if the reader itself fails."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     try:
@@ -83,7 +83,7 @@ def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
 
 
 def parse(data: bytes) -> Contents:
-    """Parse what the process wrote. Raises OSError if our side broke."""
+    """Parse the output of the process. Raises OSError if the reader itself failed."""
     header, _, rest = data.partition(b"\n")
     listed = json.loads(header)
     if listed["error"]:
@@ -106,7 +106,8 @@ def read_all(entries: Sequence[Path]) -> Contents:
 
 
 class Reader:
-    """Collects files within the bounds of one hand-in. `several`: names begin with the entry's."""
+    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its
+    entry."""
 
     def __init__(self, several: bool):
         self.contents = Contents()
@@ -114,7 +115,7 @@ class Reader:
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
-        """List a part that cannot be read."""
+        """Add a part to the refused ones if it cannot be read."""
         try:
             yield
         except RefusedError as refused:
@@ -141,7 +142,7 @@ class Reader:
                 self.add_member(Member(plain_name(name), content, past_time(file.lstat().st_mtime)), places)
 
     def read_inner(self, data: bytes, places: tuple[str, ...], level: int = 0) -> None:
-        """Read an archive, which lies in that many others. Raises RefusedError."""
+        """Read an archive that lies in `level` others. Raises RefusedError."""
         members = read_archive(data)
         require_bounds(
             len(self.contents.files) + len(members), self.unpacked + sum(len(member.content) for member in members)
@@ -166,8 +167,7 @@ class Reader:
 
 
 def list_files(folder: Path) -> list[Path]:
-    """List code, descriptions, archives and the journal in a folder, those last that are in it longest. Raises
-    RefusedError, OSError."""
+    """List code, descriptions, archives and the journal in a folder, newest first. Raises RefusedError, OSError."""
     found = [Path(entry.path) for entry in walk(folder) if not entry.is_dir(follow_symlinks=False)]
     files = [file for file in found if is_useful(file.name) or is_journal(file.relative_to(folder).as_posix())]
     return sorted(files, key=lambda file: -file.lstat().st_mtime)

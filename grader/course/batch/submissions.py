@@ -36,7 +36,7 @@ IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "fullname")
 NUMBERS = ("canvasid", "moodleid")  # columns of the numbers that course systems write into names
-CANVAS = {"student", "id"}  # columns of its gradebook, which has its number as id
+CANVAS = {"student", "id"}  # columns of Canvas's gradebook, whose id is its number
 PARTICIPANT = "Participant "  # before Moodle's number in its worksheet
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
@@ -44,14 +44,14 @@ DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
 MOST_CELL = 300  # characters of a roster's or gradebook's cell that are read
 MOST_NAMED = 3  # files listed in a sentence
-HOW_TO_TELL = "A column such as Canvas ID or Moodle ID in the roster tells them apart."
-HOW_TO_DECIDE = "Ask these students who worked together; `override` and `points` decide."
-HOW_TO_AGREE = "If that is one person, write this name into the roster, and repeat the command."
+HOW_TO_TELL = "To tell them apart, add a column such as Canvas ID or Moodle ID to the roster."
+HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
+HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
 FEW = 2  # names that differ, among students whose numbers agree
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
-ANOTHER = " (another)"  # behind a key that is somebody else's
+ANOTHER = " (another)"  # added to a key that another submission has
 NO_TIME = datetime.min.replace(tzinfo=UTC)  # earlier than all others
 NO_SUCH_TIME = "the time in its name is invalid or in the future, so others of the same student count before it."
 NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
@@ -74,7 +74,8 @@ class Student:
 
 @dataclass
 class Submission:
-    """What one student or team handed in. `handed_in` is ISO 8601 in UTC, `known_by` says what tells it."""
+    """A hand-in of one student or team. `handed_in` is its time, ISO 8601 in UTC; `known_by` names the origin of that
+    time."""
 
     key: str
     name: str = ""
@@ -88,14 +89,14 @@ class Submission:
     called: str = ""  # its key where no roster says whose it is
     written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
     own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
-    claim: str = ""  # the roster id that is likely, if the name can be read in several ways
+    claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether the key is a course system's number
-    certain: bool = False  # whether an id or number says whose it is, rather than a name that students choose
+    certain: bool = False  # whether an id or number identifies the student; students can choose names
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """A submission of an earlier download. `called` is its key where no roster says whose it is."""
+    """A submission of an earlier download. `called` is its key without a roster."""
 
     key: str
     called: str
@@ -118,16 +119,16 @@ class Entry:
     note: str = ""
     doubt: str = ""  # why the time in its name is ignored
     written: bool = False  # whether `make submit` wrote the key
-    claim: str = ""  # the roster id that is likely, if the name can be read in several ways
+    claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether a course system's own number tells the student
     typed: bool = False  # into Moodle's page, rather than a file
 
     def when(self) -> tuple[datetime, int]:
-        """The later one counts."""
+        """Return the sort key by which the later entry counts."""
         return self.time or NO_TIME, self.attempt
 
     def order(self) -> tuple[datetime, int, str]:
-        """Of those of one time, the last by its name."""
+        """Return the sort key that also orders entries of one time, by name."""
         return *self.when(), self.path.name
 
     def is_readable(self) -> bool:
@@ -142,8 +143,8 @@ class Entry:
 def find_submissions(
     folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None, earlier: Sequence[Earlier] = ()
 ) -> tuple[list[Submission], list[str]]:
-    """All submissions of a lab, by key, and a sentence about each entry that is none. The batch's own folder, `out`,
-    may lie among them. `earlier`: those of earlier downloads, which no name displaces."""
+    """Return all submissions of a lab, by key, and a sentence about each other entry. The batch's own folder, `out`,
+    may lie among them. `earlier`: submissions of earlier downloads, which no name displaces."""
     entries, strangers = list_entries(folder, lab, roster, out)
     separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
     by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
@@ -179,14 +180,15 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
 
 
 def choose_reading(readings: Sequence[Reading], known: Mapping[str, Student]) -> Reading | None:
-    """Return the only way to read a name, or the only one with the id and the name of a student. `known`: by alias."""
+    """Return the only reading of a name, or the only one with both the id and the name of one student. `known`:
+    students by alias."""
     fitting = [one for one in readings if has_name(known.get(alias_key(one.id)), one.name)]
     chosen = fitting if len(readings) > 1 else readings
     return chosen[0] if len(chosen) == 1 else None
 
 
 def has_name(student: Student | None, name: str) -> bool:
-    """Return whether it is a student's name, in any order and without spaces or underscores."""
+    """Return whether this is a student's name; the order of words, spaces and underscores make no difference."""
     return student is not None and squeeze(name) in set(map(squeeze, spellings(student.name)))
 
 
@@ -196,8 +198,8 @@ def squeeze(name: str) -> str:
 
 
 def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> None:
-    """Give entries with one id and different names different keys: a course system has one name for each id. Only the
-    student's own name on the roster claims the id then."""
+    """Give entries with one id and different names different keys, because a course system has one name for each id.
+    Only the entry with the student's name on the roster then claims the id."""
     names: dict[str, set[str]] = {}
     for entry in entries:
         names.setdefault(entry.key, set()).add(entry.name)
@@ -231,8 +233,8 @@ def attempt(read: Callable[[], T], otherwise: T) -> T:
 
 
 def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
-    """What an entry's name says, or why it is no submission of this lab. `readings`: all ways to read the name as a
-    course system's, `reading`: the chosen one."""
+    """Return an entry with what its name says, or the reason why it is no submission of this lab. `readings`: all ways
+    to read the name as a course system's, `reading`: the chosen one."""
     name = show_name(path)
     entry = Entry(path, name)
     if readings and not reading:
@@ -261,7 +263,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
 
 
 def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
-    """Set what a course system's name says. An uncertain id is only a claim, as a name is."""
+    """Fill in an entry from a course system's name. An uncertain id is only a claim, as a name is."""
     entry.key, entry.name = reading.id, reading.name
     entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
     entry.of_system = certain
@@ -323,7 +325,7 @@ def read_time(text: str) -> datetime | None:
 
 
 def make_submission(key: str, entries: list[Entry]) -> Submission:
-    """All that was handed in, at the time of the last of it."""
+    """Return a submission with all entries, and the time of the latest."""
     used = choose_entries(entries)
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
     submission.written, submission.claim = used[-1].written, used[-1].claim
@@ -358,7 +360,8 @@ def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
 
 
 def choose_entries(entries: list[Entry]) -> list[Entry]:
-    """All that can be read, the newest last: of each stage the newest file counts. All entries if none can be read."""
+    """Return the readable entries, the newest last, because the newest file of each stage counts; all entries if none
+    is readable."""
     readable = [entry for entry in entries if entry.is_readable()]
     return sorted(readable or entries, key=Entry.order)
 
@@ -460,7 +463,7 @@ def may_be_called(student: Student, name: str, roster: Sequence[Student]) -> boo
 
 
 def tell_names(submission: Submission, student: Student) -> str:
-    """Return what the roster and the hand-in call the student with a number."""
+    """Return a sentence with both names of a number: the roster's and the hand-in's."""
     return f"{submission.called} is {student.name} on the roster, and {submission.name} here."
 
 
@@ -496,7 +499,7 @@ def identify_by_name(
         others += [owners[student.id]] if student.id in owners else []
         rest = (
             f" {submission.called} is called {submission.name}, and so is {student.id} of the roster, but "
-            f"{' and '.join(sorted(others))} may be theirs, too. {HOW_TO_TELL}"
+            f"{' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
         )
         submission.notes.append(make_note("same_name", rest))
 
@@ -531,9 +534,8 @@ def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
 
 
 def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
-    """Add the students whom an archive's name says besides its uploader, unless something of their own is there or was
-    there earlier. Where only their names say that it is their own, policy.rank() decides: nobody can put their work in
-    the place of another's."""
+    """Add the partners in an archive's name, unless they have, or had earlier, a hand-in of their own. If only a name
+    says that a hand-in is theirs, policy.rank() decides, so that nobody can replace another student's work."""
     named, known = names_of_one(roster), students_as_written(roster) | students_by_alias(roster)
     present = {member for one in (*found, *earlier) for member in one.own}
     certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
@@ -612,9 +614,9 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
 
 
 def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[str]) -> Sequence[Submission]:
-    """Give each submission a unique key, those on the roster first: ids and names may hold any character. Who is not
-    on the roster takes neither an id of the roster nor a key of another's earlier submission, and counts under the own
-    key alone."""
+    """Give each submission a unique key, those on the roster first, because ids and names may hold any character. A
+    student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
+    counts only under that unique key."""
     taken: set[str] = set()
     owners = {one.key: one.called for one in earlier}
     for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
@@ -626,7 +628,7 @@ def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[
 
 
 def is_of_another(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
-    """Return whether a key is an id of the roster, or an earlier submission's of somebody else."""
+    """Return whether a submission's key is an id of the roster, or the key of another student's earlier submission."""
     return submission.key in ids or owners.get(submission.key, submission.called) != submission.called
 
 

@@ -338,8 +338,8 @@ def visible(folder: Path) -> list[Path]:
 
 
 def find_hand_ins(folder: Path, lab: str) -> Path:
-    """Return the folder itself; or the only folder in it if that holds hand-ins: a name by a course system or `make
-    submit`, or two archives or folders that are not parts of one student's work. No other file in it matters."""
+    """Return the folder itself, or the only folder in it, if that one holds hand-ins: a name by a course system or
+    `make submit`, or two archives or folders that are not parts of one student's work. Other files do not matter."""
     tops = visible(folder)
     if len(tops) != 1 or not tops[0].is_dir() or says_whose(tops[0].name):
         return folder

@@ -161,7 +161,7 @@ const Words& pure_functions() {
     return words;
 }
 
-/// They read or write memory, but return at once.
+/// Functions that read or write memory, but never wait.
 const Words& memory_functions() {
     static const Words words = {"__ldg",     "__ldcg",    "__ldca",    "__ldcs",   "__ldlu",    "__ldcv",
                                 "__stwb",    "__stcg",    "__stcs",    "__stwt",   "atomicAdd", "atomicSub",
@@ -202,7 +202,7 @@ bool is_statement_word(std::string_view word) {
     return words.count(word) != 0;
 }
 
-/// Words of code that may wait, or that the rules for splitting do not cover.
+/// Words that may wait, or that the rules for splitting do not cover.
 bool may_wait(std::string_view word) {
     static const Words words = {"volatile",
                                 "asm",
@@ -246,7 +246,7 @@ std::string_view without_scope(std::string_view name) {
     return name;
 }
 
-/// Whether a constructor's `: size_(size), at_(0) {` initialises the name at `i`.
+/// Return whether a constructor's `: size_(size), at_(0) {` initialises the name at `i`.
 bool is_member_initialiser(const Stream& stream, int i) {
     const auto after = stream[stream.after_group(i + 1)];
     if (after != "," && after != "{") return false;
@@ -265,7 +265,7 @@ bool is_harmless(std::string_view name) {
 
 }  // namespace
 
-/// make_float4, and types of CUDA's and C's that stand before a parenthesis.
+/// Return whether a name is a type of CUDA or C, or a function such as make_float4.
 bool Calls::is_type(std::string_view name) {
     static const Words words = {"bool",     "char",    "short",    "int",     "long",     "float",
                                 "double",   "signed",  "unsigned", "size_t",  "dim3",     "int8_t",
@@ -290,7 +290,7 @@ bool Calls::is_pure(std::string_view name) {
     return pure_functions().count(name) || is_type(name) || stands_before_parenthesis(name);
 }
 
-/// The { of the function whose name is at `name`, before its parameters; -1 if this is no definition.
+/// Return the { of the function whose name is at `name`; -1 if this is not a definition.
 int Calls::find_body(int name) const {
     const Stream& code = unit_.code;
     if (!code.is_identifier(name) || code[name + 1] != "(" || stands_before_parenthesis(code[name])) return -1;
@@ -380,8 +380,8 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
            !stands_before_parenthesis(stream[i - 1]);  // Walk walk(first, stride)
 }
 
-/// All functions of the file with this name, and the class of this name with its operators and its destructor, which
-/// run without being named.
+/// Return whether no function of this name waits, and no class of this name. A class counts with its operators and its
+/// destructor, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) return asked_.back() == name;
@@ -406,7 +406,7 @@ bool Calls::all_types_never_wait() {
                        [&](const auto& type) { return function_never_waits(type.first); });
 }
 
-/// A macro of an expression's tokens: it changes nothing, and holds whole brackets.
+/// Return whether a macro never waits. It must also be an expression with complete brackets that assigns nothing.
 bool Calls::macro_never_waits(std::string_view name) {
     const auto [known, is_new] = known_macros_.emplace(name, false);  // no macro names itself
     if (!is_new) return known->second;

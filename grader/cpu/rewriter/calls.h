@@ -1,5 +1,5 @@
 #pragma once
-// The calls in device code: those that surely hold no barrier, no warp function and no wait for another thread.
+// Finds the calls in device code that certainly contain no barrier, no warp function and no wait for another thread.
 
 #include <string_view>
 #include <unordered_map>
@@ -15,24 +15,24 @@ class Calls {
   public:
     Calls(const Unit& unit, const Qualifiers& qualifiers);
 
-    /// Whether nothing in the tokens [begin, end), macros and called functions included, waits for another thread.
-    /// Unknown functions may wait. A `__syncthreads`, `__syncwarp` or shuffle among the tokens themselves is not
-    /// counted.
+    /// Return whether nothing in the tokens [begin, end), including macros and called functions, waits for another
+    /// thread. Unknown functions may wait. A `__syncthreads`, `__syncwarp` or shuffle among the tokens themselves does
+    /// not count.
     bool never_wait(int begin, int end);
 
-    /// Whether a call of `name` may change the variables it is given: a function of the file with a reference among its
-    /// parameters, or an unknown one.
+    /// Return whether a call of `name` may change its arguments: if it is a function of the file with a reference
+    /// parameter, or unknown.
     bool may_change_arguments(std::string_view name) const;
 
-    /// Whether what stands before a parenthesis only computes a value from what is in it: a function of CUDA's or C's,
+    /// Return whether the name before a parenthesis only computes a value from the arguments: a function of CUDA or C,
     /// a type, a cast.
     static bool is_pure(std::string_view name);
     static bool is_type(std::string_view name);  // of C's or CUDA's
 
-    /// Whether the file defines a function of this name.
+    /// Return whether the file defines a function of this name.
     bool is_function(std::string_view name) const { return definitions_.count(name) != 0; }
 
-    /// Whether functions, rather than kernels, use threadIdx.
+    /// Return whether functions, not only kernels, use threadIdx.
     bool use_thread_index() const { return use_thread_index_; }
 
   private:
@@ -55,11 +55,11 @@ class Calls {
     std::unordered_map<std::string_view, int> types_;      // classes of the file: their {
     std::unordered_set<std::string_view> template_types_;  // T of template <typename T>
     std::unordered_map<std::string_view, bool> known_, known_macros_;
-    std::vector<std::string_view> asked_;  // functions whose answers are being found, innermost last
+    std::vector<std::string_view> asked_;  // functions that are being examined, innermost last
     bool has_library_ = false;             // cooperative groups, CUB or libcu++
     bool use_thread_index_ = false;
     int depth_ = 0;
-    long budget_ = 4'000'000;  // tokens looked at
+    long budget_ = 4'000'000;  // tokens that may still be examined
 };
 
 }  // namespace warplab::rewriter

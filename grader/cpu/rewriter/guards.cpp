@@ -1,5 +1,5 @@
-// Atomics after a check of the same memory, as in `if (bins[v] < 255) atomicAdd(&bins[v], 1);`. On a GPU another thread
-// may change the word between the two. So another thread may run there on the CPU, too.
+// Finds atomics after a check of the same memory, as in `if (bins[v] < 255) atomicAdd(&bins[v], 1);`. On a GPU another
+// thread may change the word between the check and the atomic, so the CPU backend lets other threads run there, too.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -24,7 +24,7 @@ class Body {
     }
 
   private:
-    /// atomicAdd( and its kin, but not atomicCAS, which does the same at run time.
+    /// Return whether an atomic such as atomicAdd( is at `i`. The runtime itself lets others run before atomicCAS.
     bool is_update(int i) const {
         const auto before = stream_[i - 1];
         return stream_[i].starts_with("atomic") && !stream_[i].starts_with("atomicCAS") && stream_[i + 1] == "(" &&
@@ -37,7 +37,7 @@ class Body {
         return i;
     }
 
-    /// Names of arrays and pointers that the tokens [begin, end) read: a of a[i], *a and *(T*)&a[i].
+    /// Add the names of arrays and pointers that the tokens [begin, end) read: a of a[i], *a and *(T*)&a[i].
     void add_read(int begin, int end, Names& names) const {
         for (int i = begin; i < end; ++i) {
             if (!stream_.is_identifier(i)) continue;
@@ -54,7 +54,7 @@ class Body {
                (!stream_.has(i - 2) || stream_.tokens[i - 2].kind != Kind::number);
     }
 
-    /// Conditions that read memory, at once or through a variable that was set before.
+    /// Find the arrays that conditions read, directly or through a variable that was set before.
     void find_checked_arrays() {
         for (int i = begin_; i < end_; ++i) {
             if (stream_[i] == "=" && stream_.is_identifier(i - 1)) {
@@ -69,7 +69,7 @@ class Body {
         }
     }
 
-    /// Whether an address such as &bins[values[i]] is in an array that was checked. An index may be of any array.
+    /// Return whether an address such as &bins[values[i]] is in a checked array. The array of an index does not matter.
     bool is_into_checked(int begin, int end) const {
         for (int i = begin; i < end; i = stream_[i] == "[" ? stream_.after_group(i) : i + 1)
             if (checked_.count(stream_[i])) return true;

@@ -23,12 +23,12 @@ struct Launch {
     int arguments = 0;  // their (, or a macro or its parameter that holds it; the end of a macro that ends with >>>
 };
 
-/// A name of the launch's arguments: in a macro's text one can only be a parameter or another macro.
+/// Return whether a name stands for a launch's arguments. In a macro's text, it can only be a parameter or a macro.
 bool names_arguments(const Stream& stream, const Context& context, int i) {
     return stream.is_identifier(i) && (stream.is_macro || context.unit.macro_names.count(stream[i]));
 }
 
-/// The last token of the arguments that begin at `i`: `)`, or the name that stands for them.
+/// Return the last token of the arguments that begin at `i`: `)`, or the name that stands for them.
 int arguments_end(const Stream& stream, int i) {
     if (stream.is_identifier(i) && stream[i + 1] == "(") ++i;
     return stream.match[i] > i ? stream.match[i] : i;
@@ -86,7 +86,7 @@ class LaunchReader {
         return refuse(launch.arguments, "the ')' after the kernel's arguments is missing");
     }
 
-    /// A macro of nothing but <<<…>>>: the kernel stands before its use.
+    /// Return whether a macro's text is only <<<…>>>, so that the kernel's name is before its use.
     bool is_configuration(const Launch& launch) const {
         return stream_.is_macro && launch.open == 0 && !stream_.has(launch.arguments);
     }
@@ -161,7 +161,7 @@ class LaunchReader {
     Context& context_;
 };
 
-/// Becomes a launch without the kernel's name, which the macro's uses add.
+/// Write a launch without the kernel's name, which each use of the macro adds.
 void rewrite_configuration(const Stream& stream, const Launch& launch, Context& context) {
     context.edits.replace(stream.tokens[launch.open], "::warplab_cpu::Launch(\"\", __LINE__, ");
     context.edits.replace(stream.tokens[launch.close], ")");
@@ -185,9 +185,9 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
     if (whole) context.edits.insert_after(stream.tokens[arguments_end(stream, launch.arguments)], "))");
 }
 
-/// Macros whose text is <<<…>>>, or the use of such a macro, and whether they have parameters.
+/// Return the macros whose text is <<<…>>>, or the use of such a macro, and for each whether it has parameters.
 std::unordered_map<std::string_view, bool> find_configurations(const Unit& unit) {
-    constexpr int most = 4;  // macros within each other
+    constexpr int most = 4;  // levels of nested macros
     std::unordered_map<std::string_view, bool> found;
     for (int steps = 0; steps < most; ++steps) {
         for (const Macro& macro : unit.macros) {
@@ -202,7 +202,7 @@ std::unordered_map<std::string_view, bool> find_configurations(const Unit& unit)
     return found;
 }
 
-/// `k ON(grid, block)(arguments)`, where ON is a configuration.
+/// Rewrite `k ON(grid, block)(arguments)`, where ON is a configuration.
 void rewrite_use(const Stream& stream, int use, bool has_parameters, Context& context) {
     const int callee = callee_begin(stream, use - 1);
     const int arguments = has_parameters ? stream.after_group(use + 1) : use + 1;
@@ -216,7 +216,7 @@ void rewrite_use(const Stream& stream, int use, bool has_parameters, Context& co
     if (called) context.edits.insert_after(stream.tokens[arguments_end(stream, arguments)], "))");
 }
 
-/// Whether a kernel is expected at `i`: as the first argument of cudaLaunchKernel, say, or for cudaKernelNodeParams.
+/// Return whether a kernel is expected at `i`, for example as the first argument of cudaLaunchKernel.
 bool takes_kernel(const Stream& stream, int i) {
     const auto name = stream[i - 2];
     if (stream[i - 1] == "(") return name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel";

@@ -18,7 +18,7 @@ constexpr const char* usage =
     "rewrite [--split] [--name SHOWN_NAME] INPUT.cu OUTPUT.cpp\n"
     "rewrite --scan [--name SHOWN_NAME] PREPROCESSED.ii\n"
     "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages (its path, if not given).\n"
-    "--split: runs kernels from barrier to barrier where that is safe, for programs without the sanitizer's hooks.\n"
+    "--split: splits kernels at their barriers if that is safe, for programs without the sanitizer's hooks.\n"
     "--scan: refuses the output of g++ -E if code in it would be hidden from the sanitizer.\n"
     "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or misuse.\n";
 

@@ -35,19 +35,20 @@ struct SharedName {
     int from, to;
 };
 
-/// What a __global__ or __device__ declares.
+/// The function or variable that a __global__ or __device__ declares.
 struct Definition {
     int parameters = -1;  // their (
     int body = -1;        // its {; -1 for a declaration or a variable
 };
-/// Reads on from that word.
+/// Parse the declaration that follows such a word.
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word);
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
-/// Launches by macros of nothing but <<<grid, block>>>.
+/// Rewrite launches by macros that contain only <<<grid, block>>>.
 void rewrite_configured_launches(Context& context);
-/// Removes the cast to void* of a kernel that cudaLaunchKernel, its kin or a graph are given: they need its type.
+/// Remove the cast to void* of a kernel that is passed to cudaLaunchKernel, similar functions or a graph: they need its
+/// type.
 void rewrite_launch_calls(const Stream& stream, Context& context);
 /// Gives __CUDA_ARCH__ its value in device code and none in host code; refuses it where one text is both.
 void choose_architecture(Context& context);
@@ -57,12 +58,12 @@ void capture_shared(const Stream& stream, const std::vector<SharedName>& names, 
 /// Whether an asm at `i` is one that rewrite_asm replaces.
 bool is_runnable_asm(const Stream& stream, int i);
 void rewrite_asm(const Stream& stream, Context& context);
-/// Positions of atomics in device code on arrays that the same function reads in a condition, in order.
+/// Return the positions of atomics in device code on arrays that the same function reads in a condition, in order.
 std::vector<int> guarded_updates(const Stream& stream, const Qualifiers& qualifiers);
-/// Lets other threads run before each of them.
+/// Let other threads run before each of these atomics.
 void rewrite_guarded_updates(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
-/// Says so in a file with device variables that register_symbols() cannot name.
+/// Mark a file with device variables that register_symbols() cannot name.
 void note_unlisted_symbols(const Unit& unit, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);

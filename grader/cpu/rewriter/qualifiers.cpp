@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// The arguments of a macro's use, whose ( is at `open`.
+/// Return the arguments of a macro's use, whose ( is at `open`.
 Words arguments_at(const Stream& stream, int open) {
     Words arguments;
     const int close = stream.match[open];
@@ -31,9 +31,10 @@ Words arguments_at(const Stream& stream, int open) {
     return arguments;
 }
 
-constexpr std::size_t longest_bounds = 1000;  // macros within each other can grow without end
+constexpr std::size_t longest_bounds = 1000;  // nested macros could grow without limit
 
-/// The text with the macro's parameters replaced by the arguments; __VA_ARGS__ is all that are left. Empty if too long.
+/// Return the text with arguments in place of the macro's parameters, and __VA_ARGS__ for the remaining ones. Empty if
+/// too long.
 std::string substitute(const std::string& text, const Macro& macro, const Words& arguments) {
     std::string rest, result;
     for (std::size_t i = macro.parameters.size(); i < arguments.size(); ++i)
@@ -92,7 +93,8 @@ unsigned Qualifiers::of(std::string_view word) const {
     return alias == aliases_.end() ? 0 : alias->second;
 }
 
-/// An alias is a macro of nothing but such words, or one that begins a kernel whose body follows its use.
+/// Return the qualifiers of an alias: a macro of only such words, or one that begins a kernel whose body follows its
+/// use.
 unsigned Qualifiers::of_macro(const Macro& macro) const {
     unsigned words = 0;
     bool only_words = !macro.has_parameters, has_body = false;

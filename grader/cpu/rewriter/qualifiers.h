@@ -24,11 +24,11 @@ class Qualifiers {
   public:
     explicit Qualifiers(const Unit& unit);
 
-    /// What the word stands for, as a set of Qualifier; 0 for any other word.
+    /// Return the qualifiers that a word stands for, as a set of Qualifier; 0 for any other word.
     unsigned of(std::string_view word) const;
     unsigned of(const Stream& stream, int i) const { return stream.is_identifier(i) ? of(stream[i]) : 0; }
-    /// The arguments of the __launch_bounds__ among the tokens [begin, end); empty without one, and if a macro with it
-    /// has several definitions.
+    /// Return the arguments of the __launch_bounds__ in the tokens [begin, end); empty if there is none, or if a macro
+    /// with it has several definitions.
     std::string launch_bounds(const Stream& stream, int begin, int end) const;
     bool is_alias(const Macro& macro) const { return aliases_.count(macro.name) != 0; }
 

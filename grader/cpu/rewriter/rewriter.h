@@ -1,5 +1,5 @@
 #pragma once
-// CUDA C++ in, C++ for the CPU backend's cuda_runtime.h out (OUTPUT.md says what becomes of what).
+// Translates CUDA C++ into C++ for the CPU backend's cuda_runtime.h (OUTPUT.md shows how).
 
 #include <string>
 #include <string_view>
@@ -15,8 +15,8 @@ struct Rewritten {
     std::string source;             // what the problems' places count in: LF line ends, no byte-order mark
 };
 
-/// How the threads of a block take turns at barriers. Kernels that can be split run from barrier to barrier as loops
-/// over the threads (split.h); the others, and all in graded programs, have a fiber for each thread.
+/// The way in which threads wait at barriers. Split kernels run as loops over the threads, from barrier to barrier
+/// (split.h). All other kernels, and all kernels in graded programs, have a fiber for each thread.
 enum class Barriers { by_fibers, split };
 
 /// Reads any bytes. `shown_name` is the file's name in g++'s messages.

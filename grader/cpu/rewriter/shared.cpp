@@ -94,7 +94,7 @@ class SharedRewriter {
         }
     }
 
-    /// Braces what follows the declaration up to the next `case`: no label may follow the initialised reference.
+    /// Put braces around the statements up to the next `case`, because no label may follow the initialised reference.
     void enclose_in_case(const Declaration& declaration) {
         const int block = stream_.block[declaration.begin];
         const int condition = stream_[block - 1] == ")" ? stream_.match[block - 1] : -1;

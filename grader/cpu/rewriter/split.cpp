@@ -15,19 +15,19 @@ namespace {
 
 using Words = std::unordered_set<std::string_view>;
 
-/// Statements that each thread runs without waiting: a loop over the block's threads.
+/// Statements that each thread runs without waiting. They become a loop over the block's threads.
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
-    const Statement* gives = nullptr;  // after these tokens, each thread gives its value to the shuffle in that one
-    int first_shuffle = -1;            // it begins with what takes it
-    const Statement* turns = nullptr;  // it is this loop, of which the threads run some steps in turn
+    const Statement* gives = nullptr;  // each thread then gives a value to the shuffle in this statement
+    int first_shuffle = -1;            // the shuffle whose value the region's first statement takes
+    const Statement* turns = nullptr;  // the loop that the region consists of: threads run some steps of it in turn
     bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 
-/// Names of the file with a meaning for the kernels.
+/// Names of the file that matter for splitting.
 struct FileNames {
-    Words changing;    // device variables, and what some statement of the file may change
+    Words changing;    // device variables, and names that some statement of the file may change
     Words full_masks;  // constants for all lanes of a warp
 };
 
@@ -38,7 +38,7 @@ bool is_all_lanes(std::string_view text) {
     return words.count(text) != 0;
 }
 
-/// How the regions come by a variable that is declared in another one.
+/// How a region gets a variable that another region declares.
 enum class Supply { none, by_block, repeated, kept };
 
 class KernelSplitter {
@@ -56,7 +56,7 @@ class KernelSplitter {
           end_(code_.match[kernel.body]),
           variables_(code_, context.unit, calls) {}
 
-    /// False if the kernel has to stay as it is.
+    /// Return false if the kernel has to stay as it is.
     bool split(Edits& edits) {
         const bool fits = is_plain_text() && calls_.never_wait(parameters_, end_) && read() && find_needed() &&
                           find_regions() && find_supplies();
@@ -67,7 +67,7 @@ class KernelSplitter {
   private:
     // ---- Reading
 
-    /// Without barriers there is nothing to split; directives and lambdas are not understood.
+    /// Return whether the body has barriers, and no directives or lambdas, which this code does not understand.
     bool is_plain_text() const {
         constexpr int most_tokens = 4000;
         if (end_ - body_ > most_tokens) return false;
@@ -118,7 +118,7 @@ class KernelSplitter {
         return count;
     }
 
-    /// Whether the statement is taken apart: the block runs it, not each thread.
+    /// Return whether the block runs the statement, so that its parts are split, rather than each thread.
     bool is_opened(const Statement& statement, bool in_loop, bool trailing) const {
         if (statement.kind == Statement::expression || statement.kind == Statement::declaration) return false;
         return has_barrier(statement) || (in_loop && leaves_loop(code_, statement)) ||
@@ -127,7 +127,7 @@ class KernelSplitter {
 
     bool is_trailing(std::size_t i, bool top) const { return top && static_cast<int>(i) > last_barrier_; }
 
-    /// Notes the variables that more than one region may know.
+    /// Record the variables that more than one region may use.
     bool collect(const std::vector<Statement>& list, int to, bool in_loop, bool top) {
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Statement& statement = list[i];
@@ -166,7 +166,7 @@ class KernelSplitter {
         return true;
     }
 
-    // ---- What the block has to know: the variables of conditions around barriers
+    // ---- Variables of the block: those in conditions around barriers
 
     bool find_needed() {
         for (const auto& [begin, end] : headers_)
@@ -182,7 +182,8 @@ class KernelSplitter {
         return std::find(needed_.begin(), needed_.end(), &variable) != needed_.end();
     }
 
-    /// Notes the variables of an expression that must have one value for all threads; false if it surely may not.
+    /// Record the variables of an expression that must have one value for all threads. Return false if that is
+    /// clearly impossible.
     bool need_all(int begin, int end) {
         bool uniform = true;
         variables_.visit_names(begin, end, [&](std::string_view name, int at) {
@@ -216,7 +217,7 @@ class KernelSplitter {
         });
     }
 
-    /// The block runs a declaration, and so those of the variables in its initialisers.
+    /// Make the block run a declaration, and therefore also those of the variables in its initialisers.
     void declare_by_block(int declaration) {
         if (!by_block_.insert(declaration).second) return;
         for (const Variable& variable : variables_.all()) {
@@ -228,7 +229,7 @@ class KernelSplitter {
         }
     }
 
-    /// Whether the change at `at` is in a statement such as `half /= 2, k += step;` that the block can run.
+    /// Return whether the change at `at` is in a statement such as `half /= 2, k += step;`, which the block can run.
     bool is_uniform_statement(int at) {
         const Statement* statement = block_statement(statements_, at, false, true);
         if (!statement || statement->kind != Statement::expression) return false;
@@ -245,7 +246,7 @@ class KernelSplitter {
         return need_all(statement->begin, statement->end);
     }
 
-    /// The statement around `at` that is neither opened nor within one that is not.
+    /// Return the outermost statement around `at` that each thread runs as a whole.
     const Statement* block_statement(const std::vector<Statement>& list, int at, bool in_loop, bool top) const {
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Statement& statement = list[i];
@@ -259,7 +260,7 @@ class KernelSplitter {
 
     // ---- Shuffles
 
-    /// The tokens of the value that a shuffle's threads give; nothing if it is not understood.
+    /// Return the tokens of the value that each thread gives to a shuffle; nothing if they are not understood.
     std::pair<int, int> shuffled_value(int shuffle) const {
         const int close = code_.match[shuffle + 1];
         int commas[2] = {close, close}, count = 0;
@@ -278,7 +279,8 @@ class KernelSplitter {
                                             : nullptr;
     }
 
-    /// All lanes give a value, then all go on: so with all lanes in the mask, and nothing else that the order changes.
+    /// Return whether a shuffle can be split: all lanes give a value before any continues, so the mask must have all
+    /// lanes, and nothing else in the statement may depend on the order.
     bool can_split_shuffle(const Statement& statement) const {
         const int shuffle = statement.shuffle;
         if (!shuffle_kind(code_[shuffle]) || code_[shuffle + 1] != "(" || code_.match[shuffle + 1] < 0) return false;
@@ -295,7 +297,7 @@ class KernelSplitter {
         return assignments <= 1 && begin < end && is_full_mask(shuffle + 2, begin - 1);
     }
 
-    /// 0xffffffff, or a name for it.
+    /// Return whether the tokens [begin, end) are 0xffffffff, or a name for it.
     bool is_full_mask(int begin, int end) const {
         if (is_all_lanes(code_.text(begin, end))) return true;
         if (end != begin + 1 || variables_.has(code_[begin])) return false;
@@ -304,8 +306,9 @@ class KernelSplitter {
 
     // ---- Loops that stride over the grid
 
-    /// `for (int i = …; i < n; i += blockDim.x * gridDim.x) …`: the threads of a block read neighbours, so some steps
-    /// of each in turn find in the cache what all steps of one after the other would not.
+    /// Return whether a loop is `for (int i = …; i < n; i += blockDim.x * gridDim.x) …`. Neighbouring threads read
+    /// neighbouring memory. If each thread runs a few steps in turn, the cache still holds it; if one thread ran all of
+    /// its steps first, it would not.
     bool strides_over_grid(const Statement& statement) const {
         if (!in_turns_ || statement.kind != Statement::loop || code_[statement.begin] != "for") return false;
         const auto [condition, step, close] = parts_of(statement);
@@ -331,7 +334,7 @@ class KernelSplitter {
         return !code_.is_identifier(i) || code_[i + 1] != "(" || (Calls::is_pure(code_[i]) && !variables_.is_member(i));
     }
 
-    /// The first tokens of the condition and the step of a `for`, and its ).
+    /// Return the first tokens of the condition and of the step of a `for`, and its ).
     std::tuple<int, int, int> parts_of(const Statement& loop) const {
         const int close = code_.match[loop.header];
         int after[2] = {close, close}, count = 0;
@@ -345,7 +348,7 @@ class KernelSplitter {
         return source_.substr(from, to - from).find('\n') != std::string_view::npos;
     }
 
-    /// A stride such as `const int stride = blockDim.x * gridDim.x;`.
+    /// Return whether a variable is a stride such as `const int stride = blockDim.x * gridDim.x;`.
     bool is_grid_wide(std::string_view name, int at) const {
         const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
         if (!variable || variable->origin != Variable::local) return false;
@@ -419,7 +422,8 @@ class KernelSplitter {
         return statement.kind == Statement::declaration && (statement.variables.words & q_shared);
     }
 
-    /// A statement that each thread runs. `open`: the last region goes on. `may_end`: it may be a region of its own.
+    /// Add a statement that each thread runs. `open`: add it to the last region.
+    /// `may_end`: the statement may be a region of its own.
     bool add_statement(const Statement& statement, bool& open, bool is_bare, bool may_end = false) {
         if (!open && !regions_.empty() && regions_.back().returns) return false;
         if (statement.shuffle >= 0) {
@@ -444,7 +448,7 @@ class KernelSplitter {
         return true;
     }
 
-    /// A statement that the block runs.
+    /// Add a statement that the block runs.
     bool add_opened(const Statement& statement, bool in_loop) {
         if (statement.kind == Statement::barrier) barriers_.push_back(statement.begin);
         if (statement.kind == Statement::jump && code_[statement.begin] == "return") {
@@ -484,7 +488,7 @@ class KernelSplitter {
             if (!supply) return false;
             supplies_.push_back(*supply);
         }
-        constexpr auto most_kept = 16;  // they take memory for 1024 threads each
+        constexpr auto most_kept = 16;  // each takes memory for 1024 threads
         return std::count(supplies_.begin(), supplies_.end(), Supply::kept) <= most_kept;
     }
 
@@ -507,7 +511,7 @@ class KernelSplitter {
         return can_be_kept(variable) ? std::optional(Supply::kept) : std::nullopt;
     }
 
-    /// Whether its declaration may be repeated wherever it is known, with the same value.
+    /// Return whether the variable's declaration may be repeated in each region that uses it, with the same value.
     bool is_repeatable(const Variable& variable, int depth) const {
         constexpr int deepest = 16;
         if (depth > deepest || !variable.changes.empty() || variable.escapes || !variable.is_initialised) return false;
@@ -545,7 +549,7 @@ class KernelSplitter {
         return is_repeatable(*variable, depth + 1);
     }
 
-    /// A macro without memory accesses and calls of functions other than pure ones.
+    /// Return whether a macro accesses no memory and calls only pure functions.
     bool is_constant_macro(std::string_view name) const {
         for (const Macro& macro : context_.unit.macros) {
             if (macro.name != name) continue;
@@ -559,7 +563,7 @@ class KernelSplitter {
         return true;
     }
 
-    /// A type whose values may be copied and computed again: one of C's, a vector, one of <cstdint>.
+    /// Return whether values of a type may be copied and computed again: types of C and <cstdint>, and vectors.
     bool is_plain_type(int begin, int end) const {
         static const Words others = {"const", "std", "::", "size_t", "ptrdiff_t", "uint", "ushort", "uchar", "ulong"};
         for (int i = begin; i < end; ++i) {
@@ -590,19 +594,19 @@ class KernelSplitter {
         if (variable.escapes || variable.is_reference || variable.is_constructed) return false;
         const bool of_template = has_template_type(variable);
         if (!of_template && !has_plain_type(variable)) return false;
-        // A variable's place differs from part to part.
+        // The address of a variable differs between parts.
         if ((variable.is_pointer || of_template) && has_escaped()) return false;
         return code_[variable.at + 2] != "]" || !variable.is_array;
     }
 
-    /// Whether the address of a thread's own variable is known.
+    /// Return whether code takes the address of a thread's own variable.
     bool has_escaped() const {
         return std::any_of(variables_.all().begin(), variables_.all().end(), [](const Variable& variable) {
             return variable.escapes && variable.origin != Variable::shared;
         });
     }
 
-    /// Whether `template <typename T …>` stands before the kernel.
+    /// Return whether `template <typename T …>` stands before the kernel.
     bool is_template_type(std::string_view word) const {
         constexpr int most = 64;
         for (int i = parameters_; i > 1 && i > parameters_ - most; --i) {
@@ -635,7 +639,7 @@ class KernelSplitter {
         }
     }
 
-    /// The loop goes on where the thread's last turn ended.
+    /// Make the loop continue where the thread's last turn ended.
     void write_turns(const Statement& loop, Edits& edits) const {
         const auto [condition, step, close] = parts_of(loop);
         const auto declaration = read_declaration(code_, context_.qualifiers, loop.header + 1);
@@ -648,7 +652,7 @@ class KernelSplitter {
         edits.insert_before(code_.tokens[close], ", ++warplab_cpu_steps");
     }
 
-    /// Of a loop in turns: the variable's first value, and the turns.
+    /// Write the first value of a loop's variable, and the threads' turns.
     std::string turns_begin(const Region& region, const std::string& threads, const std::string& takes) const {
         const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
         const int name = declaration.declarators[0].name_begin;
@@ -677,11 +681,11 @@ class KernelSplitter {
                code_.text(variable.begin, variable.bounds_end);
     }
 
-    /// The variables that the region takes from elsewhere, with those that they are computed from.
+    /// Return the variables that the region takes from other regions, and those from which they are computed.
     std::vector<const Variable*> taken(const Region& region) const {
         std::vector<const Variable*> found;
         const auto& all = variables_.all();
-        for (std::size_t i = all.size(); i-- > 0;) {  // what one is computed from was declared before it
+        for (std::size_t i = all.size(); i-- > 0;) {  // a variable's operands were declared before it
             const bool crosses = supplies_[i] == Supply::repeated || supplies_[i] == Supply::kept;
             if ((!crosses && all[i].origin != Variable::local) || holds(region, all[i].at)) continue;
             if (supplies_[i] == Supply::by_block) continue;
@@ -755,7 +759,8 @@ class KernelSplitter {
         return text + (region.is_bare && region.first_shuffle >= 0 ? "};}" : "};");
     }
 
-    /// The loop over the threads counts as the kernel compares: GCC then knows for which threads `t < half` holds.
+    /// Return the type that counts threads: the type in the kernel's comparisons, so that GCC knows for which threads
+    /// `t < half` holds.
     const char* index_type(const Region& region) const {
         for (int i = region.begin; i < region.end; ++i)
             if (code_[i] == "threadIdx") return "unsigned";
@@ -777,7 +782,7 @@ class KernelSplitter {
     mutable Variables variables_;
     std::vector<std::pair<int, int>> headers_;  // of opened statements: tokens [begin, end)
     std::vector<Variable*> needed_;
-    std::unordered_set<int> by_block_;  // where statements begin that the block runs
+    std::unordered_set<int> by_block_;  // first tokens of the statements that the block runs
     std::vector<Region> regions_;
     std::vector<int> barriers_;
     std::vector<Supply> supplies_;  // of each variable
@@ -787,7 +792,7 @@ bool is_built_in(std::string_view name) {
     return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
 }
 
-/// Names of which a second reading may give another value.
+/// Return the names whose value may differ when they are read again.
 Words find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables text(code, context.unit, calls);
@@ -802,7 +807,7 @@ Words find_changing(const Context& context, const Calls& calls) {
     return found;
 }
 
-/// `constexpr unsigned all = 0xffffffff;` and macros of that value.
+/// Return names for all lanes: `constexpr unsigned all = 0xffffffff;`, and macros with that value.
 Words find_full_masks(const Context& context) {
     const Stream& code = context.unit.code;
     Words found, others;

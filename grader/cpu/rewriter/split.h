@@ -1,6 +1,6 @@
 #pragma once
 // Splits kernels at their barriers: each part between two barriers becomes a loop over the block's threads, so that no
-// thread has to wait for another. OUTPUT.md says what becomes of a kernel and which kernels are left as they are.
+// thread has to wait for another. OUTPUT.md shows the result, and lists the kernels that stay as they are.
 
 #include <string_view>
 #include <unordered_map>
@@ -10,7 +10,7 @@
 
 namespace warplab::rewriter {
 
-/// For each kernel that can be split, by the position of its {: the edits within its body.
+/// Return the edits within the body of each kernel that can be split, by the position of its {.
 std::unordered_map<int, Edits> find_splits(const Context& context, std::string_view source);
 
 }  // namespace warplab::rewriter

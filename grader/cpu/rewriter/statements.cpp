@@ -145,7 +145,7 @@ class StatementReader {
         return true;
     }
 
-    /// Of `Walk walk(first, stride);`: the position of the name; -1 for other statements.
+    /// Return the position of the name in `Walk walk(first, stride);`; -1 for other statements.
     int constructed_name(int begin, int end) const {
         static const Words no_types = {"delete", "throw", "new"};
         int i = begin;

@@ -1,5 +1,5 @@
 #pragma once
-// The statements of a function's body, as far as splitting kernels at barriers needs to know them.
+// Parses the statements of a function's body as far as needed to split kernels at barriers.
 
 #include <optional>
 #include <vector>
@@ -12,14 +12,14 @@ namespace warplab::rewriter {
 
 struct Statement {
     enum Kind {
-        declaration,  // of variables; `variables` holds what was understood
+        declaration,  // of variables; `variables` holds the ones that were understood
         expression,
         barrier,   // __syncthreads(); or __syncwarp();
         branch,    // if, with one or two parts
         loop,      // for, while or do, with one part
         compound,  // { … }
         jump,      // break, continue or return
-        whole,     // a switch or a range-based for, which is not taken apart
+        whole,     // a switch or a range-based for, which is never split
     };
     Kind kind = expression;
     int begin = 0, end = 0;  // tokens [begin, end)
@@ -29,14 +29,15 @@ struct Statement {
     Declaration variables;
 };
 
-/// The statements in the tokens [begin, end) of a function's body; nothing if one is of a kind not listed above.
+/// Return the statements in the tokens [begin, end) of a function's body; nothing if one has a kind not listed above.
 std::optional<std::vector<Statement>> read_statements(const Stream& stream, const Qualifiers& qualifiers, int begin,
                                                       int end);
 
-/// Whether a jump leaves the statement: `return`, or `break` and `continue` of a loop around it.
+/// Return whether the statement contains a `return`.
 bool has_return(const Stream& stream, const Statement& statement);
+/// Return whether a `break` or `continue` in the statement belongs to a loop around it.
 bool leaves_loop(const Stream& stream, const Statement& statement);
-/// Or a shuffle.
+/// Return whether the statement contains a barrier or a shuffle.
 bool has_barrier(const Statement& statement);
 
 }  // namespace warplab::rewriter

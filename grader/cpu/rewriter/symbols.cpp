@@ -20,7 +20,7 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
                                             "kernel, or leave the word away for a variable of each thread's own");
 }
 
-/// Whether token `i` is a word of a variable's declaration, after its template parameters.
+/// Return whether token `i` is a word of a variable's declaration, after its template parameters.
 bool declares_variable(const Stream& stream, int i, const Context& context) {
     int begin = statement_begin(stream, i);
     while (stream[begin] == "template" && stream[begin + 1] == "<") {
@@ -33,7 +33,7 @@ bool declares_variable(const Stream& stream, int i, const Context& context) {
     return declaration.understood && std::find(words.begin(), words.end(), i) != words.end();
 }
 
-/// A variable that no registration can name: of a function, a class or a macro, or a template.
+/// Return whether no registration can name the variable: it is in a function, a class or a macro, or is a template.
 bool is_unlisted(const Stream& stream, int i, const Context& context) {
     const bool is_template = stream.at_namespace[i] && stream[statement_begin(stream, i)] == "template";
     return (is_template || !stream.at_namespace[i]) && declares_variable(stream, i, context);

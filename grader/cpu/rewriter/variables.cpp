@@ -91,7 +91,7 @@ void Variables::add(const Declaration& declaration, int to, Variable::Origin ori
         for (int i = declaration.begin; i < specifiers_end; ++i)
             variable.is_const |= stream_[i] == "constexpr" || (stream_[i] == "const" && !variable.is_pointer);
         if (k > 0 && !all_.empty()) all_.back().end = variable.begin - 1;  // the comma
-        // What is not read here: `int (*rows)[4]`.
+        // Not understood: `int (*rows)[4]`.
         variable.is_reference |= k > 0 && stream_[variable.begin - 1] != ",";
         variable.is_reference |= stream_[variable.begin - 1] == "(";
         add_one(std::move(variable));
@@ -131,14 +131,14 @@ bool Variables::may_change(int i) const {
            calls_.may_change_arguments(stream_[open - 1]);
 }
 
-/// A ( that groups an expression, rather than a call's.
+/// Return whether a ( groups an expression and is not a call's.
 bool Variables::is_plain_group(int open) const {
     const auto before = stream_[open - 1];
     const bool after_word = stream_.is_identifier(open - 1) && before != "return";
     return stream_[open] == "(" && !after_word && before != ")" && before != "]" && before != ">";
 }
 
-/// The bracket around `i`; -1 if there is none.
+/// Return the bracket around `i`; -1 if there is none.
 int Variables::enclosing(int i) const {
     for (--i; i >= 0; --i) {
         const auto text = stream_[i];
@@ -161,14 +161,14 @@ void Variables::find_changes(int begin, int end) {
     }
 }
 
-/// Something is assigned to the expression in brackets that ends at `close`.
+/// Record an assignment to the expression in brackets that ends at `close`.
 void Variables::note_group(int close) {
     const int open = stream_.match[close];
     if (open < 0 || !is_plain_group(open) || stream_[open - 1] == "*") return;
     mark_all(open, close);
 }
 
-/// `T& name = …`, and `T& name : …` of a loop.
+/// Record a reference: `T& name = …`, or `T& name : …` of a loop.
 void Variables::note_reference(int i) {
     const bool after_type = stream_.is_identifier(i - 1) || stream_[i - 1] == ">";
     if (!after_type || !stream_.is_identifier(i + 1)) return;
@@ -227,7 +227,7 @@ void Variables::note_use(int i, Variable& variable) {
     note_argument(first, next, variable, i);
 }
 
-/// A variable that is an argument may be changed by reference.
+/// Record that a call may change its argument by reference.
 void Variables::note_argument(int first, int next, Variable& variable, int at) {
     const auto before = stream_[first - 1], after = stream_[next];
     const bool is_argument =

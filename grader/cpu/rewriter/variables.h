@@ -1,5 +1,5 @@
 #pragma once
-// The variables of a kernel that is to be split, and what its text does to them.
+// The variables of a kernel that is to be split, and the places where its text changes them.
 
 #include <string_view>
 #include <unordered_map>
@@ -15,8 +15,8 @@ struct Variable {
     enum Origin { parameter, shared, header, local };
     std::string_view name;
     Origin origin = local;
-    int at = 0;              // its name's token, where it is declared
-    int from = 0, to = 0;    // tokens [from, to) that know it
+    int at = 0;              // the token of its name in the declaration
+    int from = 0, to = 0;    // its scope: tokens [from, to)
     int declaration = 0;     // the declaration's first token
     int specifiers_end = 0;  // after `const float`
     int begin = 0;           // of its declarator, as in `*p[4] = …`
@@ -25,8 +25,8 @@ struct Variable {
     bool is_const = false, is_pointer = false, is_array = false, is_reference = false;
     bool is_initialised = false;
     bool is_constructed = false;  // Walk walk(first, stride)
-    std::vector<int> changes;     // tokens where it may get another value
-    bool escapes = false;         // its address or a reference to it is taken
+    std::vector<int> changes;     // tokens that may change its value
+    bool escapes = false;         // code takes its address or a reference to it
 };
 
 class Variables {
@@ -34,20 +34,20 @@ class Variables {
     Variables(const Stream& stream, const Unit& unit, const Calls& calls)
         : stream_(stream), unit_(unit), calls_(calls) {}
 
-    /// False if the parameters between the brackets at `open` are not understood.
+    /// Return false if the parameters between the brackets at `open` are not understood.
     bool add_parameters(int open, int end);
     void add(const Declaration& declaration, int to, Variable::Origin origin);
-    /// False if a variable hides another, so that a name would not say which one is meant.
+    /// Return false if a variable hides another, so that a name is ambiguous.
     bool are_distinct() const;
-    /// Finds the changes of all variables in the tokens [begin, end).
+    /// Find the changes of all variables in the tokens [begin, end).
     void find_changes(int begin, int end);
 
     std::vector<Variable>& all() { return all_; }
     Variable* find(std::string_view name, int at);
     bool has(std::string_view name) const { return by_name_.count(name) != 0; }
 
-    /// Calls visit(name, position) for the names of the tokens [begin, end), those in macros included; members of
-    /// objects are left out.
+    /// Call visit(name, position) for each name in the tokens [begin, end), including names in macros, but not for
+    /// members of objects.
     template <class Visit>
     void visit_names(int begin, int end, Visit visit) const {
         for (int i = begin; i < end; ++i) {
@@ -58,11 +58,12 @@ class Variables {
         }
     }
     bool is_member(int i) const { return stream_[i - 1] == "." || stream_[i - 1] == "->" || stream_[i - 1] == "::"; }
-    /// = or += and its kin at `i`.
+    /// Return whether an assignment such as = or += is at `i`.
     bool is_assignment(int i) const;
-    /// ++ or -- at `i`.
+    /// Return whether ++ or -- is at `i`.
     bool is_doubled(int i) const;
-    /// Whether the text around the name at `i` may change what it names, as in x = 1, ++x, x.y, x[0], &x and f(x).
+    /// Return whether the text around the name at `i` may change the variable, as in x = 1, ++x, x.y, x[0], &x and
+    /// f(x).
     bool may_change(int i) const;
     const std::vector<std::string_view>& words_of_macro(std::string_view name) const;
 

@@ -29,11 +29,11 @@ struct Capture {
     std::thread::id thread;
     unsigned long long id = 0;
     bool valid = true;
-    std::map<cudaStream_t, Nodes> latest;  // what the next node of each stream depends on
+    std::map<cudaStream_t, Nodes> latest;  // the nodes on which the next node of each stream depends
 };
 using CaptureIn = std::shared_ptr<Capture>;
 
-/// An event that was last recorded in a capture: what a wait for it depends on.
+/// An event that was last recorded in a capture, with the nodes on which a wait for it depends.
 struct CapturedEvent {
     CaptureIn capture;
     Nodes nodes;
@@ -62,13 +62,13 @@ bool is_blocking(cudaStream_t stream) {
     return cudaStreamGetFlags(stream, &flags) == cudaSuccess && !(flags & cudaStreamNonBlocking);
 }
 
-/// What makes a capture's result useless: its end reports it.
+/// Record an error that makes the capture useless. The end of the capture reports it.
 cudaError_t invalidate(Capture& capture, cudaError_t error) {
     capture.valid = false;
     return set_error(error);
 }
 
-/// The capture of a stream that takes turns with the legacy stream; null if there is none.
+/// Return the capture of a stream that takes turns with the legacy stream; null if there is none.
 CaptureIn capture_of_blocking_stream() {
     for (const auto& capture : captures())
         for (const auto& [stream, nodes] : capture->latest)
@@ -92,7 +92,7 @@ CUgraphNode_st* add_node(Capture& capture, cudaStream_t stream, cudaGraphNodeTyp
     return node;
 }
 
-/// Whether some stream has nodes that the origin did not wait for.
+/// Return whether some stream has nodes for which the origin did not wait.
 bool has_unjoined_work(const Capture& capture) {
     std::set<const CUgraphNode_st*> joined;
     const auto& from = capture.latest.at(capture.origin);
@@ -196,7 +196,7 @@ std::optional<cudaError_t> capture_wait(cudaStream_t stream, cudaEvent_t event, 
         return invalidate(*own, cudaErrorStreamCaptureMerge);
     }
     if (std::find(captures().begin(), captures().end(), other) == captures().end())
-        return set_error(cudaErrorCapturedEvent);  // of a capture that has ended
+        return set_error(cudaErrorCapturedEvent);  // the capture has ended
     if (is_legacy(stream)) return invalidate(*other, cudaErrorStreamCaptureImplicit);
     other->latest[stream].insert(found->second.nodes.begin(), found->second.nodes.end());
     return cudaSuccess;

@@ -1,5 +1,5 @@
 #pragma once
-// Work that goes into a graph instead of being done, while its stream is being captured.
+// Records work in a graph, instead of doing it, while its stream is being captured.
 
 #include <atomic>
 #include <functional>
@@ -9,18 +9,18 @@
 
 namespace warplab_cpu {
 
-/// What a node of a graph does, in a stream.
+/// The work of a graph's node, in a stream.
 using Action = std::function<cudaError_t(cudaStream_t)>;
 
-/// What a kernel with these parameters does: the launch is checked now, and the parameters are copied.
+/// Return the work of a kernel with these parameters. Checks the launch now, and copies the parameters.
 Action kernel_action(const cudaKernelNodeParams& params, int line, cudaError_t& error);
-/// Which kernel a pointer to a __global__ function means.
+/// Return the identity of the kernel to which a pointer to a __global__ function refers.
 const void* identity_of(const void* kernel);
 
 extern std::atomic<int> running_captures;
 
-/// If the stream is being captured, records the action; returns what the call returns, or nothing if it is to do its
-/// work now. `kernel` tells the kernels of nodes apart.
+/// If the stream is being captured, record the action. Return the result of the call, or nothing if the call must do
+/// its work now. `kernel` distinguishes the kernels of nodes.
 std::optional<cudaError_t> capture_work(cudaStream_t stream, cudaGraphNodeType type, const Action& action,
                                         const void* kernel = nullptr);
 template <class Work>
@@ -30,13 +30,13 @@ cudaError_t do_in_stream(cudaStream_t stream, cudaGraphNodeType type, const Work
     return work(stream);
 }
 
-/// For calls that allocate memory, or wait for their own work: the error, if a capture forbids them.
+/// Return the error for a call that allocates memory, or waits for its own work, if a capture forbids it.
 cudaError_t refuse_while_capturing();
-/// The same for calls that wait for the device, a stream or an event, or ask about it.
+/// Return the same for a call that waits for the device, a stream or an event, or asks about it.
 cudaError_t refuse_device_wait();
 cudaError_t refuse_wait(cudaStream_t stream);
 cudaError_t refuse_wait(cudaEvent_t event);
-/// What these do in a stream that is being captured; nothing if they are to do it now.
+/// Return the result of the call in a stream that is being captured; nothing if the call must do its work now.
 std::optional<cudaError_t> capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags);
 std::optional<cudaError_t> capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 void forget_event(cudaEvent_t event);

@@ -116,8 +116,8 @@ struct Touch {
     }
 };
 
-/// What a place in the code accessed last, in this grid: most places access one object. Of the object, all is known
-/// that lets most accesses be inspected without it; what needs more is not kept here.
+/// The last access of a place in the code, in this grid: most places access one object. This copies enough of the
+/// object to inspect most accesses quickly; objects that need more are not kept here.
 struct Recent {
     std::uint64_t key = 0;  // of the place
     std::uintptr_t begin = 0;
@@ -187,7 +187,7 @@ class Checker final : public Observer {
         host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
     }
     void end_host_buffer(void* memory) { host_buffers_.erase(number(memory)); }
-    /// Inspects an access by a kernel if nothing about it can be wrong that `Recent` does not show; else returns false.
+    /// Inspect a kernel's access if `Recent` shows all that can be wrong with it. Otherwise, return false.
     template <unsigned width>
     bool access_quickly(const Touch& touch);
     void access(const Touch& touch);
@@ -204,7 +204,7 @@ class Checker final : public Observer {
     void async_commit() {
         if (grid_) ++async_batches_[linear_thread()];
     }
-    /// An asynchronous copy's address that is no multiple of what the copy promises.
+    /// Report an asynchronous copy whose address is not a multiple of the alignment that it promises.
     void misaligned(const Touch& touch);
     void async_wait(unsigned prior);
     void async_phases(std::uintptr_t barrier, unsigned phase);
@@ -228,7 +228,7 @@ class Checker final : public Observer {
     Recent& recent_at(std::uint32_t place) { return recent_[place % recent_.size()]; }
     std::uint64_t key_of(std::uint32_t place) const { return std::uint64_t{objects_version_} << 32 | place; }
     AccessCounts& remember(Object& object, const LoggedAccess& access);
-    /// Objects have come or gone.
+    /// Forget what was found: objects were added or removed.
     void objects_changed() {
         last_device_ = last_shared_ = {};
         ++objects_version_;
@@ -272,7 +272,7 @@ class Checker final : public Observer {
         std::size_t bytes;
     };
 
-    /// A copy that goes on beside its block's threads.
+    /// A copy that continues while its block's threads run.
     struct AsyncCopy {
         std::uintptr_t end, barrier;
         unsigned thread, batch, phase;
@@ -388,7 +388,7 @@ struct Stack {
     std::uintptr_t begin, end;
 };
 
-/// Of the OS thread that runs.
+/// Return the stack of the running OS thread.
 Stack find_stack() {
     pthread_attr_t attributes;
     void* begin = nullptr;
@@ -614,7 +614,7 @@ void Checker::grid_ends() {
     quick.kernels_thread = nullptr;
 }
 
-/// The words of shared memory that a block has used, and its part of the order.
+/// The words of shared memory that a block has used, and its part of the happens-before order.
 struct BlockShadow final : HeldShadow {
     explicit BlockShadow(HappensBefore::Held order_) : order(std::move(order_)) {}
     struct Word {
@@ -842,7 +842,7 @@ void Checker::async_phases(std::uintptr_t barrier, unsigned phase) {
         [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
 }
 
-/// By any thread of the block: barriers do not wait for copies.
+/// Look for copies of any thread of the block, because barriers do not wait for copies.
 void Checker::look_for_unfinished_async(const Object& object, const Touch& touch) {
     if (async_block_ != block_state.epoch) return finish_async([](const AsyncCopy&) { return true; });
     const auto after = async_copies_.lower_bound(touch.address + touch.width);
@@ -960,7 +960,7 @@ WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
     return true;
 }
 
-/// Whether the word was written, as far as the access needs it, and by the running block if it is shared.
+/// Return whether the bytes that the access needs were written, in shared memory by the running block.
 WARPLAB_CPU_INLINE bool Checker::is_written(const Recent& recent, const History& history, unsigned bytes,
                                             const Touch& touch) {
     if (recent.shared && history.block != block_state.epoch) return false;
@@ -1044,7 +1044,7 @@ void Checker::early_exit() {
     record_finding(finding);
 }
 
-/// An atomic that holds within its block only is about to access the word: other blocks must not use it meanwhile.
+/// Record that an atomic of block scope is about to access the word: other blocks must not use it at the same time.
 void Checker::block_scope(const Touch& touch) {
     const Object* const object = is_shared(reinterpret_cast<void*>(touch.address)) ? nullptr : nearest(touch.address);
     if (!object || touch.address - object->begin >= object->bytes || !object->histories) return;
@@ -1263,7 +1263,7 @@ namespace {
 
 using warplab_cpu::checker;
 
-/// An access that is none of a kernel's to memory that it was seen to use.
+/// Inspect an access for which the quick path has no answer.
 __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* caller) {
     using namespace warplab_cpu;
     void* const address = reinterpret_cast<void*>(touch.address);
@@ -1286,7 +1286,7 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
                             bool is_volatile = false, bool stores = false) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    const auto touch = [&] {  // one that stays in registers, and one for the call
+    const auto touch = [&] {  // the first stays in registers, the second is for the call
         return Touch{address, width, writes, atomic, caller_place(caller), copies, is_volatile, stores};
     };
     if (quick.kernels_thread == &block_state) {
@@ -1298,7 +1298,7 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
     see_other(touch(), caller);
 }
 
-/// Other threads may run first: the kernel reads what they have written.
+/// Inspect a volatile read. Other threads may run first, so that the kernel reads their writes.
 template <unsigned width>
 void see_volatile_read(const volatile void* place, void* caller) {
     warplab_cpu::note_volatile_read(place, width);

@@ -24,9 +24,10 @@ struct LoggedAccess {
 /// The counts of a place's accesses to a kind of memory, until the grid ends.
 warplab::AccessCounts& counts_of_accesses(const LoggedAccess& access);
 
-/// Whether the running block is one of the grid's first, of which requests are made out: the others do the same.
+/// Return whether the running block is one of the first of the grid, for which requests are counted. The other blocks
+/// behave alike.
 inline bool makes_out_requests() { return block_state.epoch - first_logged_block < logged_blocks; }
-/// Logs an access of the running thread, to be made out as part of a request.
+/// Log an access of the running thread, which is later counted as part of a request.
 void log_access(const LoggedAccess& access);
 
 /// Around a grid. What was logged is added to the status page at the end, and the launch to those of its shape.

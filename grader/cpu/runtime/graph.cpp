@@ -19,7 +19,7 @@ struct CUgraphExec_st {
     GraphRun run;
     unsigned long long flags;
 
-    /// The copy of a node of the graph that it was made from; null for others.
+    /// Return the copy of a node of the original graph; null for other nodes.
     CUgraphNode_st* copy_of(const CUgraphNode_st* node) {
         const auto& copies = run.graph().copies;
         const auto found = copies.find(node);
@@ -83,7 +83,7 @@ std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* nod
 namespace warplab_cpu {
 namespace {
 
-/// Streams for the timeline. They are used again and never freed, because the timeline may still name them.
+/// Streams for the timeline. They are reused and never freed, because the timeline may still refer to them.
 std::vector<cudaStream_t>& idle_streams() {
     static auto& streams = *new std::vector<cudaStream_t>;
     return streams;
@@ -138,7 +138,7 @@ cudaError_t GraphRun::launch(cudaStream_t stream) {
 
 namespace {
 
-/// A node's parameters, checked and made into what it does.
+/// Check a node's parameters and return its work.
 struct Work {
     cudaError_t error = cudaSuccess;
     Action action = {};

@@ -19,12 +19,12 @@ struct CUgraphNode_st {
 
 struct CUgraph_st {
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
-    std::map<const CUgraphNode_st*, CUgraphNode_st*> copies;  // of the nodes of the graph that it is a copy of
+    std::map<const CUgraphNode_st*, CUgraphNode_st*> copies;  // by nodes of the original graph
 
     CUgraphNode_st* add(cudaGraphNodeType type, warplab_cpu::Action action,
                         std::vector<CUgraphNode_st*> dependencies = {}, const void* kernel = nullptr);
     std::unique_ptr<CUgraph_st> copy() const;
-    /// The nodes, each after those it depends on; empty if they depend on each other in a circle.
+    /// Return the nodes, each after those on which it depends; empty if the dependencies form a cycle.
     std::vector<CUgraphNode_st*> order() const;
     bool has(const CUgraphNode_st* node) const;
     std::vector<CUgraphNode_st*> dependents_of(const CUgraphNode_st* node) const;
@@ -32,8 +32,8 @@ struct CUgraph_st {
 
 namespace warplab_cpu {
 
-/// Does a graph's work. The sanitizer's timeline sees each node in a stream of its own, which waits for those of the
-/// nodes it depends on.
+/// Does a graph's work. In the sanitizer's timeline, each node has a stream of its own, which waits for the streams of
+/// the nodes on which it depends.
 class GraphRun {
   public:
     explicit GraphRun(std::unique_ptr<CUgraph_st> graph);
@@ -44,7 +44,7 @@ class GraphRun {
     CUgraph_st& graph() { return *graph_; }
     bool is_valid() const { return order_.size() == graph_->nodes.size(); }
     const std::vector<CUgraphNode_st*>& order() const { return order_; }
-    /// The first error of a node; the nodes after it do nothing.
+    /// Run all nodes. Return the first error of a node; the nodes after it do nothing.
     cudaError_t launch(cudaStream_t stream);
 
   private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned lanes_per_warp = 32;
 
-/// Ends a thread's step. Its accesses so far happen before the returned step.
+/// End a thread's step and return the next one. The thread's accesses so far happen before the returned step.
 std::uint32_t end_step(std::uint32_t& step) {
     if (step < Mark::last_step) ++step;
     return step == Mark::last_step ? step + 1 : step;
@@ -94,7 +94,7 @@ bool HappensBefore::Published::any_of(std::uint32_t block, Predicate fulfils) co
     return false;
 }
 
-/// A chain of words can be long: freeing it from its end would recurse as deeply.
+/// Free a chain of words one by one: a chain can be long, and its destructor would recurse for each word.
 void HappensBefore::forget_words() {
     observed_.clear();
     for (auto& [place, word] : words_)
@@ -135,7 +135,8 @@ void HappensBefore::begin_block() {
     observed_.clear();
 }
 
-/// A barrier has ordered all earlier accesses of the block: its fences apply to all threads.
+/// Begin a generation after a barrier. It has ordered all earlier accesses of the block, so fences apply to all
+/// threads.
 void HappensBefore::begin_generation() {
     for (const unsigned linear : fencing_)
         if (const Thread& one = threads_[linear]; one.block == block_ && one.generation == generation_)
@@ -176,8 +177,8 @@ bool HappensBefore::any_observed(std::uint32_t block, Predicate fulfils) {
     });
 }
 
-/// Whether an access of another block came before the last barrier of the grid that the running block has left. That
-/// block may have reached the next one.
+/// Return whether an access of another block came before the last barrier of the grid that the running block has left.
+/// The other block may have reached the next barrier by now.
 bool HappensBefore::before_last_barrier(const Mark& earlier) const {
     const auto here = grid_barriers_.find(block_state.epoch), there = grid_barriers_.find(earlier.block);
     if (here == grid_barriers_.end() || there == grid_barriers_.end()) return false;
@@ -202,7 +203,7 @@ bool HappensBefore::unpublished(const Mark& mark) const {
     return found == published_.end() || !found->second.covers(mark);
 }
 
-/// All accesses of the block that happen before the running thread's next step, its own included.
+/// Return all accesses of the block that happen before the running thread's next step, including its own.
 Known HappensBefore::known_to(unsigned linear) {
     const Thread& one = thread(linear);
     Known known;
@@ -296,7 +297,7 @@ void HappensBefore::publish(Word& word) {
     const Thread& here = running();
     word.in_block.merge(here.fenced);
     if (here.fenced_for_device.empty() && fenced_for_device_.empty()) return;
-    // Entries that other blocks have read stay unchanged; the running block may extend those that only it has read.
+    // Entries that other blocks have read must not change; the running block may extend entries that only it has read.
     const long holders = 1 + static_cast<long>(observed_.count(word.published));
     if (!word.published)
         word.published = std::make_shared<Published>();
@@ -310,7 +311,7 @@ void HappensBefore::publish(Word& word) {
 }
 
 void HappensBefore::publish_observed(Published& published) {
-    constexpr std::size_t most = 256;  // more are many locks, where each protects its own
+    constexpr std::size_t most = 256;  // a longer list means many locks, each of which protects its own data
     if (observed_.size() > most) return;
     for (const auto& [other, reads] : observed_) {
         auto& before = published.before;

@@ -1,7 +1,7 @@
 #pragma once
-// The happens-before order of a grid's accesses in CUDA's memory model: by program order, by barriers of the block and
-// the grid, by __syncwarp(), and by a fence with an atomic or volatile write that an atomic or volatile read of the
-// same word observes.
+// The happens-before order of a grid's accesses in CUDA's memory model. It comes from program order, barriers of the
+// block and the grid, __syncwarp(), and fences: a fence before an atomic or volatile write orders accesses if an atomic
+// or volatile read of the same word sees that write.
 
 #include <array>
 #include <bit>
@@ -15,7 +15,8 @@
 
 namespace warplab_cpu {
 
-/// One access by one thread. A thread's steps begin at each barrier of the block; a fence and a __syncwarp() end one.
+/// One access by one thread. A thread counts its steps from each barrier of the block on; a fence or __syncwarp()
+/// ends a step.
 struct Mark {
     static constexpr std::uint32_t last_step = (1u << 20) - 1;  // steps after it count as ordered
 
@@ -39,7 +40,7 @@ static_assert(sizeof(Mark) == 16);
 /// The accesses of one block that happen before some point.
 class Known {
   public:
-    /// One thread's accesses before this step of this generation.
+    /// All accesses of one thread before this step of this generation.
     struct Progress {
         std::uint32_t thread, generation, step;
     };
@@ -47,12 +48,12 @@ class Known {
     bool empty() const { return block_ == 0; }
     bool is_of(std::uint32_t block) const { return block_ == block; }
     bool covers(const Mark& mark) const;
-    /// Whether all is covered that the thread did before its last fence before the access.
+    /// Return whether this covers all accesses of the thread before the last fence that precedes the access.
     bool reaches(const Mark& mark) const;
-    /// Starts with all accesses before a generation.
+    /// Start with all accesses before a generation.
     void begin(std::uint32_t block, std::uint32_t generation);
     void add(const Progress& progress);
-    /// Adds the accesses of another Known of the same block; one of a different block replaces this one.
+    /// Add the accesses of another Known of the same block. A Known of a different block replaces this one.
     void merge(const Known& other);
     void clear() {
         if (block_) *this = {};
@@ -89,26 +90,26 @@ class HappensBefore {
         mark.fenced = here.has_fence;
         return mark;
     }
-    /// Whether an earlier access of this grid happens before what the running thread does next.
+    /// Return whether an earlier access of this grid happens before the next access of the running thread.
     bool ordered(const Mark& earlier) {
         if (earlier.block == block_state.epoch) return knows(linear_thread(), earlier);
         return earlier.block < first_block_ || before_grid_barrier(earlier) || (any_fence_ && block_ordered(earlier));
     }
-    /// Whether the running thread has read what an earlier access's thread published by its last fence before that
-    /// access. The access to a flag or a counter itself comes after the fence.
+    /// Return whether the running thread has read a value that the thread of an earlier access published by its last
+    /// fence before that access. (The access to a flag or a counter itself comes after the fence.)
     bool observed_fence_of(const Mark& earlier);
-    /// Whether nothing published by the access's block so far orders the access for other blocks.
+    /// Return whether nothing that the access's block has published so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const;
 
-    /// The running block's part, while other blocks of a cooperative launch run.
+    /// The running block's records, while other blocks of a cooperative launch run.
     class Held;
     Held hold_block() const;
     void return_block(Held& held);
 
     void fence(bool of_device);
-    /// Records a completed __syncwarp() of these lanes of the running thread's warp.
+    /// Record a completed __syncwarp() of these lanes of the running thread's warp.
     void sync_lanes(unsigned lanes);
-    /// A barrier of part of a block, by its key: each thread releases it, waits, and acquires it.
+    /// Record a barrier of part of a block, by its key: each thread releases it, waits, and acquires it.
     void release(std::uintptr_t key) {
         fence(false);
         exchange(word_of(key), false, true);
@@ -117,13 +118,14 @@ class HappensBefore {
         exchange(word_of(key), true, false);
         fence(false);
     }
-    /// All threads of the running block are in a barrier of the grid, which the block leaves after all others came.
+    /// Record that all threads of the running block have reached a barrier of the grid. The block leaves it when all
+    /// other blocks have reached it.
     void reach_grid_barrier() {
         GridBarriers& here = grid_barriers_[block_state.epoch];
         here = {here.count + 1, here.last, block_state.generation};
     }
-    /// Records an atomic or volatile access, after its comparison with earlier ones. Out of line, because inlining it
-    /// slows every access of a kernel by a third.
+    /// Record an atomic or volatile access, after its comparison with earlier ones. exchange() is not inlined, because
+    /// that would slow every access of a kernel by a third.
     void strong_access(std::uintptr_t word, bool reads, bool writes) {
         if (any_fence_) exchange(word, reads, writes);
     }
@@ -147,7 +149,7 @@ class HappensBefore {
     struct Published {
         std::map<std::uint32_t, Known> blocks;
         std::vector<std::shared_ptr<const Published>> before;
-        /// Whether the Known of a block, through this word or an earlier one, fulfils the predicate.
+        /// Return whether the Known of a block, through this word or an earlier one, fulfils the predicate.
         template <class Predicate>
         bool any_of(std::uint32_t block, Predicate fulfils) const;
     };
@@ -161,7 +163,7 @@ class HappensBefore {
         std::uint32_t count = 0, last_but_one = 0, last = 0;
     };
 
-    /// A key's word: no address of memory, and another one for each block.
+    /// Return the word of a key: an address outside memory, different for each block.
     static std::uintptr_t word_of(std::uintptr_t key) { return key + (std::uintptr_t{block_state.epoch} << 32 << 16); }
     void begin_block();
     void begin_generation();
@@ -176,7 +178,7 @@ class HappensBefore {
     Warp& warp(unsigned linear);
     void sync_some_lanes(unsigned first, unsigned lanes);
     void share_fences(unsigned first, unsigned lanes);
-    /// Whether a thread of the running block knows an earlier access of that block.
+    /// Return whether an earlier access of the running block happens before the next one of this thread.
     bool knows(unsigned linear, const Mark& earlier) {
         if (earlier.thread == linear || earlier.generation != block_state.generation) return true;
         if (!any_step_) return false;
@@ -211,7 +213,7 @@ class HappensBefore {
     std::unordered_map<std::uintptr_t, Word> words_;
     std::map<std::uint32_t, Known> published_;  // by block, through any word
     using Observed = std::map<std::shared_ptr<const Published>, std::vector<Mark>>;
-    Observed observed_;  // by the running block: when, by whom
+    Observed observed_;  // by the running block: by which thread, and when
 };
 
 class HappensBefore::Held {

@@ -30,7 +30,7 @@ constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor =
 constexpr int assumed_registers = 32;
 
 thread_local Launch* pending = nullptr;
-thread_local Action* recorded = nullptr;  // run_pending makes this of the grid
+thread_local Action* recorded = nullptr;  // run_pending stores the grid's work here, if not null
 std::atomic<uint64_t> launches{0};
 
 std::mutex mutex;
@@ -40,7 +40,7 @@ struct Identity {
     RunBlock run_block = nullptr;
     unsigned most_threads = 0;
 };
-thread_local Identity* asked = nullptr;  // run_pending only tells which kernel it is
+thread_local Identity* asked = nullptr;  // run_pending only stores the kernel's identity here, if not null
 
 /// Which kernel a pointer to a __global__ function means. Its body only reports itself, so what it is called with does
 /// not matter, as long as there is memory where its parameters would be.
@@ -103,11 +103,11 @@ std::string describe(const dim3& extent) {
 std::string exceeded_bounds(const Launch& launch, const Grid& grid) {
     const uint64_t threads = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
     if (grid.most_threads == most_threads || threads <= grid.most_threads) return "";
-    return ", with " + std::to_string(threads) + " threads a block where __launch_bounds__ promises at most " +
+    return ", with " + std::to_string(threads) + " threads per block, but __launch_bounds__ allows " +
            std::to_string(grid.most_threads);
 }
 
-/// Return what a launch with more than 48 KB of shared memory lacks; empty for others.
+/// Return the reason why a launch may not have its shared memory of more than 48 KB; empty for other launches.
 std::string missing_opt_in(const Launch& launch, const Grid& grid, const char* kernel) {
     if (launch.shared_bytes <= static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return "";
     const std::string bytes = std::to_string(launch.shared_bytes);
@@ -161,7 +161,7 @@ void run_in_stream(Grid& grid, cudaStream_t stream) {
     hide_from_host();
 }
 
-/// The grid with a copy of its kernel's parameters, byte by byte as CUDA makes it.
+/// Return the grid with a copy of its kernel's parameters, byte by byte as in CUDA.
 Action action_of(const Grid& grid) {
     struct alignas(64) Piece {
         unsigned char bytes[64];

@@ -38,7 +38,7 @@ struct Range {
 };
 /// All memory that kernels may use and the registry knows: allocations, the lab's buffers, __device__ variables.
 std::vector<Range> memory_of_kernels();
-/// Whether kernels have memory from malloc() or new that is not part of those.
+/// Return whether kernels have memory from malloc() or new in addition.
 bool has_unlisted_memory();
 
 /// Around a grid: kernels may touch device memory, the host may not (when hidden).
@@ -77,7 +77,7 @@ const char* variable_by_name(const void* address);
 /// Whether it lies in a variable of the device's, or of constant memory.
 bool is_symbol(const void* address);
 
-/// Whether it may lie in a device variable that the rewriter could not list, in a file that has some.
+/// Return whether an address may lie in a device variable that the rewriter could not list.
 bool may_be_unlisted_variable(const void* address);
 
 /// Whether memory was there that has been freed, and nothing else is there now.

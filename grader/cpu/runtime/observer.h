@@ -10,7 +10,7 @@
 
 namespace warplab_cpu {
 
-/// An observer's records of a block, while other blocks of a cooperative launch run.
+/// An observer's records of a block while other blocks of a cooperative launch run.
 struct HeldShadow {
     virtual ~HeldShadow() = default;
 };
@@ -32,7 +32,7 @@ class Observer {
     virtual std::size_t bytes_left(const void* address) = 0;
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
-    /// The running block lets others run in the same memory, and goes on after them.
+    /// The running block lets others run in the same memory, and continues after them.
     virtual std::unique_ptr<HeldShadow> block_leaves() = 0;
     virtual void block_returns(HeldShadow& held) = 0;
     /// All its threads wait in a barrier of the grid.
@@ -52,8 +52,8 @@ class Observer {
     virtual void call_begins() = 0;
     virtual void call_ends() = 0;
     virtual void device_reset() = 0;
-    /// What the running thread did so far happens before what a thread of its block does after it acquires the same
-    /// key.
+    /// All earlier accesses of the running thread happen before those of a thread of its block that then acquires the
+    /// same key.
     virtual void releases(const void* key) = 0;
     virtual void acquires(const void* key) = 0;
     /// It is no longer the device's.

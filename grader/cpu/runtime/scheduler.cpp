@@ -56,17 +56,17 @@ struct Job {
     const Grid* grid;
     uint64_t blocks, chunk;
     std::atomic<uint64_t> next{0};
-    std::atomic<unsigned> running{0}, still{0};  // OS threads that run blocks; those whose block stands still
+    std::atomic<unsigned> running{0}, still{0};  // OS threads that run blocks, and those whose block makes no progress
 };
 
-/// A volatile variable that a thread reads again and again.
+/// A volatile variable that a thread reads repeatedly.
 struct Polled {
     const volatile void* place;
     uint64_t value;
     unsigned thread, times;
 };
 
-/// What an OS thread needs to run blocks.
+/// An OS thread's state for running blocks.
 struct Worker {
     Fiber fibers[most_threads];
     Warp warps[most_threads / lanes_per_warp];
@@ -85,9 +85,9 @@ struct Worker {
     uint64_t happened;  // counts what shows that the block goes on
     uint64_t seen_happened;
     unsigned seen_generation, seen_arrived;
-    unsigned idle;          // turns in vain since then
-    bool spun;              // some of them were of threads that wait for memory to change
-    bool tried;             // and looked at it, or tried an atomic, again and again
+    unsigned idle;          // turns without progress since then
+    bool spun;              // some of these turns belong to threads that wait for memory to change
+    bool tried;             // and read it, or tried an atomic, repeatedly
     const void* try_place;  // a return address there
     unsigned spin_thread, spins;
     Job* job;                // null for a cooperative grid
@@ -95,13 +95,13 @@ struct Worker {
     uint3* thread_index;     // threadIdx of the file that the kernel is in
     Polled polled;
     const char* stack_begin;     // of the kernels that run without fibers
-    bool stands;                 // all its block's threads have tried in vain
-    const Fiber* looking;        // the thread in whose turn the block is compared
-    bool is_still;               // is counted in job->still
+    bool stands;                 // no thread of its block has made progress in its last turn
+    const Fiber* looking;        // in this thread's turn, the block is compared with its earlier state
+    bool is_still;               // job->still counts this worker
     Fiber* leaving;              // of a cooperative launch: the thread that lets the next block run
     bool left_to_spin;           // the block waits for another one's write, not in grid_barrier
-    uint64_t left_with;          // a digest of the shared variables then
-    bool at_grid_barrier;        // where threads of the block are
+    uint64_t left_with;          // the digest of the shared variables at that time
+    bool at_grid_barrier;        // threads of the block are in it
     int grid_line;               // of grid_barrier
     void* places[most_threads];  // of threads that wait in tile_combine
     unsigned dice;               // for let_others_come_between
@@ -181,7 +181,8 @@ void provide_stacks(Worker& w, unsigned count) {
     }
 }
 
-/// Tops differ in their low bits, or all threads' hottest lines would share a few cache sets.
+/// Return the top of a fiber's stack. Tops differ in their low bits; otherwise, all threads' most used lines would
+/// share a few cache sets.
 void* stack_top(const Worker& w, unsigned fiber) {
     const size_t colour = (fiber * 5 % 61) * 64;
     return w.stacks + (fiber + 1) * stack_bytes - colour - 256;
@@ -201,7 +202,7 @@ void release_block(Worker& w, Block& block) {
     if (block.alive != block.threads) note_early_exit();
 }
 
-/// The current fiber has run its thread to the end.
+/// End the current fiber, which has run its thread to the end.
 void retire(Worker& w) {
     Block& block = block_state;
     Fiber& fiber = *block.current;
@@ -278,21 +279,21 @@ std::string places_of_waiting(const Worker& w) {
     const Block& block = block_state;
     std::map<int, unsigned> lines;
     const Fiber* fiber = block.current;
-    if (!fiber) return "1 of " + std::to_string(block.threads) + " threads tries the same again and again";
+    if (!fiber) return "1 of " + std::to_string(block.threads) + " threads retries the same operation again and again";
     for (unsigned i = 0; i < block.alive; ++i, fiber = fiber->next) ++lines[fiber->line];
     std::string text;
     for (const auto& [line, count] : lines) {
         if (!text.empty()) text += ", ";
         text += std::to_string(count);
         if (&*lines.begin() == &*lines.find(line)) text += " of " + std::to_string(block.threads) + " threads";
-        text += line < 0 ? " try the same again and again" : " wait at line " + std::to_string(line);
+        text += line < 0 ? " retry the same operation again and again" : " wait at line " + std::to_string(line);
     }
     if (block.alive < block.threads) text += ", " + std::to_string(block.threads - block.alive) + " returned";
     (void)w;
     return text;
 }
 
-/// Lets lanes of each warp that wait at the same line of warp_converged go on together.
+/// Let the lanes of each warp that wait at the same line of warp_converged continue together.
 bool release_converging(Worker& w) {
     bool any = false;
     for (unsigned i = 0; i * lanes_per_warp < block_state.threads; ++i) {
@@ -311,7 +312,7 @@ bool release_converging(Worker& w) {
     return any;
 }
 
-/// In check mode: lanes wait in a warp function for others that its mask names and that never come.
+/// With the sanitizer: report lanes that wait in a warp function for lanes of its mask that never come.
 void report_missing_lanes(const Worker& w) {
     for (unsigned linear = 0; linear < block_state.threads; ++linear) {
         const Warp& warp = w.warps[linear / lanes_per_warp];
@@ -325,7 +326,7 @@ void report_missing_lanes(const Worker& w) {
     }
 }
 
-/// Lets the next block of a cooperative launch run; returns when it is this one's turn again.
+/// Let the next block of a cooperative launch run. Return when it is this block's turn again.
 void leave_block(Worker& w, bool spins) {
     w.leaving = block_state.current;
     w.left_to_spin = spins;
@@ -345,15 +346,15 @@ void block_goes_on(Worker& w) {
     const std::string text = "in block (" + std::to_string(w.block.x) + ", " + std::to_string(w.block.y) + ", " +
                              std::to_string(w.block.z) + ") " + places_of_waiting(w) + "; no memory changes any more";
     const std::string others = left == 0 ? ", and all other blocks have ended or wait, too"
-                                         : ", and of the grid's blocks " + std::to_string(left) +
-                                               " start only after this one has ended" +
+                                         : ", and " + std::to_string(left) +
+                                               " of the grid's blocks start only after this one has ended" +
                                                (w.grid->backward ? "; here, the last block starts first" : "");
     end_with_fault_at(w.try_place, warplab::Fault::deadlock, text + others);
 }
 
 const char* stack_end(const Worker& w, unsigned fiber) { return w.stacks + (fiber + 1) * stack_bytes; }
 
-/// The registers that a function keeps for its callers, and where its stack begins.
+/// The registers that a function preserves for its callers, and the beginning of its stack.
 struct Context {
     uint64_t registers[19];
     const char* stack;
@@ -378,22 +379,24 @@ inline __attribute__((always_inline)) void read_context(Context& context) {
 #endif
 }
 
-/// Adds a thread's stack. The first one that waited for others runs on the OS thread's.
+/// Return the digest with a thread's stack added. The first thread that waited for others runs on the OS thread's
+/// stack.
 uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const char* begin) {
     const bool own = fiber && static_cast<size_t>(begin - w.stacks) < stack_bytes * w.stack_count;
     const char* const end = own ? stack_end(w, fiber->linear) : w.stack_begin;
     return add_to_digest(digest, {begin, static_cast<size_t>(end - begin)});
 }
 
-/// What other calls, such as the clock's, left below the stack would be in the gaps of the next frames.
+/// Clear the memory below the stack. Otherwise, gaps in the next frames would hold remains of other calls, such as the
+/// clock's.
 [[gnu::noinline]] void clear_unused_stack() {
     char unused[1024];
     memset(unused, 0, sizeof unused);
     __asm__ __volatile__("" ::"r"(unused) : "memory");
 }
 
-/// Of all that the block's threads know: the same again means that they do the same again. What a thread keeps in
-/// registers is in this one's or in the frames between it and the kernel.
+/// Return a digest of everything that the block's threads can read. If it is the same twice, the threads only repeat
+/// themselves. A thread's registers are in `context` or in the frames between this function and the kernel.
 [[gnu::noinline]] uint64_t digest_of_block(const Worker& w) {
     static thread_local Context context;
     read_context(context);
@@ -405,7 +408,7 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
     return digest;
 }
 
-/// The block's threads wait for memory to change, which another block may be about to do.
+/// Handle a block whose threads wait for memory that another block may still change.
 void block_stands_still(Worker& w) {
     call_helpers();
     if (!std::exchange(w.stands, true)) w.looking = block_state.current;
@@ -421,14 +424,14 @@ void block_stands_still(Worker& w) {
     sched_yield();
 }
 
-/// Every thread has had its turn in vain.
+/// Handle a round in which no thread made progress.
 void nobody_goes_on(Worker& w) {
     w.idle = 0;
     if (release_converging(w)) return;
     if (!w.spun && observer) report_missing_lanes(w);
     if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting(w));
     w.spun = false;
-    const bool tried = std::exchange(w.tried, false);  // otherwise, they wait for some time to pass
+    const bool tried = std::exchange(w.tried, false);  // otherwise, they wait for time to pass
     if (w.grid->cooperative) {
         w.left_with = tried ? standstill.digest_of_shared() : w.left_with + 1;
         return leave_block(w, true);
@@ -451,7 +454,7 @@ void take_turn(Worker& w) {
     switch_to(block.current->next);
 }
 
-/// Lanes of the warp that could still come here: the next of them in turn.
+/// Return the next lane of the warp that could still come here.
 Fiber* missing_lane(Worker& w, const Fiber& here, unsigned missing) {
     const unsigned lane = here.linear % lanes_per_warp, first = here.linear - lane;
     unsigned pick;
@@ -465,8 +468,8 @@ Fiber* missing_lane(Worker& w, const Fiber& here, unsigned missing) {
     return &w.fibers[first + pick];
 }
 
-/// Whether all present lanes of the mask wait, and wait for this mask: a lane may be at an earlier warp function, among
-/// other lanes.
+/// Return whether all present lanes of the mask wait for this mask. A lane may still be at an earlier warp function
+/// with other lanes.
 bool all_are_there(const Warp& warp, unsigned mask, unsigned present) {
     if ((warp.pending & present) != present) return false;
     unsigned elsewhere = 0;
@@ -534,7 +537,7 @@ bool running_thread(uint3& block, uint3& thread) {
     const dim3& shape = worker->grid->threads;
     const unsigned linear = linear_thread();
     thread = {unknown_thread, unknown_thread, unknown_thread};
-    if (!worker->grid->run_thread) return true;  // split: what runs is a loop over all of them
+    if (!worker->grid->run_thread) return true;  // split: a loop over all threads runs
     thread = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
     return true;
 }
@@ -668,8 +671,9 @@ void note_volatile_read(const volatile void* place, size_t width) {
 }
 
 void let_others_come_between() {
-    if (observer || !in_kernel() || worker->stands) return;  // counts repeat; a standing block is compared
-    worker->dice = worker->dice * 1664525u + 1013904223u;    // a counter would favour one of a thread's atomics
+    // The sanitizer's counts must repeat, and a block without progress is compared with its earlier state.
+    if (observer || !in_kernel() || worker->stands) return;
+    worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
     if (worker->dice >> 28) return;
     worker->tried = true;  // or is about to
     yield_thread();
@@ -704,7 +708,7 @@ unsigned warp_ballot(unsigned mask, bool predicate, int line) {
     return static_cast<unsigned>(run_warp_function(mask, predicate, 0, line, [](Warp& warp, unsigned lanes) {
         unsigned votes = 0;
         for (unsigned i = 0; i < lanes_per_warp; ++i) votes |= unsigned{warp.given[i] != 0} << i;
-        votes &= lanes;  // other lanes may have brought any word to a shuffle
+        votes &= lanes;  // other lanes may have given any word to a shuffle
         for (unsigned i = 0; i < lanes_per_warp; ++i)
             if (lanes >> i & 1) warp.result[i] = votes;
     }));
@@ -813,7 +817,7 @@ bool tile_is_there(const Worker& w, unsigned level, unsigned first, unsigned end
     return true;
 }
 
-/// All threads of the tile wait: combines what they bring and lets them go on.
+/// Combine the values of the tile's threads, which all wait, and let them continue.
 void release_tile(Worker& w, unsigned level, unsigned first, unsigned end, Combine combine, void* context) {
     void* places[most_threads / 2];
     unsigned count = 0;
@@ -856,7 +860,7 @@ void tile_combine(unsigned size, void* place, Combine combine, void* context, in
 
 bool is_cooperative_launch() { return in_kernel() && worker->grid->cooperative; }
 
-/// All threads of the block that have not returned are in grid_barrier.
+/// Let other blocks run: all threads of the block that have not returned are in grid_barrier.
 static void meet_other_blocks(Worker& w) {
     w.at_grid_barrier = false;
     if (observer) observer->block_reaches_grid_barrier();
@@ -958,10 +962,10 @@ void run_blocks(Job& job) {
     w.grid = nullptr;
 }
 
-/// A block of a cooperative launch while others run: all that is the block's and not the OS thread's.
+/// The state of a block of a cooperative launch while other blocks run, without the OS thread's own state.
 class HeldBlock {
   public:
-    /// All its threads wait in switch_fiber().
+    /// Save the running block, whose threads all wait in switch_fiber().
     void take(Worker& w) {
         fiber_ = block_state.current;
         left_with_ = w.left_with;
@@ -978,7 +982,7 @@ class HeldBlock {
             fiber = fiber->next;
         } while (fiber != fiber_);
     }
-    /// Puts it back in its place; returns the thread to go on with.
+    /// Restore the block at its old addresses. Return the thread that continues.
     Fiber* put_back(Worker& w) {
         const uintptr_t thread_locals = block_state.tls_begin;
         memcpy(&w, worker_.data(), worker_.size());
@@ -990,7 +994,7 @@ class HeldBlock {
     }
     bool waits() const { return waits_ != Waits::no_longer; }
     bool spins() const { return waits_ == Waits::for_memory; }
-    /// Of all that its threads know.
+    /// Return a digest of everything that its threads can read.
     uint64_t digest() const {
         uint64_t digest = left_with_;
         for (const auto& [begin, bytes] : stacks_)
@@ -1035,8 +1039,8 @@ Fiber* begin_as_fibers(Worker& w, const Grid& grid) {
     return &w.fibers[first];
 }
 
-/// Blocks that wait for each other, in grid.sync() or for an atomic: one after the other on this OS thread, each as far
-/// as it goes.
+/// Blocks that wait for each other, in grid.sync() or for an atomic. They run in turn on this OS thread, each until it
+/// has to wait.
 class CooperativeGrid {
   public:
     explicit CooperativeGrid(const Grid& grid)
@@ -1136,7 +1140,7 @@ class Pool {
 
     unsigned helpers() const { return helpers_; }
 
-    /// Only the first call of a grid does something.
+    /// Only the first call for a grid has an effect.
     void call_helpers() {
         if (!job_to_open_) return;
         Job& job = *std::exchange(job_to_open_, nullptr);
@@ -1178,8 +1182,8 @@ class Pool {
     std::mutex mutex_;
     std::condition_variable all_out_;
     std::counting_semaphore<> calls_{0};
-    Job* job_ = nullptr;          // that helpers take blocks of
-    Job* job_to_open_ = nullptr;  // that may become it
+    Job* job_ = nullptr;          // helpers take blocks from it
+    Job* job_to_open_ = nullptr;  // may become job_
     unsigned inside_ = 0, helpers_ = 0;
 };
 
@@ -1211,7 +1215,7 @@ static nlink_t count_threads() {
     struct stat found {};
     return stat("/proc/self/task", &found) == 0 ? found.st_nlink : 0;
 }
-static const nlink_t threads_at_start = count_threads();  // an emulator has some of its own
+static const nlink_t threads_at_start = count_threads();  // an emulator has threads of its own
 
 bool has_other_host_threads() { return count_threads() > threads_at_start + pool().helpers(); }
 

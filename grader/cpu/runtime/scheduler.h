@@ -12,15 +12,15 @@ namespace warplab_cpu {
 /// Whether blocks and threads run from the last to the first.
 bool runs_backward();
 
-/// One host thread at a time works with the device: held around each launch, copy and allocation.
+/// A lock on the device, held during each launch, copy and allocation, so that only one host thread uses the device.
 using DeviceLock = std::unique_lock<std::recursive_mutex>;
 DeviceLock lock_device();
 DeviceLock try_to_lock_device();
 
-/// Runs every block; returns when all are done. The caller holds the device.
+/// Run every block. Return when all are done. The caller holds the device.
 void run_grid(const Grid& grid);
 
-/// Whether the process has threads other than the caller and those that help with blocks.
+/// Return whether the process has threads other than the caller and the helpers that run blocks.
 bool has_other_host_threads();
 
 /// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.

@@ -7,9 +7,9 @@
 namespace warplab_cpu {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{256} << 20;  // more takes too long to read again and again
+constexpr std::size_t most_bytes = std::size_t{256} << 20;  // more takes too long to read repeatedly
 
-/// Of device memory, added to `digest`; empty where it takes too long, or the host may write it meanwhile.
+/// Return the digest with device memory added; empty if that takes too long, or if the host may write the memory.
 std::optional<std::uint64_t> add_device(std::uint64_t digest) {
     if (has_unlisted_memory() || has_other_host_threads()) return std::nullopt;
     std::size_t left = most_bytes;

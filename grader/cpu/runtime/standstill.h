@@ -1,6 +1,6 @@
 #pragma once
-// Finds grids that hang: the threads of each running block try something again and again, and nothing that they could
-// see changes any more.
+// Detects grids that hang: all threads of the running blocks only repeat failed attempts, and no memory that they could
+// read changes any more.
 
 #include <array>
 #include <chrono>
@@ -12,30 +12,30 @@
 
 namespace warplab_cpu {
 
-/// Adds words to a digest.
+/// Return the digest with the words of a range added.
 std::uint64_t add_to_digest(std::uint64_t digest, const Range& range);
 
-/// What an OS thread knows of the block that it runs, or of a cooperative grid, while no thread goes on.
+/// An OS thread's records of its block, or of its cooperative grid, while none of its threads makes progress.
 class Standstill {
   public:
     void begin_block() {
         shared_count_ = 0;
         end();
     }
-    /// Adds a shared variable of the block.
+    /// Add a shared variable of the block.
     void add_shared(const void* begin, std::size_t bytes) {
         if (shared_count_ < shared_.size()) shared_[shared_count_] = {begin, bytes};
         ++shared_count_;
     }
-    /// A digest of the block's shared variables; another value each time where they are too many to follow.
+    /// Return a digest of the block's shared variables. If there are too many, each call returns a different value.
     std::uint64_t digest_of_shared();
-    /// A thread goes on.
+    /// Record that a thread makes progress.
     void end() { began_ = {}; }
-    /// All threads have tried in vain again. Returns whether it is time for look().
+    /// Record that all threads have failed again. Return whether it is time for look().
     bool is_time_to_look();
-    /// Compares with the last look. `digest`: of the threads' stacks and the shared variables.
+    /// Compare memory with its state at the last look. `digest`: of the threads' stacks and the shared variables.
     void look(std::uint64_t digest);
-    /// Whether nothing has changed for `enough`.
+    /// Return whether nothing has changed for the time `enough`.
     bool has_lasted() const;
 
   private:

@@ -66,7 +66,7 @@ class Timeline {
     std::map<const void*, Clock> events_;
     Clock running_;  // what the running work has waited for
     bool beside_ = false;
-    std::uint32_t last_epoch_ = 0;  // of any host thread's work
+    std::uint32_t last_epoch_ = 0;  // of the work of all host threads
 };
 
 extern Timeline timeline;

@@ -101,9 +101,9 @@ HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
     const bool in_lab = folder.filename() == lab;
     if (links == Links::refused && (fs::is_symlink(file, error) || (in_lab && fs::is_symlink(folder, error))))
         return refuse(cause::missing_file,
-                      fmt::format("{} is a symbolic link, which is not followed.",
+                      fmt::format("{} is a symbolic link; the judge does not follow links in hand-ins.",
                                   fs::is_symlink(file, error) ? name : folder.string()),
-                      "A hand-in holds the files themselves.");
+                      "Hand in the files themselves.");
     if (fs::is_directory(file, error))
         return refuse(cause::missing_file, fmt::format("{} is a folder, not a file.", name),
                       "Give the .cu file itself.");

@@ -14,11 +14,11 @@ struct HandIn {
     std::optional<Failure> failure;
 };
 
-/// Symbolic links in a student's own folder are the student's choice; in a hand-in, they name somebody else's files.
+/// In a student's own folder, symbolic links are the student's choice. In a hand-in, they lead to other people's files.
 enum class Links { followed, refused };
 
-/// Read it; missing, empty, no text, too large, or including files by a path are failures. If links are refused,
-/// neither the file nor the folder of the lab around it may be one.
+/// Read a hand-in. It fails if it is missing, empty, too large, or no text, or if it includes files by a path. If links
+/// are refused, neither the file nor the lab's folder around it may be one.
 HandIn read_hand_in(const std::filesystem::path& file, const std::string& lab, Links links);
 
 /// The text with comments blanked out; lines and columns stay.

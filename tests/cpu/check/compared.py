@@ -45,7 +45,7 @@ NEXT_LINE = {"misaligned_float4", "out_of_bounds_vector"}
 KINDS = {
     "out_of_bounds": "an index beyond device, shared or constant memory, or beyond one dimension of an array",
     "use_after_free": "memory that was freed",
-    "uninitialised": "a read of what nobody has written",
+    "uninitialised": "a read of memory that was never written",
     "race": "two plain accesses, one of them a write, with no barrier between",
     "atomic_race": "a plain access and an atomic, with no barrier between",
     "divergent_barrier": "threads of a block at two different barriers",
@@ -57,8 +57,8 @@ KINDS = {
     "copy_direction": "a copy from or to the wrong side",
     "copy_size": "a copy or a fill larger than the memory",
     "leak": "memory that is not freed",
-    "invalid_free": "a pointer that is freed twice, or that no allocation gave",
-    "failed_launch": "a launch that failed and that nobody asked about",
+    "invalid_free": "a pointer that is freed twice, or that was never allocated",
+    "failed_launch": "a failed launch whose error the program did not check",
     "note": "a plain read beside atomics that is harmless: never a failure",
     "same_value": "plain writes of one value: never a failure",
     "absent_lane": "the value of a lane that takes no part in a shuffle: never a failure by itself",
@@ -269,7 +269,7 @@ def make_kinds(programs: dict[str, dict]) -> list[str]:
         found = [name for name in compared if any(lines_of(programs[name]["tools"][tool]) for tool in TOOLS)]
         theirs = f"{len(found)} of {len(compared)}" if compared else "not run"
         rows.append([f"`{kind}`", about, f"{len(names)} of {len(names)}", theirs])
-    return table(["Kind", "What it is", "Check mode names", "compute-sanitizer names"], rows)
+    return table(["Kind", "Meaning", "Check mode names", "compute-sanitizer names"], rows)
 
 
 def make_programs(programs: dict[str, dict]) -> list[str]:
@@ -356,8 +356,8 @@ def say_programs(run: int, known: int) -> str:
     if run == known:
         return f"all {known} programs, with its four tools and its default settings."
     return (
-        f"{run} of the {known} programs, with its four tools and its default settings. What was written later was not "
-        "run there, nor was what nvcc did not compile."
+        f"{run} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
+        "that nvcc did not compile, were not run there."
     )
 
 

@@ -44,7 +44,7 @@ class Launch {
     Launch(const Launch&) = delete;
     Launch& operator=(const Launch&) = delete;
 
-    /// Names the kernel of a launch whose configuration is a macro's.
+    /// Set the kernel's name in a launch whose configuration comes from a macro.
     Launch& named(const char* name) {
         kernel = name;
         return *this;
@@ -138,8 +138,8 @@ void run_split_block(const Grid& grid, uint3 block) {
     body(grid.backward);
 }
 
-/// Runs one part of it for all threads. `Index` counts them; what else the compiler knows of it decides how well it
-/// vectorises the loop. `shown`: functions that the part calls use threadIdx.
+/// Runs one part of a split kernel for all threads. `Index` is the type that counts them, and decides how well the
+/// compiler vectorises the loop. `shown`: functions that the part calls use threadIdx.
 template <class Index, bool shown>
 struct Threads {
     bool backward;
@@ -167,12 +167,12 @@ struct Threads {
     }
 };
 
-/// A variable of each thread that more than one part of a split kernel knows.
+/// A variable of each thread that more than one part of a split kernel uses.
 template <class T>
 struct Kept {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256, "the rewriter splits the kernel without it");
     std::remove_cv_t<T> of[1024];
-    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // or the compiler warns that values are not set
+    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // without this, the compiler warns of unset values
     WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
 };
 
@@ -251,7 +251,7 @@ enum class SymbolKind { device, constant, managed };
 struct Symbol {
     Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind);
 };
-/// Says that the file has device variables without a Symbol.
+/// Records that the file has device variables without a Symbol.
 struct UnlistedSymbols {
     UnlistedSymbols();
 };

@@ -68,21 +68,21 @@ inline void note_block_fence() {}
 inline void note_built_ins(bool) {}
 #else
 void note_barrier(int line);
-/// A copy of the running thread's that is unfinished until the thread waits for it, or, with a barrier, until the
-/// barrier's phase is over.
+/// Record a copy of the running thread. It is unfinished until the thread waits for it, or, with a barrier, until the
+/// barrier's phase ends.
 void note_async_copy(void* to, size_t bytes, const void* barrier = nullptr, unsigned phase = 0);
-/// Ends a batch of the running thread's copies.
+/// End a batch of the running thread's copies.
 void note_async_commit();
-/// The running thread has waited for its batches but the last `prior` ones.
+/// Record that the running thread has waited for its batches, except the last `prior` ones.
 void note_async_wait(unsigned prior = 0);
-/// The phases of a barrier before this one are over.
+/// Record that all phases of a barrier before this one have ended.
 void note_async_phases(const void* barrier, unsigned phase);
 void note_fence();
 void note_block_fence();
 /// Variables written between the two calls, such as threadIdx, may be used by kernels.
 void note_built_ins(bool begin);
 #endif
-/// An asynchronous copy's address is no multiple of the alignment.
+/// Report that an asynchronous copy's address is not a multiple of the alignment.
 void misaligned_copy(const void* address, size_t alignment, bool writes);
 WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, size_t alignment) {
     if (reinterpret_cast<unsigned long>(to) % alignment) misaligned_copy(to, alignment, true);
@@ -92,11 +92,11 @@ WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, s
 void let_others_come_between();
 /// The same before an atomic of a kernel that checked the memory before.
 WARPLAB_CPU_INLINE void let_others_come_here();
-/// Finds a kernel's threadIdx by this value, for hooks during which other threads run. Not by its address, which would
-/// let each store through a pointer change it.
+/// Identifies a kernel's threadIdx by this value, for hooks during which other threads run. If its address were taken,
+/// the compiler would have to assume that each store through a pointer changes it.
 inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
 void find_thread_index();
-/// A thread reads a volatile variable: one that reads the same value very often waits for another thread.
+/// Record that a thread reads a volatile variable. If it reads the same value very often, it waits for another thread.
 void note_volatile_read(const volatile void* place, size_t width);
 /// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
 void note_spin();
@@ -169,7 +169,7 @@ WARPLAB_CPU_INLINE Word load_unseen(const Word& word) {
 #endif
 }
 
-/// What threadIdx is for the running thread.
+/// Return threadIdx of the running thread.
 uint3 index_of_thread();
 
 WARPLAB_CPU_INLINE void restore_thread() {
@@ -188,7 +188,7 @@ WARPLAB_CPU_INLINE void let_others_come_here() {
 WARPLAB_CPU_INLINE unsigned linear_thread() {
     const Fiber* fiber = load_unseen(block_state.current);
     if (!fiber) return load_unseen(block_state.row) + load_unseen(block_state.column);
-    __asm__ __volatile__("" : "+r"(fiber));  // GCC may do the next load before the test
+    __asm__ __volatile__("" : "+r"(fiber));  // otherwise, GCC may move the next load before the test
     return load_unseen(fiber->linear);
 }
 
