@@ -15,13 +15,13 @@ unsigned plain(std::string_view word) {
     return found == words.end() ? 0 : found->second;
 }
 
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Return the arguments of a macro's use, whose ( is at `open`.
-Words arguments_at(const Stream& stream, int open) {
-    Words arguments;
+Arguments arguments_at(const Stream& stream, int open) {
+    Arguments arguments;
     const int close = stream.match[open];
     for (int begin = open + 1, i = begin; i <= close; i = stream.after_group(i)) {
         if (i != close && stream[i] != ",") continue;
@@ -35,7 +35,7 @@ constexpr std::size_t longest_bounds = 1000;  // nested macros could grow withou
 
 /// Return the text with arguments in place of the macro's parameters, and __VA_ARGS__ for the remaining ones. Empty if
 /// too long.
-std::string substitute(const std::string& text, const Macro& macro, const Words& arguments) {
+std::string substitute(const std::string& text, const Macro& macro, const Arguments& arguments) {
     std::string rest, result;
     for (std::size_t i = macro.parameters.size(); i < arguments.size(); ++i)
         rest += (rest.empty() ? "" : ", ") + arguments[i];
