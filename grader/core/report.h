@@ -29,6 +29,7 @@ struct Failure {
     std::string message;  // what happened and where, one or two sentences
     std::string hint;     // what to try; may be empty
     std::optional<Place> place;
+    bool hangs = false;  // a deadlock that takes a second or more to prove; not part of the report
 };
 
 struct Check {

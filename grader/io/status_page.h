@@ -18,6 +18,10 @@ enum class Fault : std::uint32_t {
     aborted = 6,
     exited = 7,      // exit() called by the student's code
     host_limit = 8,  // copied more to the host than allowed
+    // All blocks that run repeat the same, and no memory changes. Of the grid's other blocks,
+    hang = 9,                 // none is left;
+    hang_before_later = 10,   // some start later;
+    hang_before_earlier = 11  // some with a smaller blockIdx start later, because blocks run in backward order.
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };

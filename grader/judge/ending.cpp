@@ -93,17 +93,25 @@ const char* hint_for_abort(const std::string& detail) {
     return library ? "An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before." : "";
 }
 
-const char* hint_for_deadlock(const std::string& detail) {
-    if (detail.find("the last block starts first") != std::string::npos)
-        return "If the block waits for one with a smaller blockIdx: CUDA guarantees no order of blocks. Number the "
-               "blocks as they start: let one thread of each block take its number from a counter with atomicAdd.";
-    if (detail.find("start only after") != std::string::npos)
-        return "If the block waits for a later one: a GPU, too, runs only as many blocks at once as fit. End the "
-               "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use grid.sync(). "
-               "Otherwise, look for a lock that no thread releases, or a flag that no thread sets.";
-    if (detail.find("again and again") != std::string::npos)
-        return "Look for a lock that its owner does not release on every path, or a flag that no thread sets.";
-    return "Every thread of the block must reach the same __syncthreads(): move it out of the if.";
+const char* hint_for_deadlock(Fault fault) {
+    switch (fault) {
+        case Fault::hang_before_earlier:
+            return "If the block waits for one with a smaller blockIdx: CUDA guarantees no order of blocks. Number the "
+                   "blocks as they start: let one thread of each block take its number from a counter with atomicAdd.";
+        case Fault::hang_before_later:
+            return "If the block waits for a later one: a GPU, too, runs only as many blocks at once as fit. End the "
+                   "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use "
+                   "grid.sync(). Otherwise, look for a lock that no thread releases, or a flag that no thread sets.";
+        case Fault::hang:
+            return "Look for a lock that its owner does not release on every path, or a flag that no thread sets.";
+        default:
+            return "Every thread of the block must reach the same __syncthreads(): move it out of the if.";
+    }
+}
+
+bool is_deadlock(Fault fault) {
+    return fault == Fault::deadlock || fault == Fault::hang || fault == Fault::hang_before_later ||
+           fault == Fault::hang_before_earlier;
 }
 
 std::string signal_words(int signal) {
@@ -131,7 +139,7 @@ std::string signal_words(int signal) {
 std::string where_in_file(const Ending& ending) {
     const StatusPage& page = ending.page;
     std::string place = where_it_was(page);
-    if (page.in_kernel && page.fault != 0 && page.fault != static_cast<std::uint32_t>(Fault::deadlock))
+    if (page.in_kernel && page.fault != 0 && !is_deadlock(static_cast<Fault>(page.fault)))
         place += fmt::format(", block {}", triple(page.block)) +
                  (page.thread[0] == unknown_thread ? "" : fmt::format(", thread {}", triple(page.thread)));
     return ending.line.empty() ? place : fmt::format("at {}, {}", clean(ending.line.c_str(), 200), place);
@@ -141,7 +149,8 @@ Failure explain_fault(const Ending& ending) {
     const StatusPage& page = ending.page;
     const std::string place = where_in_file(ending);
     const std::string detail = clean(page.detail, sizeof page.detail);
-    switch (static_cast<Fault>(page.fault)) {
+    const auto fault = static_cast<Fault>(page.fault);
+    switch (fault) {
         case Fault::segmentation:
             return {
                 cause::crash,
@@ -155,11 +164,15 @@ Failure explain_fault(const Ending& ending) {
                     "Look for endless recursion or a very large local array.",
                     {}};
         case Fault::deadlock:
+        case Fault::hang:
+        case Fault::hang_before_later:
+        case Fault::hang_before_earlier:
             return {cause::deadlock,
                     fmt::format("Deadlock {}: {}", place,
                                 detail.empty() ? "threads wait at a barrier that others never reach." : detail),
-                    hint_for_deadlock(detail),
-                    {}};
+                    hint_for_deadlock(fault),
+                    {},
+                    fault != Fault::deadlock};
         case Fault::illegal_address:
             return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail), "", {}};
         case Fault::arithmetic:

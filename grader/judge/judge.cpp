@@ -41,12 +41,6 @@ bool is_slow(const Check& check) {
     return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
-/// Return whether a check hung for a second or more. The runtime finds a deadlock at a barrier of the block at once.
-bool hangs(const Check& check) {
-    return check.failure && check.failure->cause == cause::deadlock &&
-           check.failure->message.find("again and again") != std::string::npos;
-}
-
 constexpr std::string_view not_run_opening = "Not run, because of what happened on ";
 
 Check not_run(const Dataset& dataset, const Check& slow) {
@@ -423,7 +417,7 @@ LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& t
             found = check_dataset(run, dataset);
         }
         listener.checked(found);
-        if (!slow && (is_slow(found) || hangs(found))) slow = found;
+        if (!slow && (is_slow(found) || (found.failure && found.failure->hangs))) slow = found;
         return found;
     };
     for (const Dataset* dataset : small) {

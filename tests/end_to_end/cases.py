@@ -86,6 +86,12 @@ COMPILING = [
         "wrong_signature",
         ("line 7", "int vector_add(", "It must be exactly"),
     ),
+    Bad(
+        "hundreds_of_errors",
+        program(host="\n".join(f"int number_{k} = nowhere_{k};" for k in range(300))),
+        "compile_error",
+        ("Line 9", "more than 100 errors"),
+    ),
     Bad("own_main", program(before="int main() { return 0; }"), "own_main", ("main", "line 2", "Remove main")),
     Bad("syntax_error", program(kernel="if (i < n) out[i] = a[i] + b[i]"), "compile_error", ("Line ", ";")),
     Bad(

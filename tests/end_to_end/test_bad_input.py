@@ -51,6 +51,19 @@ def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
     return stage
 
 
+def test_a_split_program_that_the_sanitizer_doubts_runs_again_by_fibers(tmp_path: Path) -> None:
+    """Loops between barriers take a __syncwarp() for one of the block: they hide this race, fibers do not."""
+    kernel = (
+        "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] + b[i] : 0; __syncwarp(); "
+        "const std::size_t other = i - threadIdx.x + (threadIdx.x ^ 128); "
+        "if (other < n) out[other] = s[threadIdx.x ^ 128];"
+    )
+    (source := tmp_path / "warps.cu").write_text(program(kernel=kernel))
+    judged = check("vector_add", STAGE, source, tmp_path)
+    causes = {found["dataset"]: (found["failure"] or {}).get("cause") for found in judged.stage["checks"]}
+    assert causes["ragged"] == "race", judged.printed
+
+
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
 def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str, tmp_path: Path) -> None:
     mistake = "threadIdx.w;" if nvcc == "refuses it" else ""

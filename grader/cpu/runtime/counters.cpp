@@ -24,7 +24,7 @@ constexpr std::size_t most_of_one_thread = 256;  // accesses that are kept befor
 constexpr std::uint64_t most_counted = 1 << 20;
 constexpr std::uintptr_t sector_bytes = 32, word_bytes = 4;
 
-/// What the lanes of a warp access at one place, each for the k-th time since the last barrier.
+/// The accesses of a warp's lanes at one place, each for the k-th time since the last barrier.
 struct Request {
     std::array<std::uintptr_t, lanes_per_warp> address{};
     std::uint32_t lanes = 0;  // a bit for each that takes part
@@ -163,7 +163,7 @@ class Counter {
         }
     }
 
-    /// What the lanes of a warp access at one place. The memory is kept for the next warp.
+    /// The accesses of a warp's lanes at one place. The next warp uses the same memory.
     struct Requests {
         std::uint32_t place;
         std::vector<Request> all = {};

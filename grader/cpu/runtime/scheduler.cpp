@@ -349,7 +349,10 @@ void block_goes_on(Worker& w) {
                                          : ", and " + std::to_string(left) +
                                                " of the grid's blocks start only after this one has ended" +
                                                (w.grid->backward ? "; here, the last block starts first" : "");
-    end_with_fault_at(w.try_place, warplab::Fault::deadlock, text + others);
+    const auto fault = left == 0          ? warplab::Fault::hang
+                       : w.grid->backward ? warplab::Fault::hang_before_earlier
+                                          : warplab::Fault::hang_before_later;
+    end_with_fault_at(w.try_place, fault, text + others);
 }
 
 const char* stack_end(const Worker& w, unsigned fiber) { return w.stacks + (fiber + 1) * stack_bytes; }

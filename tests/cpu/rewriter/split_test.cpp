@@ -90,6 +90,8 @@ TEST(Split, RunsOtherLoopsAThreadAfterTheOther) {
     for (const char* loop : {"for (int i = threadIdx.x; i < n; i += 64) s[0] += in[i];",
                              "for (int i = threadIdx.x; i < n; i += gridDim.x) if (in[i]) break;",
                              "for (int i = threadIdx.x; i < n; i += gridDim.x) { s[0] += in[i]; if (in[i]) return; }",
+                             "for (int i = threadIdx.x; i < n; i += gridDim.x) atomicAdd(&s[1], 1); in[0] = s[1];",
+                             "s[threadIdx.x] = 0; for (int i = threadIdx.x; i < n; i += gridDim.x) atomicAdd(s, 1);",
                              "int i = 1; for (int k = threadIdx.x; k-- > 0; i += gridDim.x) s[0] += in[i];"}) {
         const std::string text = body_of(split(kernel(std::string("__syncthreads(); ") + loop)));
         EXPECT_NE(text.find("WARPLAB_CPU_SPLIT()"), std::string::npos) << text;

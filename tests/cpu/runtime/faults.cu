@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <cassert>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "grader/cpu/control.h"
@@ -106,6 +108,12 @@ __global__ void mail_kernel(int* out, int letters) {
         sum += i & 1;
     }
     out[blockIdx.x] = sum;
+}
+
+/// Waits for a host thread.
+__global__ void doorbell_kernel(int* bell, int* out) {
+    while (atomicAdd(bell, 0) == 0) {}
+    *out = 1;
 }
 
 __global__ void grid_sync_kernel(int last) {
@@ -211,6 +219,19 @@ static const std::map<std::string, std::function<void()>> programs = {
          int found[2] = {};
          cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
          if (found[0] != letters / 2 || found[1] != letters / 2) abort();
+     }},
+    {"doorbell",
+     [] {
+         int* bell;
+         cudaMallocHost(&bell, sizeof *bell);
+         *bell = 0;
+         std::thread ringer([bell] {
+             std::this_thread::sleep_for(std::chrono::seconds(2));
+             *static_cast<volatile int*>(bell) = 1;
+         });
+         doorbell_kernel<<<1, 1>>>(bell, device(1));
+         cudaDeviceSynchronize();
+         ringer.join();
      }},
     {"grid_sync_in_plain_launch", [] { grid_sync_kernel<<<2, 64>>>(2); }},
     {"grid_sync_without_all_blocks",

@@ -154,15 +154,15 @@ const Case cases[] = {
     {"abort", Fault::aborted, "", -1, "abort() was called", false},
     {"half_barrier", Fault::deadlock, "half_barrier_kernel", -1, "32 returned"},
     {"lost_lane", Fault::deadlock, "lost_lane_kernel", -1, "31 of 32 threads wait at line "},
-    {"spin", Fault::deadlock, "spin_kernel", -1,
+    {"spin", Fault::hang, "spin_kernel", -1,
      "in block (0, 0, 0) 10 of 64 threads retry the same operation again and again, 54 wait at line", true,
      "atomicCAS(&flag, 1"},
-    {"later_block", Fault::deadlock, "later_block_kernel", -1, "of the grid's blocks"},
-    {"kept_lock", Fault::deadlock, "kept_lock_kernel", -1,
+    {"later_block", Fault::hang_before_later, "later_block_kernel", -1, "of the grid's blocks"},
+    {"kept_lock", Fault::hang, "kept_lock_kernel", -1,
      "60 of 64 threads retry the same operation again and again, 4 returned", true, "atomicCAS(&lock_word"},
-    {"lone_spin", Fault::deadlock, "lone_spin_kernel", -1, "all other blocks have ended or wait, too", true,
+    {"lone_spin", Fault::hang, "lone_spin_kernel", -1, "all other blocks have ended or wait, too", true,
      "atomicCAS(out"},
-    {"hidden_spin", Fault::deadlock, "lone_spin_kernel", -1, "no memory changes any more"},
+    {"hidden_spin", Fault::hang, "lone_spin_kernel", -1, "no memory changes any more"},
     {"foreign_mask", Fault::aborted, "foreign_mask_kernel", 0, "a mask without itself"},
     {"exit", Fault::exited, "", -1, "exit()", false},
     {"exit_in_kernel", Fault::exited, "exit_kernel", 1, "exit()"},
@@ -248,6 +248,11 @@ TEST_F(CpuRuntime, SaysWhichThreadsWaitWhere) {
 
 TEST_F(CpuRuntime, LetsBlocksGoOnThatOnlyCount) {
     const Reported reported = run_fault("", native("faults"), "mail");
+    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+}
+
+TEST_F(CpuRuntime, LetsAGridWaitForAHostThread) {
+    const Reported reported = run_fault("", native("faults"), "doorbell");
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
 

@@ -176,16 +176,22 @@ struct Kept {
     WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
 };
 
+template <class Body>
+Grid make_grid(const Body& body, unsigned most_threads) {
+    Grid grid{};
+    grid.closure = &body;
+    grid.closure_bytes = sizeof(body);
+    grid.most_threads = most_threads;
+    return grid;
+}
+
 struct SplitKernel {
     const char* name;
     unsigned most_threads = warplab_cpu::most_threads;
 
     template <class Body>
     void operator->*(const Body& body) const {
-        Grid grid{};
-        grid.closure = &body;
-        grid.closure_bytes = sizeof(body);
-        grid.most_threads = most_threads;
+        Grid grid = make_grid(body, most_threads);
         grid.run_block = &warplab_cpu::run_split_block<Body>;
         run_pending(name, grid);
     }
@@ -197,10 +203,7 @@ struct Kernel {
 
     template <class Body>
     void operator->*(const Body& body) const {
-        Grid grid{};
-        grid.closure = &body;
-        grid.closure_bytes = sizeof(body);
-        grid.most_threads = most_threads;
+        Grid grid = make_grid(body, most_threads);
         grid.run_block = &warplab_cpu::run_block<Body>;
         grid.run_thread = &warplab_cpu::run_thread<Body>;
         grid.enter_block = &warplab_cpu::enter_block<Body>;

@@ -1,5 +1,6 @@
 // Correct: what nvcc accepts of its own, and what macros around launches look like.
 #include <cuComplex.h>
+#include <cstdio>
 #include <math_functions.h>
 #include <sm_20_intrinsics.h>
 
