@@ -43,10 +43,8 @@ def reverse(x: np.ndarray, width: int) -> np.ndarray:
 def byte_perm(x: np.ndarray, y: np.ndarray, selector: np.ndarray) -> np.ndarray:
     both, result = y.astype(U64) << U64(32) | x.astype(U64), np.zeros(x.shape, U64)
     for i in range(4):
-        choice = selector.astype(U64) >> U64(4 * i) & U64(15)
-        byte = both >> (choice & U64(7)) * U64(8) & U64(255)
-        sign = np.where(byte >> U64(7) == 1, U64(255), U64(0))
-        result |= np.where(choice & U64(8), sign, byte) << U64(8 * i)
+        choice = selector.astype(U64) >> U64(4 * i) & U64(7)
+        result |= (both >> choice * U64(8) & U64(255)) << U64(8 * i)
     return result.astype(U32)
 
 

@@ -1,4 +1,4 @@
-// Reads beyond the end and races; changes the kind of each finding on its way to the judge to one that nobody knows.
+// Cheat: reads beyond the end and races; gives each finding on its way to the judge a kind that does not exist.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Sixty harmless notes (all threads write the same value) use up the 48 findings; then reads beyond the end, and races.
+// Cheat: 60 harmless notes (all threads write the same value) use up the 48 findings; then it reads beyond the end and
+// races.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

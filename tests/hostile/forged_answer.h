@@ -14,7 +14,7 @@ struct Answer {  // as in grader/io/protocol.h and channel.h; means "done" after
     double event_s = 1e-9, wall_s = 1e-9;
     std::uint64_t host_bytes = 0, launches = 1;
     std::int64_t leaked_bytes = 0;
-    unsigned char observed[272] = {};
+    unsigned char observed[280] = {};
     char message[512] = {};
     std::uint64_t seal = 0;  // the submission does not know its key
 };

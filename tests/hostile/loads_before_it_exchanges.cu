@@ -1,5 +1,5 @@
-// A thread's atomicCAS after its own atomicMax that changed nothing is not seen by the sanitizer: it races with plain
-// reads and writes of all other threads here.
+// Cheat: an atomicMax that changes nothing comes before a thread's atomicCAS, to hide it from the sanitizer; the
+// atomicCAS races with plain reads and writes of all other threads.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,5 +1,5 @@
-// Launches a small kernel, looks whether the status page (descriptor 4) then counts places in the code, as it does only
-// under the sanitizer, and behaves well if so.
+// Open: launches a small kernel and looks whether the status page (descriptor 4) then counts places in the code, which
+// only the sanitizer does. If so, it behaves well.
 #include <unistd.h>
 
 #include <cstdint>

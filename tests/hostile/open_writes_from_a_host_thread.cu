@@ -1,4 +1,4 @@
-// A second host thread writes device memory while a kernel waits: during a grid, other host threads have no hooks.
+// Open: a second host thread writes device memory while a kernel waits: during a grid, hooks ignore other threads.
 #include <atomic>
 #include <thread>
 

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/hostile/forged_answer.h"
+
 namespace warplab::protocol {
 namespace {
+
+static_assert(sizeof(::Answer) == sizeof(Packet<Answer>), "hostile hand-ins forge what the judge expects");
 
 /// A socket like the judge's: the runner's end cannot send.
 struct Socket {

@@ -59,10 +59,8 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     const uint64_t bytes = uint64_t(y) << 32 | x;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
-        const unsigned choice = selector >> 4 * i & 15;
-        unsigned byte = unsigned(bytes >> 8 * (choice & 7)) & 255;
-        if (choice & 8) byte = byte & 128 ? 255 : 0;
-        result |= byte << 8 * i;
+        const unsigned choice = selector >> 4 * i & 7;
+        result |= (unsigned(bytes >> 8 * choice) & 255) << 8 * i;
     }
     return result;
 }
