@@ -249,15 +249,16 @@ class Run:
         return FUNCTIONS[e.name](*arguments).astype(DTYPES[e.type])
 
     def call_function(self, function: Function, arguments: list[np.ndarray]) -> np.ndarray:
-        before = self.values, self.gone, self.result, self.mask
+        before = self.values, self.gone, self.result, self.mask, self.memory
         own = {name: convert(a, t) for (t, name), a in zip(function.parameters, arguments, strict=True)}
         self.values = {**self.values, **own} if function.lambda_ else own
+        self.memory = dict(self.memory)  # the function's arrays may have the names of its caller's
         self.gone, self.result = np.zeros(self.size, bool), np.zeros(self.size, DTYPES[function.type])
         self.run(function.body)
         result = self.result
         if np.any(self.mask & ~self.gone):
             result = np.where(self.gone, result, convert(self.value(function.result), function.type))
-        self.values, self.gone, self.result, self.mask = before
+        self.values, self.gone, self.result, self.mask, self.memory = before
         return result
 
     def unary(self, e: Expression) -> np.ndarray:

@@ -93,9 +93,10 @@ def test_the_oracle_gives_what_gpus_gave():
 def test_a_changed_program_makes_its_record_stale(tmp_path, monkeypatch):
     monkeypatch.setattr(recorded, "FILE", tmp_path / "recorded.json")
     source = recorded.hash_of(program(recorded.group_cases(0), 0))
-    recorded.save({"device": "a GPU", "groups": {"0": {"source": source, "digests": "0123456789abcdef" * 100}}})
-    assert recorded.digests(range(98, 102)) == ({98: "0123456789abcdef", 99: "0123456789abcdef"}, [])
-    recorded.save({"device": "a GPU", "groups": {"0": {"source": "of another", "digests": ""}}})
+    record = {"device": "a GPU", "explained": {"nvcc": [97]}}
+    recorded.save(record | {"groups": {"0": {"source": source, "digests": "0123456789abcdef" * 100}}})
+    assert recorded.digests(range(96, 102)) == (dict.fromkeys((96, 98, 99), "0123456789abcdef"), [])
+    recorded.save(record | {"groups": {"0": {"source": "of another", "digests": ""}}})
     assert recorded.digests(range(3)) == ({}, [0])
 
 
