@@ -75,7 +75,7 @@ __global__ void block_pipeline_kernel(const int* x, int* sum) {
 
 __global__ void barrier_kernel(const int* x, int* sum) {
     __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
-    __shared__ int tile[threads];
+    alignas(16) __shared__ int tile[threads];
     const cg::thread_block block = cg::this_thread_block();
     if (threadIdx.x == 0) init(&barrier, threads);
     block.sync();
