@@ -53,6 +53,7 @@ static void fields(Visitor& visit, Visited<Visitor, Check>& check) {
     visit("failure", check.failure);
     visit("wall_s", check.wall_s);
     visit("empty", check.empty);
+    visit("blocked_by", check.blocked_by);
 }
 
 template <class Visitor>

@@ -42,6 +42,7 @@ struct Check {
     std::optional<Failure> failure;
     double wall_s = 0;
     bool empty = false;  // no input or no output elements: right without any work
+    std::string blocked_by = {};  // the dataset whose failure is counted for this one, which did not run
 };
 
 struct Interval {

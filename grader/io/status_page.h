@@ -10,18 +10,24 @@ namespace warplab {
 
 enum class Fault : std::uint32_t {
     none = 0,
-    segmentation = 1,  // address holds the place
+    segmentation = 1,  // address holds the place, as in null_pointer and misaligned
     stack_overflow = 2,
     deadlock = 3,         // threads of a block wait at a barrier that others never reach
     illegal_address = 4,  // a copy or launch got a pointer of the wrong side
     arithmetic = 5,       // integer division by zero …
-    aborted = 6,
-    exited = 7,      // exit() called by the student's code
-    host_limit = 8,  // copied more to the host than allowed
+    aborted = 6,          // by abort(), assert() or the C library
+    exited = 7,           // exit() called by the student's code
+    host_limit = 8,       // copied more to the host than allowed
     // All blocks that run repeat the same, and no memory changes. Of the grid's other blocks,
-    hang = 9,                 // none is left;
-    hang_before_later = 10,   // some start later;
-    hang_before_earlier = 11  // some with a smaller blockIdx start later, because blocks run in backward order.
+    hang = 9,                  // none is left;
+    hang_before_later = 10,    // some start later;
+    hang_before_earlier = 11,  // some with a smaller blockIdx start later, because blocks run in backward order.
+    null_pointer = 12,
+    misaligned = 13,
+    unset_pointer = 14,    // the variable holds the pattern of those that were never set
+    wrong_free = 15,       // free() of memory that is not the heap's; detail says whose
+    too_much_shared = 16,  // of static __shared__ variables
+    refused = 17           // the runtime goes no further; detail says why
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
@@ -50,11 +56,13 @@ enum class FindingKind : std::uint32_t {
     unset_constant = 20,    // note: a constant that nothing was copied to
     input_written = 21,     // of the lab's, even if it is restored later
     constant_written = 23,  // by a kernel
-    unfinished = 22,        // an access while nothing waits for earlier work (detail, or async_copy) on the same memory
+    unfinished = 22,        // an access while nothing waits for earlier work (detail) on the same memory
+    unfinished_async = 24,  // an access while nothing waits for an asynchronous copy of the kernel's
+    // copy_direction, where the reason is known:
+    copy_of_freed = 25,
+    copy_of_host_variable = 26,  // as if it were a symbol of the device
+    copy_by_name = 27            // of a device variable
 };
-
-/// The detail of an unfinished copy that the kernel itself has started.
-inline constexpr char async_copy[] = "asynchronous copy";
 
 /// Whose memory an access meant. Of none, offset is the address.
 enum class FindingSpace : std::uint32_t {

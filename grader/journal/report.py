@@ -52,6 +52,7 @@ class Check:
     failure: Failure | None = None
     wall_s: float = 0
     empty: bool = False
+    blocked_by: str = ""
 
 
 @dataclass

@@ -19,6 +19,7 @@
 #include "grader/core/hash.h"
 #include "grader/core/json.h"
 #include "grader/core/text.h"
+#include "grader/io/rewriter_exit.h"
 #include "grader/judge/compilation/cache.h"
 #include "grader/judge/compilation/diagnostics.h"
 #include "grader/judge/compilation/hand_in.h"
@@ -479,7 +480,7 @@ class Compiler {
                             "",
                             {}});
         const Diagnostic& first = refusals.front();
-        const bool fine_on_gpu = contains(first.message, "cannot run on the CPU backend");
+        const bool fine_on_gpu = ended.status == static_cast<int>(RewriterExit::lacks_feature);
         return failed(
             {fine_on_gpu ? cause::refused_feature : cause::compile_error,
              fmt::format("Line {}: {}", first.line, first.message),

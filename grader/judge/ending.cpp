@@ -70,27 +70,12 @@ Failure not_caught(const std::string& exception, const std::string& place) {
 }
 
 const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
-    if (detail.find("free()") != std::string::npos) return "";  // says it
-    if (detail.find("null pointer") != std::string::npos)
-        return "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)";
-    if (detail == "a pointer was never set") return "Set it before it is used: by cudaMalloc, or to a part of scratch.";
-    if (!in_kernel && detail.empty() && launched)
+    if (in_kernel) return "Is the index checked against the size before it is used?";
+    if (detail.empty() && launched)
         return "Host code must not run past its own arrays, nor a kernel past the end of its __shared__ or local "
                "arrays: "
                "`make inspect` names the line.";
-    if (!in_kernel) return "Host code must not use a device pointer, and must not run past its own arrays.";
-    if (detail.find("not aligned") != std::string::npos)
-        return "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
-               "too.";
-    return "Is the index checked against the size before it is used?";
-}
-
-const char* hint_for_abort(const std::string& detail) {
-    if (detail.find("__shared__ variables take") != std::string::npos)
-        return "Make the arrays smaller (a smaller tile, or another type).";
-    const bool library =
-        detail.empty() || detail.find("abort()") != std::string::npos || detail.find("assertion") != std::string::npos;
-    return library ? "An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before." : "";
+    return "Host code must not use a device pointer, and must not run past its own arrays.";
 }
 
 const char* hint_for_deadlock(Fault fault) {
@@ -150,14 +135,31 @@ Failure explain_fault(const Ending& ending) {
     const std::string place = where_in_file(ending);
     const std::string detail = clean(page.detail, sizeof page.detail);
     const auto fault = static_cast<Fault>(page.fault);
+    const auto segmentation = [&](const char* hint) {
+        const std::string why =
+            detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail;
+        return Failure{cause::crash, fmt::format("Segmentation fault {}: {}.", place, why), hint, {}};
+    };
+    const auto abortion = [&](const char* hint) {
+        return Failure{cause::crash,
+                       fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail),
+                       hint,
+                       {}};
+    };
     switch (fault) {
         case Fault::segmentation:
-            return {
-                cause::crash,
-                fmt::format("Segmentation fault {}: {}.", place,
-                            detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail),
-                hint_for_segmentation(page.in_kernel, page.launches > 0, detail),
-                {}};
+            return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
+        case Fault::null_pointer:
+            return segmentation(
+                "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)");
+        case Fault::unset_pointer:
+            return segmentation("Set it before it is used: by cudaMalloc, or to a part of scratch.");
+        case Fault::misaligned:
+            return segmentation(
+                "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
+                "too.");
+        case Fault::wrong_free:
+            return segmentation("");
         case Fault::stack_overflow:
             return {cause::crash,
                     fmt::format("The stack overflowed {}.", place),
@@ -190,16 +192,17 @@ Failure explain_fault(const Ending& ending) {
                     fmt::format("Too much was copied to the host: {}", detail),
                     "The work belongs on the device; only what the stage allows may come back.",
                     {}};
+        case Fault::too_much_shared:
+            return abortion("Make the arrays smaller (a smaller tile, or another type).");
+        case Fault::refused:
+            return abortion("");
         case Fault::aborted:
         case Fault::none:
             break;
     }
     if (const std::string exception = uncaught_exception(ending.ended.output); !exception.empty())
         return not_caught(exception, place);
-    return {cause::crash,
-            fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail),
-            hint_for_abort(detail),
-            {}};
+    return abortion("An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before.");
 }
 
 }  // namespace
@@ -227,9 +230,9 @@ Failure explain_end(const Ending& ending) {
     const Ended& ended = ending.ended;
     const StatusPage& page = ending.page;
     const bool stopped = ended.how == End::timed_out || ended.how == End::flooded;
-    const bool null_used = page.fault == static_cast<std::uint32_t>(Fault::segmentation) && page.address < 4096;
-    const bool no_memory =
-        ended.how == End::out_of_memory && (null_used || page.fault == static_cast<std::uint32_t>(Fault::aborted));
+    const auto fault = static_cast<Fault>(page.fault);
+    const bool no_memory = ended.how == End::out_of_memory &&
+                           (fault == Fault::null_pointer || fault == Fault::aborted || fault == Fault::refused);
     if (page.fault != 0 && !stopped && !no_memory) return explain_fault(ending);
     const bool student_ran = page.phase >= static_cast<std::uint32_t>(Phase::prepare);
     if (ended.status == cuda_check_failed && (ended.how == End::exited || ended.how == End::out_of_memory)) {

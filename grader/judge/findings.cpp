@@ -227,17 +227,20 @@ Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool wi
             hint};
 }
 
-/// `why` is the runtime's word for what is wrong with a copy.
-const char* copy_hint(const std::string& why) {
-    if (why.find("was freed before") != std::string::npos) return "Free memory after the last copy from or to it.";
-    if (why.find("one of the host's") != std::string::npos)
-        return "Declare it outside all functions, as in __constant__ float weights[25], and give its name here. A "
-               "parameter of the same name would hide it.";
-    if (why.find("by its name") != std::string::npos)
-        return "On a GPU the name is no pointer to the device's memory: cudaMemcpyToSymbol and cudaMemcpyFromSymbol "
-               "copy, and cudaGetSymbolAddress gives a pointer for everything else.";
-    return "The first pointer is where the bytes go, the second where they come from: is there memory at both? The "
-           "last argument says from which side to which.";
+const char* copy_hint(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::copy_of_freed:
+            return "Free memory after the last copy from or to it.";
+        case FindingKind::copy_of_host_variable:
+            return "Declare it outside all functions, as in __constant__ float weights[25], and give its name here. A "
+                   "parameter of the same name would hide it.";
+        case FindingKind::copy_by_name:
+            return "On a GPU the name is no pointer to the device's memory: cudaMemcpyToSymbol and "
+                   "cudaMemcpyFromSymbol copy, and cudaGetSymbolAddress gives a pointer for everything else.";
+        default:
+            return "The first pointer is where the bytes go, the second where they come from: is there memory at both? "
+                   "The last argument says from which side to which.";
+    }
 }
 
 /// Describe an access to the destination of a copy that the kernel itself has started.
@@ -254,7 +257,6 @@ Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Fin
 /// An access that nothing orders after earlier work of the device.
 Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const std::string kernel = kernel_of(f), work = detail_of(f);
-    if (work == async_copy) return unfinished_in_kernel(buffers, f);
     const bool by_host = kernel.empty();
     const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
     const std::string earlier = f.before.program_counter
@@ -323,6 +325,8 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 place.starts_with("elements") ? "are" : "is"),
                     "", true};
         }
+        case FindingKind::unfinished_async:
+            return unfinished_in_kernel(buffers, f);
         case FindingKind::unfinished:
             return unfinished(buffers, f);
         case FindingKind::same_value:
@@ -336,7 +340,11 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 format_bytes(static_cast<double>(f.bytes))),
                     "Each cudaMalloc needs its cudaFree, on every way out of the function."};
         case FindingKind::copy_direction:
-            return {"copy_direction", fmt::format("{}: {}.", object_of(f), detail_of(f)), copy_hint(detail_of(f))};
+        case FindingKind::copy_of_freed:
+        case FindingKind::copy_of_host_variable:
+        case FindingKind::copy_by_name:
+            return {"copy_direction", fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    copy_hint(static_cast<FindingKind>(f.kind))};
         case FindingKind::copy_size:
             return {"copy_size", fmt::format("{}: {}.", object_of(f), detail_of(f)),
                     "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};

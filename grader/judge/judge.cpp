@@ -41,19 +41,18 @@ bool is_slow(const Check& check) {
     return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
-constexpr std::string_view not_run_opening = "Not run, because of what happened on ";
-
 Check not_run(const Dataset& dataset, const Check& slow) {
     Check check{dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", std::nullopt, 0};
     const std::string& why = slow.failure->cause;
-    check.failure = Failure{why, fmt::format("{}{}.", not_run_opening, slow.dataset), "", {}};
+    check.failure = Failure{why, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}};
+    check.blocked_by = slow.dataset;
     return check;
 }
 
 /// Return whether the dataset was not run because of another one. Check mode would hang on it again.
 bool was_not_run(const StageReport& report, const Dataset& dataset) {
     return std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
-        return check.dataset == dataset.name && check.failure && check.failure->message.starts_with(not_run_opening);
+        return check.dataset == dataset.name && !check.blocked_by.empty();
     });
 }
 

@@ -145,7 +145,7 @@ TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
         EXPECT_EQ(score->total(), 0);
         EXPECT_EQ(score->max(), 10);
         EXPECT_EQ(score->pending(), 10);
-        EXPECT_EQ(score->correctness_why, "Thrust cannot run on the CPU backend; grading on a GPU decides");
+        EXPECT_EQ(score->correctness_why, "grading on a GPU decides, because the CPU backend refuses the file");
         EXPECT_NE(score->hygiene_why, "");
         EXPECT_NE(score->speed_why, "");
     }

@@ -252,7 +252,7 @@ def test_stages_that_need_a_gpu_are_graded_and_a_gpu_adds_their_points(course: C
     assert (course.statuses(), grades) == ({"al1": "graded"}, [(0, 20)])
     assert "refused_feature, 10 pending" in (course.out / "report.html").read_text()
     text = (course.out / "feedback/al1/feedback.txt").read_text()
-    assert "correctness: Thrust cannot run on the CPU backend; grading on a GPU decides" in text
+    assert "correctness: grading on a GPU decides, because the CPU backend refuses the file" in text
     (course.build / "report.json").write_text(later)
     assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
     assert course.database().query("SELECT points, pending FROM grades ORDER BY id") == [(0, 20), (12, 8)]

@@ -340,7 +340,7 @@ def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
     made = make_report(samples.report(stages=stages))
     assert made.total.pending == 2 + 10
     assert "correctness pending, hygiene pending, speed pending" in tell_report(made)
-    assert "Thrust cannot run on the CPU backend; grading on a GPU decides" in tell_report(made)
+    assert "grading on a GPU decides, because the CPU backend refuses the file" in tell_report(made)
     assert "12 are pending" in check_gradescope(gradescope(made))["output"]
     assert "10 points are pending" in prairielearn(made)
     content = check_github(github(made))

@@ -178,7 +178,7 @@ def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
     checks = [
         samples.check("hidden_secret", hidden=True, verdict="failed", failure=failure),
         samples.check("hidden_huge", hidden=True, skipped=True, skipped_why=f"needs {SECRET}"),
-        samples.check("one", verdict="failed", failure=public),
+        samples.check("one", verdict="failed", failure=public, blocked_by="hidden_secret"),
     ]
     for check in checks[:2]:
         check["wall_s"] = 123.25

@@ -79,7 +79,7 @@ def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str,
     pending = nvcc != "refuses it"
     assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
     assert stage["score"]["total"] == 0
-    said = "inline PTX cannot run on the CPU backend; grading on a GPU decides"
+    said = "grading on a GPU decides, because the CPU backend refuses the file"
     assert (said in " ".join(run.stdout.split())) == pending
 
 

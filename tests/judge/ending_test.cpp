@@ -66,12 +66,13 @@ Failure faulted(Fault fault, const char* detail, bool launched = false) {
 
 TEST(Ending, ByAFaultHasTheHintThatFitsIt) {
     EXPECT_NE(faulted(Fault::aborted, "abort() was called").hint.find("An assert(), abort()"), std::string::npos);
-    EXPECT_EQ(faulted(Fault::aborted, "kernel k was called without <<<grid, block>>>").hint, "");
-    EXPECT_NE(faulted(Fault::aborted, "the kernel's __shared__ variables take 74304 bytes").hint.find("smaller"),
-              std::string::npos);
+    EXPECT_EQ(faulted(Fault::refused, "kernel k was called without <<<grid, block>>>").hint, "");
+    EXPECT_NE(
+        faulted(Fault::too_much_shared, "the kernel's __shared__ variables take 74304 bytes").hint.find("smaller"),
+        std::string::npos);
     EXPECT_NE(faulted(Fault::segmentation, "").hint.find("Host code must not use a device pointer"), std::string::npos);
     EXPECT_NE(faulted(Fault::segmentation, "", true).hint.find("the end of its __shared__"), std::string::npos);
-    EXPECT_NE(faulted(Fault::segmentation, "a pointer was never set").hint.find("Set it before"), std::string::npos);
+    EXPECT_NE(faulted(Fault::unset_pointer, "a pointer was never set").hint.find("Set it before"), std::string::npos);
 }
 
 }  // namespace

@@ -161,12 +161,11 @@ TEST(FailedLaunch, NamesEveryLimit) {
 }
 
 TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
-    Finding finding = finding_of(FindingKind::copy_direction);
-    EXPECT_TRUE(has(describe_one(finding).hint, "The first pointer is where the bytes go"));
-    std::strncpy(finding.detail, "the source is the variable w by its name", sizeof finding.detail - 1);
-    EXPECT_TRUE(has(describe_one(finding).hint, "cudaMemcpyFromSymbol"));
-    std::strncpy(finding.detail, "the source was freed before", sizeof finding.detail - 1);
-    EXPECT_TRUE(has(describe_one(finding).hint, "Free memory after the last copy"));
+    const auto hint_for = [](FindingKind kind) { return describe_one(finding_of(kind)).hint; };
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is where the bytes go"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "Declare it outside all functions"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
 }
 
 TEST(Consequences, OfARaceDropWhatIsCalledHarmless) {

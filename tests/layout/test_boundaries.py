@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "grader/io/*": ["grader/core/*", "grader/io/*"],
     "grader/judge/*": ["grader/core/*", "grader/io/*", "grader/judge/*"],
     "grader/runner/*": ["grader/runner/*", "grader/io/*", "grader/cpu/control.h"],
-    "grader/cpu/*": ["grader/cpu/*", "grader/io/status_page.h"],
+    "grader/cpu/*": ["grader/cpu/*", "grader/io/rewriter_exit.h", "grader/io/status_page.h"],
     "labs/*/lab.h": ["grader/runner/cuda_check.h"],
     "labs/*/driver.cu": ["labs/*/lab.h", "grader/runner/driver.h"],
     "labs/*/oracle.cpp": ["grader/core/*", "grader/io/image.h", "grader/judge/oracle.h", "labs/*/*.h"],
@@ -30,8 +30,14 @@ MAY_INCLUDE = {
     "solutions/*": ["labs/*/lab.h"],
     "starter/*": ["labs/*/lab.h"],
 }
-# What the runner includes of io must not pull in core.
-RUNNER_SEES = ["grader/io/protocol.h", "grader/io/status_page.h", "grader/io/channel.h", "grader/io/seal.h"]
+# What the runner and the rewriter include of io must not pull in core.
+RUNNER_SEES = [
+    "grader/io/channel.h",
+    "grader/io/protocol.h",
+    "grader/io/rewriter_exit.h",
+    "grader/io/seal.h",
+    "grader/io/status_page.h",
+]
 
 
 def project_path(root: Path, file: Path, included: str) -> str:

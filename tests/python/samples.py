@@ -88,6 +88,7 @@ def check(dataset: str, **changes: Any) -> Json:
         "failure": None,
         "wall_s": 0.0123,
         "empty": False,
+        "blocked_by": "",
     } | changes
 
 
@@ -131,7 +132,7 @@ def refused_stage(name: str, title: str) -> Json:
     failure = {"cause": "refused_feature", "message": "Line 2: Thrust cannot run on the CPU backend.", "hint": ""}
     compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": "ok"}
     points = dict.fromkeys(KINDS, 0) | {f"{kind}_pending": True for kind in KINDS}
-    why = "Thrust cannot run on the CPU backend; grading on a GPU decides"
+    why = "grading on a GPU decides, because the CPU backend refuses the file"
     made = score(**points, correctness_why=why, hygiene_why="", speed_why="")
     return stage(name, title, verdict="failed", compilation=compilation, checks=[], score=made)
 

@@ -70,16 +70,21 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
     failure = check["failure"]
     if check["hidden"]:
         shown = {name: check[name] for name in ("hidden", "points", "verdict", "skipped", "empty")}
+        blocked_by = check.get("blocked_by", "")
         shown |= {"dataset": new_names[check["dataset"]], "failure": None, "wall_s": 0, "skipped_why": ""}
+        shown["blocked_by"] = new_names.get(blocked_by, blocked_by)
         if failure:
-            ran = not failure["message"].startswith("Not run, because")
-            message = "It fails on a dataset that is not shown." if ran else "Not run, because of what happened before."
+            message = "It fails on a dataset that is not shown."
+            message = "Not run, because of what happened before." if blocked_by else message
             shown["failure"] = {"cause": failure["cause"], "message": message, "hint": failure["hint"], "place": None}
         if check["skipped_why"]:
             shown["skipped_why"] = "It was not run here."
         check.clear()
         check.update(shown)
-    elif failure:
+        return
+    if check.get("blocked_by"):
+        check["blocked_by"] = new_names.get(check["blocked_by"], check["blocked_by"])
+    if failure:
         failure["message"] = hide_names(failure["message"], new_names)
 
 

@@ -11,8 +11,11 @@
 
 #include "grader/cpu/rewriter/rewriter.h"
 #include "grader/cpu/rewriter/scan.h"
+#include "grader/io/rewriter_exit.h"
 
 namespace {
+
+using warplab::RewriterExit;
 
 constexpr const char* usage =
     "rewrite [--split] [--name SHOWN_NAME] INPUT.cu OUTPUT.cpp\n"
@@ -20,9 +23,8 @@ constexpr const char* usage =
     "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages (its path, if not given).\n"
     "--split: splits kernels at their barriers if that is safe, for programs without the sanitizer's hooks.\n"
     "--scan: refuses the output of g++ -E if code in it would be hidden from the sanitizer.\n"
-    "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or misuse.\n";
-
-enum Exit { exit_fine = 0, exit_refused = 1, exit_our_side = 2 };
+    "Exit status: 0 done; 1 the file is refused, messages on stderr; 2 a file cannot be read or written, or misuse;\n"
+    "3 the file is refused, and its first problem is a feature that CUDA has and the CPU backend lacks.\n";
 
 std::string read_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
@@ -37,12 +39,14 @@ void write_file(const std::string& path, const std::string& text) {
     if (!out) throw std::runtime_error("cannot write " + path);
 }
 
-Exit scan(const std::string& path, const std::string& shown_name) {
+RewriterExit scan(const std::string& path, const std::string& shown_name) {
     const auto hidden = warplab::rewriter::find_hidden(read_file(path), shown_name);
     for (const auto& [line, message] : hidden)
         std::cerr << shown_name << ":" << line << ":1: error: " << message << "\n";
-    return hidden.empty() ? exit_fine : exit_refused;
+    return hidden.empty() ? RewriterExit::done : RewriterExit::lacks_feature;
 }
+
+int status(RewriterExit exit) { return static_cast<int>(exit); }
 
 }  // namespace
 
@@ -60,23 +64,24 @@ int main(int argc, char** argv) try {
         if (letter == 's') scans = true;
         if (letter == 'b') barriers = warplab::rewriter::Barriers::split;
         if (letter == 'h') std::cout << usage;
-        if (letter == 'h' || letter == '?') return letter == 'h' ? exit_fine : exit_our_side;
+        if (letter == 'h' || letter == '?') return status(letter == 'h' ? RewriterExit::done : RewriterExit::our_side);
     }
-    if (scans && argc - optind == 1) return scan(argv[optind], shown_name);
+    if (scans && argc - optind == 1) return status(scan(argv[optind], shown_name));
     if (scans || argc - optind != 2) {
         std::cerr << "rewrite: it takes two files, not " << argc - optind << "\n" << usage;
-        return exit_our_side;
+        return status(RewriterExit::our_side);
     }
     const std::string input = argv[optind], output = argv[optind + 1];
     if (shown_name.empty()) shown_name = input;
     const auto rewritten = warplab::rewriter::rewrite(read_file(input), shown_name, barriers);
     if (!rewritten.problems.empty()) {
         std::cerr << warplab::rewriter::show_problems(rewritten, shown_name);
-        return exit_refused;
+        const bool lacks_feature = rewritten.problems.front().fine_on_gpu;
+        return status(lacks_feature ? RewriterExit::lacks_feature : RewriterExit::refused);
     }
     write_file(output, rewritten.text);
-    return exit_fine;
+    return status(RewriterExit::done);
 } catch (const std::exception& problem) {
     std::cerr << "rewrite: " << problem.what() << "\n";
-    return exit_our_side;
+    return status(RewriterExit::our_side);
 }

@@ -53,7 +53,7 @@ template <class T>
 T* provide(std::size_t count) {
     void* memory =
         mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for check mode");
+    if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for check mode");
     return static_cast<T*>(memory);
 }
 
@@ -849,10 +849,9 @@ void Checker::look_for_unfinished_async(const Object& object, const Touch& touch
     if (after == async_copies_.begin()) return;
     const AsyncCopy& copy = std::prev(after)->second;
     if (copy.end <= touch.address) return;
-    Finding finding = describe(FindingKind::unfinished, &object, touch);
+    Finding finding = describe(FindingKind::unfinished_async, &object, touch);
     finding.before.program_counter = copy.place;
     finding.before.writes = true;
-    copy_name(finding.detail, sizeof finding.detail, warplab::async_copy);
     record_finding(finding);
 }
 

@@ -105,22 +105,27 @@ void stay_in_buffer(const char* function, const char* what, const void* at, std:
     if (left < wanted) observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, wanted, verb));
 }
 
-/// Of a pointer that no copy can take, why: as in "the source " + why. Empty for others. `function` is what copies to a
-/// variable, or from it, by its name.
-std::string why_not(const void* pointer, const char* function) {
-    if (!pointer) return "is null";
-    if (is_never_set(pointer)) return "is a pointer that was never set";
-    if (was_freed(pointer)) return "was freed before";
+struct BadPointer {
+    FindingKind kind;
+    std::string why;  // as in "the source " + why; empty for a pointer that a copy can take
+};
+
+/// Say why no copy can take a pointer. `function` copies to a variable, or from it, by its name.
+BadPointer find_bad_pointer(const void* pointer, const char* function) {
+    if (!pointer) return {FindingKind::copy_direction, "is null"};
+    if (is_never_set(pointer)) return {FindingKind::copy_direction, "is a pointer that was never set"};
+    if (was_freed(pointer)) return {FindingKind::copy_of_freed, "was freed before"};
     const char* const variable = variable_by_name(pointer);
-    if (!variable) return "";
-    return std::string("is the variable ") + variable + " by its name, which only " + function + " takes";
+    if (!variable) return {};
+    return {FindingKind::copy_by_name,
+            std::string("is the variable ") + variable + " by its name, which only " + function + " takes"};
 }
 
 /// Of something that is smaller than what is copied to it by its name, or from it.
 cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t wanted, int line) {
     if (is_symbol(symbol)) return refuse(function, line, too_small("the symbol", left, wanted), FindingKind::copy_size);
     return refuse(function, line, "what is named is no __device__ or __constant__ variable, but one of the host's",
-                  FindingKind::copy_direction, cudaErrorInvalidSymbol);
+                  FindingKind::copy_of_host_variable, cudaErrorInvalidSymbol);
 }
 
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -128,10 +133,10 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     if (width == 0 || height == 0) return cudaSuccess;
     Recorded recorded(function, line, queue.stream, queue.host_waits);
     note_written(function, line, to, to_pitch, width, height);
-    if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
-        return refuse(function, line, "the destination " + why, FindingKind::copy_direction);
-    if (const std::string why = why_not(from, "cudaMemcpyFromSymbol"); !why.empty())
-        return refuse(function, line, "the source " + why, FindingKind::copy_direction);
+    if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.why.empty())
+        return refuse(function, line, "the destination " + bad.why, bad.kind);
+    if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.why.empty())
+        return refuse(function, line, "the source " + bad.why, bad.kind);
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return set_error(cudaErrorInvalidMemcpyDirection);
     if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
     const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
@@ -168,8 +173,8 @@ cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, s
     const size_t bytes = (height - 1) * pitch + width;
     const Place place = place_of(to, bytes);
     note_written(function, line, to, pitch, width, height);
-    if (const std::string why = why_not(to, "cudaGetSymbolAddress"); !why.empty())
-        return refuse(function, line, "the destination " + why, FindingKind::copy_direction);
+    if (const BadPointer bad = find_bad_pointer(to, "cudaGetSymbolAddress"); !bad.why.empty())
+        return refuse(function, line, "the destination " + bad.why, bad.kind);
     if (place.side == Side::unknown)
         return refuse(function, line, "the destination is no device memory", FindingKind::copy_direction);
     if (!place.fits)
@@ -221,8 +226,8 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
         return refuse_symbol("cudaMemcpyToSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes, line);
     if (bytes == 0) return cudaSuccess;
-    if (const std::string why = why_not(from, "cudaMemcpyFromSymbol"); !why.empty())
-        return refuse("cudaMemcpyToSymbol", line, "the source " + why, FindingKind::copy_direction);
+    if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.why.empty())
+        return refuse("cudaMemcpyToSymbol", line, "the source " + bad.why, bad.kind);
     const Side side = place_of(from, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be device memory, but is host memory",
@@ -248,8 +253,8 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
                              line);
     if (bytes == 0) return cudaSuccess;
     const char* const symbol_begin = static_cast<const char*>(symbol) + offset;
-    if (const std::string why = why_not(to, "cudaMemcpyToSymbol"); !why.empty())
-        return refuse("cudaMemcpyFromSymbol", line, "the destination " + why, FindingKind::copy_direction);
+    if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.why.empty())
+        return refuse("cudaMemcpyFromSymbol", line, "the destination " + bad.why, bad.kind);
     const Side side = place_of(to, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be device memory, but is host memory",

@@ -54,7 +54,7 @@ class InspectedHeap {
     void reserve() {
         void* memory =
             mmap(nullptr, inspected_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the device's heap");
+        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the device's heap");
         begin_ = static_cast<char*>(memory);
         observer->memory_begins(begin_, inspected_bytes, begin_, inspected_bytes, false, 0);
     }

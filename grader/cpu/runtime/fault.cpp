@@ -149,26 +149,25 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const bool guard = hits_stack_guard(info->si_addr) || below_stack.contains(address);
     const bool from_above = registers.stack >= address + near_bytes;  // an index went there, not the stack
     const bool overflow = memory && (near_top || (guard && !from_above));
-    const Fault fault = overflow           ? Fault::stack_overflow
-                        : memory           ? Fault::segmentation
-                        : signal == SIGFPE ? Fault::arithmetic
-                                           : Fault::aborted;
     // x86 tells no address then; arm does.
     const bool misaligned = (signal == SIGSEGV && info->si_code == SI_KERNEL && address == 0) ||
                             (signal == SIGBUS && info->si_code == BUS_ADRALN);
-    const char* detail =
-        overflow           ? "the stack is full: endless recursion, or arrays too large for it"
-        : signal == SIGFPE ? "an integer was divided by zero"
-        : signal == SIGILL ? "an illegal instruction was met"
+    const AddressFault found =
+        overflow
+            ? AddressFault{Fault::stack_overflow, "the stack is full: endless recursion, or arrays too large for it"}
+        : signal == SIGFPE ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
+        : signal == SIGILL ? AddressFault{Fault::refused, "an illegal instruction was met"}
         : signal == SIGABRT
-            ? "abort() was called, by the code itself or by the C library, as when free() gets what is not its own"
-        : misaligned && holds_never_set(context) ? "a pointer was never set"
-        : misaligned                             ? not_aligned
-                     : describe_address(info->si_addr, kernel, !code.contains(registers.program_counter));
-    if (!record(fault, detail)) wait_for_the_end();
+            ? AddressFault{Fault::aborted,
+                           "abort() was called, by the code itself or by the C library, as when free() gets what is "
+                           "not its own"}
+        : misaligned && holds_never_set(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
+        : misaligned                             ? AddressFault{Fault::misaligned, not_aligned}
+                     : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));
+    if (!record(found.fault, found.words)) wait_for_the_end();
     page->address = memory ? address : 0;
     page->program_counter = signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // too far from abort()
-    leave(fault);
+    leave(found.fault);
 }
 
 constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
@@ -234,10 +233,10 @@ void end_with_fault_at(const void* caller, Fault fault, const std::string& detai
 }
 
 void end_with_misaligned(const void* address, const void* caller) {
-    if (!record(Fault::segmentation, not_aligned)) wait_for_the_end();
+    if (!record(Fault::misaligned, not_aligned)) wait_for_the_end();
     page->address = reinterpret_cast<uintptr_t>(address);
     page->program_counter = reinterpret_cast<uintptr_t>(caller) - 1 - executable_begin();
-    leave(Fault::segmentation);
+    leave(Fault::misaligned);
 }
 
 void note_detail(const std::string& detail) {
@@ -293,4 +292,4 @@ extern "C" [[noreturn]] __attribute__((visibility("default"))) void __assert_fai
     warplab_cpu::end_with_fault(warplab::Fault::aborted, words);
 }
 
-void __trap() { warplab_cpu::end_with_fault(warplab::Fault::aborted, "__trap() was called"); }
+void __trap() { warplab_cpu::end_with_fault(warplab::Fault::refused, "__trap() was called"); }

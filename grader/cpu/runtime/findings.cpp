@@ -30,6 +30,7 @@ const char* name_of(FindingKind kind) {
         case FindingKind::divergent_barrier:
             return "divergent_barrier";
         case FindingKind::unfinished:
+        case FindingKind::unfinished_async:
             return "unfinished";
         case FindingKind::returned_before_barrier:
             return "returned_before_barrier";
@@ -44,6 +45,9 @@ const char* name_of(FindingKind kind) {
         case FindingKind::leak:
             return "leak";
         case FindingKind::copy_direction:
+        case FindingKind::copy_of_freed:
+        case FindingKind::copy_of_host_variable:
+        case FindingKind::copy_by_name:
             return "copy_direction";
         case FindingKind::copy_size:
             return "copy_size";

@@ -187,7 +187,7 @@ Launch::Launch(const char* kernel_, int line_, dim3 grid_, dim3 block_, size_t s
       stream(stream_),
       outer(pending) {
     if (in_kernel())
-        end_with_fault(warplab::Fault::aborted, "line " + std::to_string(line) + ": kernel " + kernel +
+        end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": kernel " + kernel +
                                                     " is launched from a kernel, which this backend cannot do");
     pending = this;
 }
@@ -195,7 +195,7 @@ Launch::Launch(const char* kernel_, int line_, dim3 grid_, dim3 block_, size_t s
 Launch::~Launch() {
     pending = outer;
     if (used) return;
-    end_with_fault(warplab::Fault::aborted, "line " + std::to_string(line) + ": " + kernel +
+    end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + kernel +
                                                 " is launched with <<< >>>, but is no __global__ function");
 }
 
@@ -205,7 +205,7 @@ void run_pending(const char* kernel, Grid& grid) {
         return;
     }
     if (!pending || pending->used)
-        end_with_fault(warplab::Fault::aborted,
+        end_with_fault(warplab::Fault::refused,
                        std::string("kernel ") + kernel + " was called without <<<grid, block>>>");
     Launch& launch = *pending;
     launch.used = true;

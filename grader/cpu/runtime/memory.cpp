@@ -347,27 +347,30 @@ bool hand_over(const void* address, bool in_kernel) {
     return true;
 }
 
-const char* describe_address(const void* address, bool in_kernel, bool in_library) {
-    if (number(address) < page_bytes) return "a null pointer was used";
+AddressFault explain_address(const void* address, bool in_kernel, bool in_library) {
+    using warplab::Fault;
+    if (number(address) < page_bytes) return {Fault::null_pointer, "a null pointer was used"};
     std::unique_lock lock(mutex, std::try_to_lock);
-    if (!lock) return "";
+    if (!lock) return {Fault::segmentation, ""};
     constexpr uintptr_t heap_header = 16;  // which free() looks at, before what it is to free
     const auto after = regions().upper_bound(number(address));
     if (in_library && !in_kernel && after != regions().end() && after->first - number(address) <= heap_header)
-        return after->second.mapping ? "memory from cudaMalloc was given to free() or delete: cudaFree frees it"
-                                     : "a buffer of the lab's was given to free() or delete: the lab frees it";
+        return {Fault::wrong_free, after->second.mapping
+                                       ? "memory from cudaMalloc was given to free() or delete: cudaFree frees it"
+                                       : "a buffer of the lab's was given to free() or delete: the lab frees it"};
     const auto found = find(address);
     if (found != regions().end() && !in_kernel)
-        return in_library ? "host code used a pointer to device memory in memcpy(), free() or the like"
-                          : "host code used a pointer to device memory; copy with cudaMemcpy first";
+        return {Fault::segmentation, in_library
+                                         ? "host code used a pointer to device memory in memcpy(), free() or the like"
+                                         : "host code used a pointer to device memory; copy with cudaMemcpy first"};
     for (const auto& [begin, region] : regions()) {
         const uintptr_t end = begin + region.bytes;
         if (region.mapping && number(address) >= end && number(address) < end + page_bytes + alignment)
-            return "just past the end of memory from cudaMalloc";
+            return {Fault::segmentation, "just past the end of memory from cudaMalloc"};
         if (region.mapping && number(address) < begin && number(address) + 2 * page_bytes >= begin)
-            return "just before the beginning of memory from cudaMalloc";
+            return {Fault::segmentation, "just before the beginning of memory from cudaMalloc"};
     }
-    return "";
+    return {Fault::segmentation, ""};
 }
 
 void count_host_bytes(size_t bytes, int line) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "grader/io/status_page.h"
+
 namespace warplab_cpu {
 
 enum class Side { unknown, device, managed, pinned };
@@ -49,8 +51,12 @@ void hide_from_host();
 /// may use, which is now counted. Both are allowed from then on.
 bool hand_over(const void* address, bool in_kernel);
 
-/// What an address that faulted is, in words that never go away.
-const char* describe_address(const void* address, bool in_kernel, bool in_library);
+/// A fault by a memory access, or by a signal, and words for a person that never go away.
+struct AddressFault {
+    warplab::Fault fault;
+    const char* words;
+};
+AddressFault explain_address(const void* address, bool in_kernel, bool in_library);
 
 /// Whether an address comes from a pointer that nobody set: the student's code is compiled with
 /// -ftrivial-auto-var-init=pattern, and no real address begins so.

@@ -147,7 +147,7 @@ Worker& new_worker() {
     (void)owner;
     worker =
         static_cast<Worker*>(mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (worker == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads of a block");
+    if (worker == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the threads of a block");
     find_thread_locals();
     prepare_thread_for_faults();
     return *worker;
@@ -167,7 +167,7 @@ void provide_stacks(Worker& w, unsigned count) {
     if (!w.stacks) {
         void* area = mmap(nullptr, stack_bytes * most_threads, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-        if (area == MAP_FAILED) end_with_fault(warplab::Fault::aborted, "no memory for the threads' stacks");
+        if (area == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the threads' stacks");
         w.stacks = static_cast<char*>(area);
         if (observer) {
             scheduler_memory.stacks = reinterpret_cast<uintptr_t>(area);
@@ -177,7 +177,7 @@ void provide_stacks(Worker& w, unsigned count) {
     for (; w.stack_count < count; ++w.stack_count) {
         char* lowest = w.stacks + w.stack_count * stack_bytes + page_bytes;
         if (mprotect(lowest, stack_bytes - page_bytes, PROT_READ | PROT_WRITE) != 0)
-            end_with_fault(warplab::Fault::aborted, "no memory for the threads' stacks");
+            end_with_fault(warplab::Fault::refused, "no memory for the threads' stacks");
     }
 }
 
@@ -483,7 +483,7 @@ bool all_are_there(const Warp& warp, unsigned mask, unsigned present) {
 [[noreturn]] void end_outside_mask(int line) {
     const char* why = "a thread calls a warp function with a mask without itself";
     if (observer) observer->wrong(warplab::FindingKind::lane_mask, line, "", why);
-    end_with_fault(warplab::Fault::aborted, "line " + std::to_string(line) + ": " + why);
+    end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + why);
 }
 
 /// Runs a warp function: the lane's part is in `given` and `source`; whoever comes last runs compute(warp, lanes),
@@ -564,7 +564,7 @@ void begin_shared(void* begin, size_t bytes, const char* name) {
     if (observer) observer->shared_begins(begin, bytes, name);
     standstill.add_shared(begin, bytes);
     if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
-    end_with_fault(warplab::Fault::aborted,
+    end_with_fault(warplab::Fault::too_much_shared,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
                        std::to_string(most) + " are allowed; nvcc would refuse it (extern __shared__ may have more)");
 }
@@ -875,7 +875,7 @@ void grid_barrier(int line) {
     Block& block = block_state;
     if (!is_cooperative_launch())
         end_with_fault(
-            warplab::Fault::aborted,
+            warplab::Fault::refused,
             "line " + std::to_string(line) +
                 ": grid.sync() needs a cooperative launch; start the kernel with cudaLaunchCooperativeKernel");
     Worker& w = *worker;

@@ -49,8 +49,10 @@ TEST_F(Command, WritesTheOutput) {
 
 TEST_F(Command, RefusesWithoutOutput) {
     write("in.cu", "\nasm(\"trap;\");\n");
-    EXPECT_EQ(rewrite("in.cu out.cpp --name shown.cu"), 1);
+    EXPECT_EQ(rewrite("in.cu out.cpp --name shown.cu"), 3);
     EXPECT_EQ(words().substr(0, 33), "shown.cu:2:1: error: asm: inline ");
+    write("in.cu", "__global__ void k(int*);\nvoid f() { k<<<1, 1>>>; }\nasm(\"trap;\");\n");
+    EXPECT_EQ(rewrite("in.cu out.cpp"), 1) << "the first problem is a mistake";
     EXPECT_FALSE(fs::exists(folder_ / "out.cpp"));
 }
 
