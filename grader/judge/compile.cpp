@@ -36,7 +36,7 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t errors_shown = 10, errors_explained = 100, warnings_shown = 5, most_message_bytes = 2000;
 constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
-constexpr std::uint64_t runner_bytes = 256ull << 20;
+constexpr std::uint64_t runner_bytes = 64ull << 20;
 constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
 constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 
@@ -151,7 +151,7 @@ std::string line_with_error(const std::string& words) {
 
 Outcome too_much_written() {
     return failed({cause::compile_error,
-                   "What the compiler wrote grew beyond 256 MB.",
+                   fmt::format("What the compiler wrote grew beyond {} MB.", runner_bytes >> 20),
                    "Is there a large array with contents in the file?",
                    {}});
 }

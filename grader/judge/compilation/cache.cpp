@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t room_bytes = 2ull << 30;
+constexpr std::chrono::hours longest_use{1};  // from the time when a judge asks for a folder
 
 std::uint64_t random_number() {
     std::uint64_t number = 0;
@@ -70,6 +71,7 @@ fs::path cache_folder(const fs::path& build, SandboxLevel level) {
 }
 
 WorkFolder::WorkFolder(const fs::path& cache, bool open_to_all) : cache_(cache) {
+    make_folder(cache, 0711);  // nobody else lists the submissions' programs
     make_folder(cache / "work", 0711);
     path_ = cache / "work" / fmt::format("{:016x}{:016x}", random_number(), random_number());
     make_folder(path_, open_to_all ? 0777 : 0755);
@@ -102,19 +104,21 @@ std::optional<fs::path> find_cached(const fs::path& cache, const std::string& na
 void tidy(const fs::path& cache) {
     if (random_number() % 16 != 0) return;
     std::error_code error;
-    const auto day_ago = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    const auto now = fs::file_time_type::clock::now();
     for (const auto& entry : fs::directory_iterator(cache / "work", error))
-        if (entry.last_write_time(error) < day_ago) fs::remove_all(entry.path(), error);
+        if (entry.last_write_time(error) < now - std::chrono::hours(24)) fs::remove_all(entry.path(), error);
     std::vector<Kept> kept = folders_of(cache);
     std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used > b.used; });
     std::uintmax_t bytes = 0;
     for (const Kept& one : kept)
-        if ((bytes += bytes_in(one.folder)) > room_bytes && one.used < day_ago) fs::remove_all(one.folder, error);
+        if ((bytes += bytes_in(one.folder)) > room_bytes && one.used < now - longest_use)
+            fs::remove_all(one.folder, error);
 }
 
 CacheLock::CacheLock(const fs::path& cache) {
-    if (!fs::exists(cache)) make_folder(cache, 0755);
-    file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+    if (!fs::exists(cache)) make_folder(cache, 0711);
+    file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (file_ >= 0) fchmod(file_, 0600);  // anybody who can open it could hold the lock
     if (file_ >= 0) flock(file_, LOCK_EX);
 }
 
