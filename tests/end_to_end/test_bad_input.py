@@ -64,10 +64,16 @@ def test_a_split_program_that_the_sanitizer_doubts_runs_again_by_fibers(tmp_path
     assert causes["ragged"] == "race", judged.printed
 
 
+ARCHITECTURE = "struct S {\n#ifdef __CUDA_ARCH__\n    int a;\n#endif\n    int b;\n};"
+LACKING = {"inline PTX": ("", 'asm volatile("membar.gl;");'), "an architecture": (ARCHITECTURE, "S s; s.b = 1;")}
+
+
+@pytest.mark.parametrize("lacking", LACKING)
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
-def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str, tmp_path: Path) -> None:
+def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str, lacking: str, tmp_path: Path) -> None:
     mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
-    (source := tmp_path / "ptx.cu").write_text(program(kernel=f'asm volatile("membar.gl;"); {mistake} out[i] = 0;'))
+    before, kernel = LACKING[lacking]
+    (source := tmp_path / "lacking.cu").write_text(program(before=before, kernel=f"{kernel} {mistake} out[i] = 0;"))
     command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
     command += ["--report-dir", tmp_path] + (["--no-nvcc"] if nvcc == "left out" else [])
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
