@@ -242,6 +242,17 @@ def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> N
     assert "0 to regrade" in course.verb("regrade", "--pending").stdout
 
 
+def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine", "fine")
+    course.grade()
+    database = course.database()
+    database.query("ALTER TABLE submissions DROP COLUMN pending_alone")
+    database.query("UPDATE submissions SET status = '', reason = iif(key = 'al1', 'points were pending: GPU', 'all')")
+    database.set_facts(schema=4)
+    assert course.database().report_to_complete("al1") and not course.database().report_to_complete("at2")
+
+
 def test_stages_that_need_a_gpu_are_graded_and_a_gpu_adds_their_points(course: Course) -> None:
     later = (course.build / "report.json").read_text()
     refused = [samples.refused_stage(stage, stage) for stage in STAGES]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.batch.changes import tell_changes
-from grader.course.batch.database import PENDING, STATUSES, Database, in_words
+from grader.course.batch.database import STATUSES, Database, in_words
 from grader.course.batch.decisions import KINDS, due, extend, override, points, without
 from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, try_judge
@@ -269,7 +269,8 @@ def regrade(options: argparse.Namespace) -> int:
         keys, reason = choose_regraded(database, settings, options)
         trial = try_judging(settings, options) if keys else None
         before = all_finals(database, settings)
-        count = database.grade_again(keys, f"{reason}: {options.reason}" if options.reason else reason)
+        whole_reason = f"{reason}: {options.reason}" if options.reason else reason
+        count = database.grade_again(keys, whole_reason, pending_alone=options.pending)
         say(f"{count} to regrade ({reason})")
         if absent := len(set(keys)) - count:
             say(f"{absent} of the requested students handed in nothing.")
@@ -293,7 +294,7 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
     if options.all:
         return [row.key for row in rows], "all again"
     if options.pending:
-        return [row.key for row in rows if row.pending], PENDING
+        return [row.key for row in rows if row.pending], "points were pending"
     if options.errors:
         return [row.key for row in rows if row.status == "judge_error"], "our side had broken"
     return [find_key(database, student) for student in options.student], "asked for"

@@ -32,7 +32,7 @@ from grader.course.batch.submissions import ANOTHER, FILE_DATE, Earlier, Submiss
 from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
-SCHEMA = 4
+SCHEMA = 5
 # Every submission has exactly one of these. What is our fault comes first, and costs nobody points.
 STATUSES = {
     "judge_error": "our side broke: no points are lost; grade it again",
@@ -45,7 +45,6 @@ STATUSES = {
     "not_submitted": "on the roster, and nothing was handed in",
 }
 OURS = ("judge_error",)
-PENDING = "points were pending"  # why a submission is graded again
 HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
 
 TABLES = """
@@ -54,7 +53,8 @@ CREATE TABLE IF NOT EXISTS submissions (
     key TEXT PRIMARY KEY, name TEXT NOT NULL, members TEXT NOT NULL, entries TEXT NOT NULL, handed_in TEXT NOT NULL,
     known_by TEXT NOT NULL, fingerprint TEXT NOT NULL, notes TEXT NOT NULL, status TEXT NOT NULL DEFAULT '',
     detail TEXT NOT NULL DEFAULT '', wall_s REAL NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '', grade INTEGER,
-    graded_notes TEXT NOT NULL DEFAULT '[]', called TEXT NOT NULL DEFAULT '');
+    graded_notes TEXT NOT NULL DEFAULT '[]', called TEXT NOT NULL DEFAULT '',
+    pending_alone INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS grades (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL REFERENCES submissions, status TEXT NOT NULL, points REAL NOT NULL,
     most REAL NOT NULL, pending REAL NOT NULL, time TEXT NOT NULL, warplab TEXT NOT NULL, lab_hash TEXT NOT NULL,
@@ -215,7 +215,7 @@ class Database:
         schema = self.fact("schema")
         if schema is None:
             self.set_facts(schema=SCHEMA)
-        elif schema in (1, 2, 3):
+        elif schema in (1, 2, 3, 4):
             self.convert(schema)
         elif schema != SCHEMA:
             raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
@@ -226,8 +226,11 @@ class Database:
             self.convert_notes()
         if schema <= 2:
             move_folders(self.file.resolve().parent, [key for (key,) in self.query("SELECT key FROM submissions")])
-        if "called" not in [name for _, name, *_ in self.query("PRAGMA table_info(submissions)")]:
+        columns = [name for _, name, *_ in self.query("PRAGMA table_info(submissions)")]
+        if "called" not in columns:
             self.convert_names()
+        if "pending_alone" not in columns:
+            self.convert_reasons()
         self.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
 
     def convert_notes(self) -> None:
@@ -252,6 +255,12 @@ class Database:
                     "UPDATE submissions SET called = ?, notes = ?, graded_notes = ? WHERE key = ?",
                     [guess_called(key, json.loads(entries)), guess_kinds(notes), guess_kinds(graded), key],
                 )
+
+    def convert_reasons(self) -> None:
+        """Convert schema 4, which read from the reason that only pending points are graded."""
+        with self.transaction() as connection:
+            connection.execute("ALTER TABLE submissions ADD COLUMN pending_alone INTEGER NOT NULL DEFAULT 0")
+            connection.execute("UPDATE submissions SET pending_alone = reason LIKE 'points were pending%'")
 
     def close(self) -> None:
         """Folds the log into the file."""
@@ -395,7 +404,8 @@ class Database:
                 )
                 if old.get(one.key, one.fingerprint) != one.fingerprint:
                     connection.execute(
-                        "UPDATE submissions SET graded_notes = '[]', status = '', reason = 'handed in again'"
+                        "UPDATE submissions SET graded_notes = '[]', status = '', reason = 'handed in again',"
+                        " pending_alone = 0"
                         " WHERE key = ?",
                         [one.key],
                     )
@@ -460,19 +470,22 @@ class Database:
                     [(number, *vars(stage).values()) for stage in stages],
                 )
             connection.execute(
-                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, grade = ?, reason = ''"
+                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, grade = ?, reason = '',"
+                " pending_alone = 0"
                 " WHERE key = ?",
                 [graded.status, graded.detail, graded.wall_s, write_notes(graded.notes), number, graded.key],
             )
 
-    def grade_again(self, keys: Sequence[str], reason: str) -> int:
-        """Lets submissions wait again; what they had stays among the grades. Returns how many."""
+    def grade_again(self, keys: Sequence[str], reason: str, pending_alone: bool = False) -> int:
+        """Put submissions back in the queue, for their pending points alone or whole; earlier grades stay. Return how
+        many."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM facts WHERE name = 'slurm_jobs'")  # their results are of before
             return sum(
                 connection.execute(
-                    "UPDATE submissions SET status = '', reason = ? WHERE key = ? AND status != 'not_submitted'",
-                    [reason, key],
+                    "UPDATE submissions SET status = '', reason = ?, pending_alone = ?"
+                    " WHERE key = ? AND status != 'not_submitted'",
+                    [reason, pending_alone, key],
                 ).rowcount
                 for key in keys
             )
@@ -512,8 +525,8 @@ class Database:
         """The report whose pending points are being graded; empty where everything is graded anew."""
         rows = self.query(
             "SELECT g.id FROM submissions s JOIN grades g ON g.key = s.key AND g.fingerprint = s.fingerprint"
-            " WHERE s.key = ? AND s.reason LIKE ? ORDER BY g.id DESC LIMIT 1",
-            [key, f"{PENDING}%"],
+            " WHERE s.key = ? AND s.pending_alone ORDER BY g.id DESC LIMIT 1",
+            [key],
         )
         return self.report(rows[0][0]) if rows else ""
 
