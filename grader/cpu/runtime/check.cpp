@@ -195,6 +195,9 @@ class Checker final : public Observer {
     void struct_copied(const Touch& whole);
     void report_failed_launch();
     void barrier(std::uint32_t place, int line);
+    void grid_arrival() {
+        if (grid_) histories_.order.arrive_at_grid_barrier();
+    }
     void fence(bool of_device) {
         if (grid_) histories_.order.fence(of_device);
     }
@@ -1199,6 +1202,9 @@ void Checker::host_access(const Touch& touch) {
 
 void note_barrier(int line) {
     if (the_checker) checker().barrier(caller_place(__builtin_return_address(0)), line);
+}
+void note_grid_arrival() {
+    if (the_checker) checker().grid_arrival();
 }
 void note_fence() {
     if (the_checker) checker().fence(true);

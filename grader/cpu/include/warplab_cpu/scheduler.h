@@ -63,6 +63,7 @@ inline void note_async_copy(void*, const void*, size_t, const void* = nullptr, u
 inline void note_async_commit() {}
 inline void note_async_wait(unsigned = 0) {}
 inline void note_async_phases(const void*, unsigned) {}
+inline void note_grid_arrival() {}
 inline void note_fence() {}
 inline void note_block_fence() {}
 inline void note_built_ins(bool) {}
@@ -77,6 +78,8 @@ void note_async_commit();
 void note_async_wait(unsigned prior = 0);
 /// Record that all phases of a barrier before this one have ended.
 void note_async_phases(const void* barrier, unsigned phase);
+/// Record that the grid's next barrier does not order accesses of the block from here on.
+void note_grid_arrival();
 void note_fence();
 void note_block_fence();
 /// Variables written between the two calls, such as threadIdx, may be used by kernels.
