@@ -58,6 +58,21 @@ __global__ void histogram_kernel(const int* x, int* counts) {
     Histogram(storage).Composite(others, *reinterpret_cast<int(*)[bins]>(counts));  //! race
 }
 
+__global__ void load_before_histogram_kernel(const unsigned char* x, int* counts) {
+    using Load = cub::BlockLoad<unsigned char, threads, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
+    using Histogram = cub::BlockHistogram<unsigned char, threads, 4, 256>;
+    __shared__ union {
+        typename Load::TempStorage load;
+        typename Histogram::TempStorage histogram;
+    } storage;
+    __shared__ int bins[256];
+    unsigned char mine[4];
+    Load(storage.load).Load(x, mine);                    //! race
+    Histogram(storage.histogram).Histogram(mine, bins);  //! race
+    __syncthreads();
+    if (threadIdx.x == 0) counts[0] = bins[1];
+}
+
 int main() {
     int *x, *y, *sum;
     cudaMalloc(&x, threads * items * sizeof(int));
@@ -71,6 +86,7 @@ int main() {
     two_loads_kernel<<<1, threads>>>(x, sum);
     private_storage_kernel<<<1, threads>>>(x, sum);
     histogram_kernel<<<1, threads>>>(x, sum);
+    load_before_histogram_kernel<<<1, threads>>>(reinterpret_cast<unsigned char*>(x), sum);
     store_kernel<<<1, threads>>>(x, y);
     return cudaDeviceSynchronize() != cudaSuccess;
 }

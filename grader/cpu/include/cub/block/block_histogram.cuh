@@ -27,27 +27,38 @@ class BlockHistogram {
     }
     template <class Counter>
     void Composite(T (&items)[Items], Counter (&histogram)[Bins], Line line = {__builtin_LINE()}) {
-        if (sorts) return composite_by_storage(items, histogram, line);
-        for (int i = 0; i < Items; ++i) atomicAdd(&histogram[items[i]], Counter(1));
+        if (sorts) {
+            clear_storage();
+            __syncthreads(line);
+        }
+        add(items, histogram, line);
     }
     template <class Counter>
     void Histogram(T (&items)[Items], Counter (&histogram)[Bins], Line line = {__builtin_LINE()}) {
         InitHistogram(histogram);
+        if (sorts) clear_storage();
         __syncthreads(line);
-        Composite(items, histogram, line);
+        add(items, histogram, line);
     }
 
   private:
-    /// As in CUB, each thread adds to its own bins at the end. Another thread clears them at the beginning, so that the
-    /// sanitizer finds a use of the storage without a barrier before it.
+    /// Not by the threads that read the bins at the end, so that the sanitizer finds a use of the storage without a
+    /// barrier before it.
+    void clear_storage() {
+        for (int bin = threads - 1 - int(warplab_cpu::linear_thread()); bin < Bins; bin += threads)
+            storage_.counts[bin] = 0;
+    }
+    /// As in CUB, each thread adds to its own bins, unless all add by atomics.
     template <class Counter>
-    void composite_by_storage(T (&items)[Items], Counter (&histogram)[Bins], Line line) {
-        const int thread = int(warplab_cpu::linear_thread());
-        for (int bin = threads - 1 - thread; bin < Bins; bin += threads) storage_.counts[bin] = 0;
-        __syncthreads(line);
+    void add(T (&items)[Items], Counter (&histogram)[Bins], Line line) {
+        if (!sorts) {
+            for (int i = 0; i < Items; ++i) atomicAdd(&histogram[items[i]], Counter(1));
+            return;
+        }
         for (int i = 0; i < Items; ++i) atomicAdd(&storage_.counts[items[i]], 1u);
         __syncthreads(line);
-        for (int bin = thread; bin < Bins; bin += threads) histogram[bin] += Counter(storage_.counts[bin]);
+        for (int bin = int(warplab_cpu::linear_thread()); bin < Bins; bin += threads)
+            histogram[bin] += Counter(storage_.counts[bin]);
     }
 
     TempStorage& storage_;
