@@ -57,7 +57,7 @@ enum class FindingKind : std::uint32_t {
     input_written = 21,     // of the lab's, even if it is restored later
     constant_written = 23,  // by a kernel
     unfinished = 22,        // an access while nothing waits for earlier work (detail) on the same memory
-    unfinished_async = 24,  // an access while nothing waits for an asynchronous copy of the kernel's
+    unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // as if it were a symbol of the device

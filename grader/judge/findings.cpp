@@ -243,12 +243,12 @@ const char* copy_hint(FindingKind kind) {
     }
 }
 
-/// Describe an access to the destination of a copy that the kernel itself has started.
+/// Describe an access to the destination of a copy that the kernel itself has started, or a write to its source.
 Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Finding& f) {
     return {
         "unfinished_work",
-        fmt::format("Kernel {} {} {}, to which an asynchronous copy may still write.", kernel_of(f), verb_of(f.now),
-                    element_at(buffers, f)),
+        fmt::format("Kernel {} {} {}, {} an asynchronous copy may still {}.", kernel_of(f), verb_of(f.now),
+                    element_at(buffers, f), f.before.writes ? "to which" : "which", f.before.writes ? "write" : "read"),
         "Let each thread wait for its copies first, and then all threads meet: use cg::wait(group), or "
         "__pipeline_wait_prior(0) and then __syncthreads(), or the wait of the barrier or pipeline that you gave to "
         "the copy. A barrier alone does not wait for copies."};

@@ -113,7 +113,12 @@ class grid_group {
         warplab_cpu::grid_barrier(line);
         warplab_cpu::restore_thread();
     }
-    static arrival_token barrier_arrive() { return {}; }
+    /// As in CUDA's, a block arrives when all its threads do.
+    static arrival_token barrier_arrive(Line line = {__builtin_LINE()}) {
+        warplab_cpu::note_grid_arrival();
+        __syncthreads(line);
+        return {};
+    }
     static void barrier_wait(arrival_token&&, Line line = {__builtin_LINE()}) { sync(line); }
     static unsigned long long size() { return num_blocks() * details::block_size(); }
     static unsigned long long num_threads() { return size(); }

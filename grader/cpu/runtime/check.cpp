@@ -195,11 +195,14 @@ class Checker final : public Observer {
     void struct_copied(const Touch& whole);
     void report_failed_launch();
     void barrier(std::uint32_t place, int line);
+    void grid_arrival() {
+        if (grid_) histories_.order.arrive_at_grid_barrier();
+    }
     void fence(bool of_device) {
         if (grid_) histories_.order.fence(of_device);
     }
     void block_scope(const Touch& touch);
-    void async_copy(std::uintptr_t begin, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
+    void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
                     std::uint32_t place);
     void async_commit() {
         if (grid_) ++async_batches_[linear_thread()];
@@ -255,6 +258,10 @@ class Checker final : public Observer {
     void look_for_unfinished_host(const Object& object, const Touch& touch);
     template <class Predicate>
     void finish_async(Predicate is_over);
+    void forget_async();
+    struct AsyncCopy;
+    const AsyncCopy* copy_to(const Touch& touch) const;
+    const AsyncCopy* copy_from(const Touch& touch) const;
     void look_for_unfinished_async(const Object& object, const Touch& touch);
     void report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
                      const Touch& touch);
@@ -272,7 +279,7 @@ class Checker final : public Observer {
         std::size_t bytes;
     };
 
-    /// A copy that continues while its block's threads run.
+    /// A copy that continues while its block's threads run: its destination or its source.
     struct AsyncCopy {
         std::uintptr_t end, barrier;
         unsigned thread, batch, phase;
@@ -280,6 +287,8 @@ class Checker final : public Observer {
     };
 
     std::map<std::uintptr_t, AsyncCopy> async_copies_;  // of the block, by where their destinations begin
+    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> async_sources_;  // by where they begin, and the thread
+    std::size_t longest_source_ = 0;
     std::array<unsigned, 1024> async_batches_{};
     std::uint32_t async_block_ = 0;
     bool any_async_ = false;
@@ -806,14 +815,26 @@ void Checker::look_for_unfinished_host(const Object& object, const Touch& touch)
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
-void Checker::async_copy(std::uintptr_t begin, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
-                         std::uint32_t place) {
+void Checker::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
+                         unsigned phase, std::uint32_t place) {
     if (!grid_ || bytes == 0) return;
-    if (async_block_ != block_state.epoch) async_copies_.clear();
+    if (async_block_ != block_state.epoch) forget_async();
     async_block_ = block_state.epoch;
     const unsigned thread = linear_thread();
-    async_copies_[begin] = {begin + bytes, barrier, thread, async_batches_[thread], phase, place};
+    const AsyncCopy copy{to + bytes, barrier, thread, async_batches_[thread], phase, place};
+    async_copies_[to] = copy;
     any_async_ = true;
+    if (!from) return;
+    AsyncCopy& source = async_sources_[{from, thread}] = copy;
+    source.end = from + bytes;
+    longest_source_ = std::max(longest_source_, bytes);
+}
+
+void Checker::forget_async() {
+    async_copies_.clear();
+    async_sources_.clear();
+    longest_source_ = 0;
+    any_async_ = false;
 }
 
 void Checker::misaligned(const Touch& touch) {
@@ -826,6 +847,7 @@ void Checker::misaligned(const Touch& touch) {
 template <class Predicate>
 void Checker::finish_async(Predicate is_over) {
     std::erase_if(async_copies_, [&](const auto& one) { return is_over(one.second); });
+    std::erase_if(async_sources_, [&](const auto& one) { return is_over(one.second); });
     any_async_ = !async_copies_.empty();
 }
 
@@ -842,16 +864,33 @@ void Checker::async_phases(std::uintptr_t barrier, unsigned phase) {
         [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
 }
 
+const Checker::AsyncCopy* Checker::copy_to(const Touch& touch) const {
+    const auto after = async_copies_.lower_bound(touch.address + touch.width);
+    if (after == async_copies_.begin()) return nullptr;
+    const AsyncCopy& copy = std::prev(after)->second;
+    return copy.end > touch.address ? &copy : nullptr;
+}
+
+/// Sources may overlap: several threads may copy the same bytes.
+const Checker::AsyncCopy* Checker::copy_from(const Touch& touch) const {
+    auto source = async_sources_.lower_bound({touch.address + touch.width, 0});
+    while (source != async_sources_.begin()) {
+        --source;
+        if (source->first.first + longest_source_ <= touch.address) return nullptr;
+        if (source->second.end > touch.address) return &source->second;
+    }
+    return nullptr;
+}
+
 /// Look for copies of any thread of the block, because barriers do not wait for copies.
 void Checker::look_for_unfinished_async(const Object& object, const Touch& touch) {
-    if (async_block_ != block_state.epoch) return finish_async([](const AsyncCopy&) { return true; });
-    const auto after = async_copies_.lower_bound(touch.address + touch.width);
-    if (after == async_copies_.begin()) return;
-    const AsyncCopy& copy = std::prev(after)->second;
-    if (copy.end <= touch.address) return;
+    if (async_block_ != block_state.epoch) return forget_async();
+    const AsyncCopy* const to = copy_to(touch);
+    const AsyncCopy* const copy = to || !touch.writes ? to : copy_from(touch);
+    if (!copy) return;
     Finding finding = describe(FindingKind::unfinished_async, &object, touch);
-    finding.before.program_counter = copy.place;
-    finding.before.writes = true;
+    finding.before.program_counter = copy->place;
+    finding.before.writes = copy == to;
     record_finding(finding);
 }
 
@@ -1164,12 +1203,16 @@ void Checker::host_access(const Touch& touch) {
 void note_barrier(int line) {
     if (the_checker) checker().barrier(caller_place(__builtin_return_address(0)), line);
 }
+void note_grid_arrival() {
+    if (the_checker) checker().grid_arrival();
+}
 void note_fence() {
     if (the_checker) checker().fence(true);
 }
-void note_async_copy(void* to, std::size_t bytes, const void* barrier, unsigned phase) {
+void note_async_copy(void* to, const void* from, std::size_t bytes, const void* barrier, unsigned phase) {
     if (!the_checker) return;
-    checker().async_copy(number(to), bytes, number(barrier), phase, caller_place(__builtin_return_address(0)));
+    const std::uint32_t place = caller_place(__builtin_return_address(0));
+    checker().async_copy(number(to), number(from), bytes, number(barrier), phase, place);
 }
 void misaligned_copy(const void* address, std::size_t alignment, bool writes) {
     void* const caller = __builtin_return_address(0);

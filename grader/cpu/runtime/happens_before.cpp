@@ -102,6 +102,7 @@ void HappensBefore::forget_words() {
     words_.clear();
     published_.clear();
     grid_barriers_.clear();
+    arrivals_.clear();
     any_fence_ = any_step_ = false;
 }
 

@@ -118,11 +118,16 @@ class HappensBefore {
         exchange(word_of(key), true, false);
         fence(false);
     }
+    /// Record that the running block arrives at its next barrier of the grid with this generation, and goes on.
+    void arrive_at_grid_barrier() { arrivals_[block_state.epoch] = block_state.generation; }
     /// Record that all threads of the running block have reached a barrier of the grid. The block leaves it when all
     /// other blocks have reached it.
     void reach_grid_barrier() {
+        const auto arrival = arrivals_.find(block_state.epoch);
+        const bool arrived = arrival != arrivals_.end();
         GridBarriers& here = grid_barriers_[block_state.epoch];
-        here = {here.count + 1, here.last, block_state.generation};
+        here = {here.count + 1, here.last, arrived ? arrival->second : block_state.generation};
+        if (arrived) arrivals_.erase(arrival);
     }
     /// Record an atomic or volatile access, after its comparison with earlier ones. exchange() is not inlined, because
     /// that would slow every access of a kernel by a third.
@@ -158,7 +163,7 @@ class HappensBefore {
         std::shared_ptr<Published> published;
     };
 
-    /// The barriers of the grid that a block has reached, and the generations that ended at the last two.
+    /// The barriers of the grid that a block has reached, and the generations with which it arrived at the last two.
     struct GridBarriers {
         std::uint32_t count = 0, last_but_one = 0, last = 0;
     };
@@ -210,6 +215,7 @@ class HappensBefore {
     std::vector<unsigned> fencing_;                                  // threads that had a fence in this generation
     Known fenced_for_device_;                                        // by fences of earlier generations of this block
     std::unordered_map<std::uint32_t, GridBarriers> grid_barriers_;  // by block
+    std::unordered_map<std::uint32_t, std::uint32_t> arrivals_;      // generations of blocks that have only arrived
     std::unordered_map<std::uintptr_t, Word> words_;
     std::map<std::uint32_t, Known> published_;  // by block, through any word
     using Observed = std::map<std::shared_ptr<const Published>, std::vector<Mark>>;

@@ -23,8 +23,10 @@ void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) 
     const size_t count = size_t(bytes), step = piece * size_t(group.num_threads());
     for (size_t at = piece * size_t(group.thread_rank()); at < count; at += step) {
         const size_t part = count - at < piece ? count - at : piece;
-        memcpy(reinterpret_cast<char*>(to) + at, reinterpret_cast<const char*>(from) + at, part);
-        warplab_cpu::note_async_copy(reinterpret_cast<char*>(to) + at, part);
+        char* const to_part = reinterpret_cast<char*>(to) + at;
+        const char* const from_part = reinterpret_cast<const char*>(from) + at;
+        memcpy(to_part, from_part, part);
+        warplab_cpu::note_async_copy(to_part, from_part, part);
     }
     warplab_cpu::note_async_commit();
 }

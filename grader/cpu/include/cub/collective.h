@@ -76,6 +76,67 @@ T reduce_items(const T (&input)[items], Operation operation) {
     return result;
 }
 
+/// The storage of a collective that was constructed without one: shared by all that have the same type.
+template <class TempStorage>
+TempStorage& private_storage() {
+    WARPLAB_CPU_SHARED warplab_cpu::Shared<TempStorage> storage;
+    return storage.use("TempStorage", __LINE__);
+}
+
+/// Moves the items of a tile between two arrangements through shared memory: blocked (consecutive items in each
+/// thread) and striped (consecutive items in consecutive threads), over the block or over each warp's part of the tile.
+/// If the warps take turns, they share the storage.
+template <class T, int threads, int items, bool by_warps, bool in_turns>
+class Exchange {
+    static constexpr int group = by_warps ? 32 : threads;
+    static_assert(threads % group == 0, "this algorithm needs a block of whole warps");
+
+  public:
+    struct TempStorage {
+        T values[(in_turns ? group : threads) * items];
+    };
+
+    template <bool striped>
+    static int place(int i) {
+        const int rank = int(warplab_cpu::linear_thread()) % group;
+        return first() + (striped ? rank + i * group : rank * items + i);
+    }
+    /// As in CUB, there is no barrier at the end: the next use of the storage needs one before it.
+    template <bool from_striped>
+    static void move(TempStorage& storage, T (&values)[items], Line line) {
+        if (!in_turns) return move_group<from_striped>(storage, values, 0, line);
+        for (int begin = 0; begin < threads * items; begin += group * items) {
+            if (begin) __syncthreads(line);
+            if (first() == begin) move_group<from_striped>(storage, values, begin, line);
+        }
+    }
+
+  private:
+    static int first() { return int(warplab_cpu::linear_thread()) / group * group * items; }
+    template <bool from_striped>
+    static void move_group(TempStorage& storage, T (&values)[items], int begin, Line line) {
+        for (int i = 0; i < items; ++i) storage.values[place<from_striped>(i) - begin] = values[i];
+        if (by_warps)
+            __syncwarp(0xffffffffu, line);
+        else
+            __syncthreads(line);
+        for (int i = 0; i < items; ++i) values[i] = storage.values[place<!from_striped>(i) - begin];
+    }
+};
+
+/// For algorithms that use no shared memory.
+template <class T, int threads, int items, bool is_striped>
+struct NoExchange {
+    struct TempStorage {};
+    template <bool>
+    static int place(int i) {
+        const int thread = int(warplab_cpu::linear_thread());
+        return is_striped ? thread + i * threads : thread * items + i;
+    }
+    template <bool>
+    static void move(TempStorage&, T (&)[items], Line) {}
+};
+
 }  // namespace warplab_details
 
 struct NullType {};

@@ -59,24 +59,27 @@ void note_early_exit();
 // For the sanitizer (grader/cpu/runtime/check.cpp).
 #ifdef WARPLAB_CPU_FAST
 inline void note_barrier(int) {}
-inline void note_async_copy(void*, size_t, const void* = nullptr, unsigned = 0) {}
+inline void note_async_copy(void*, const void*, size_t, const void* = nullptr, unsigned = 0) {}
 inline void note_async_commit() {}
 inline void note_async_wait(unsigned = 0) {}
 inline void note_async_phases(const void*, unsigned) {}
+inline void note_grid_arrival() {}
 inline void note_fence() {}
 inline void note_block_fence() {}
 inline void note_built_ins(bool) {}
 #else
 void note_barrier(int line);
-/// Record a copy of the running thread. It is unfinished until the thread waits for it, or, with a barrier, until the
-/// barrier's phase ends.
-void note_async_copy(void* to, size_t bytes, const void* barrier = nullptr, unsigned phase = 0);
+/// Record a copy of the running thread; `from` is null if it writes zeros. It is unfinished until the thread waits for
+/// it, or, with a barrier, until the barrier's phase ends.
+void note_async_copy(void* to, const void* from, size_t bytes, const void* barrier = nullptr, unsigned phase = 0);
 /// End a batch of the running thread's copies.
 void note_async_commit();
 /// Record that the running thread has waited for its batches, except the last `prior` ones.
 void note_async_wait(unsigned prior = 0);
 /// Record that all phases of a barrier before this one have ended.
 void note_async_phases(const void* barrier, unsigned phase);
+/// Record that the grid's next barrier does not order accesses of the block from here on.
+void note_grid_arrival();
 void note_fence();
 void note_block_fence();
 /// Variables written between the two calls, such as threadIdx, may be used by kernels.

@@ -7,29 +7,61 @@ namespace cub {
 enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
 
 /// Counts the items of all threads of the block.
-template <class T, int DimX, int Items, int Bins, BlockHistogramAlgorithm = BLOCK_HISTO_SORT, int DimY = 1,
+template <class T, int DimX, int Items, int Bins, BlockHistogramAlgorithm Algorithm = BLOCK_HISTO_SORT, int DimY = 1,
           int DimZ = 1>
 class BlockHistogram {
     static constexpr int threads = DimX * DimY * DimZ;
+    static constexpr bool sorts = Algorithm == BLOCK_HISTO_SORT;
+    using Line = warplab_cpu::Line;
 
   public:
-    struct TempStorage {};
-    explicit BlockHistogram(TempStorage&) {}
+    /// CUB's sort uses storage, its atomics do not.
+    struct TempStorage {
+        unsigned counts[sorts ? Bins : 1];
+    };
+    explicit BlockHistogram(TempStorage& storage) : storage_(storage) {}
 
     template <class Counter>
     void InitHistogram(Counter (&histogram)[Bins]) {
         for (int bin = int(warplab_cpu::linear_thread()); bin < Bins; bin += threads) histogram[bin] = 0;
     }
     template <class Counter>
-    void Composite(T (&items)[Items], Counter (&histogram)[Bins]) {
-        for (int i = 0; i < Items; ++i) atomicAdd(&histogram[items[i]], Counter(1));
+    void Composite(T (&items)[Items], Counter (&histogram)[Bins], Line line = {__builtin_LINE()}) {
+        if (sorts) {
+            clear_storage();
+            __syncthreads(line);
+        }
+        add(items, histogram, line);
     }
     template <class Counter>
-    void Histogram(T (&items)[Items], Counter (&histogram)[Bins], warplab_cpu::Line line = {__builtin_LINE()}) {
+    void Histogram(T (&items)[Items], Counter (&histogram)[Bins], Line line = {__builtin_LINE()}) {
         InitHistogram(histogram);
+        if (sorts) clear_storage();
         __syncthreads(line);
-        Composite(items, histogram);
+        add(items, histogram, line);
     }
+
+  private:
+    /// Not by the threads that read the bins at the end, so that the sanitizer finds a use of the storage without a
+    /// barrier before it.
+    void clear_storage() {
+        for (int bin = threads - 1 - int(warplab_cpu::linear_thread()); bin < Bins; bin += threads)
+            storage_.counts[bin] = 0;
+    }
+    /// As in CUB, each thread adds to its own bins, unless all add by atomics.
+    template <class Counter>
+    void add(T (&items)[Items], Counter (&histogram)[Bins], Line line) {
+        if (!sorts) {
+            for (int i = 0; i < Items; ++i) atomicAdd(&histogram[items[i]], Counter(1));
+            return;
+        }
+        for (int i = 0; i < Items; ++i) atomicAdd(&storage_.counts[items[i]], 1u);
+        __syncthreads(line);
+        for (int bin = int(warplab_cpu::linear_thread()); bin < Bins; bin += threads)
+            histogram[bin] += Counter(storage_.counts[bin]);
+    }
+
+    TempStorage& storage_;
 };
 
 }  // namespace cub

@@ -17,31 +17,40 @@ enum BlockLoadAlgorithm {
 template <class T, int DimX, int Items, BlockLoadAlgorithm Algorithm = BLOCK_LOAD_DIRECT, int DimY = 1, int DimZ = 1>
 class BlockLoad {
     static constexpr int threads = DimX * DimY * DimZ;
+    static constexpr bool exchanges = Algorithm >= BLOCK_LOAD_TRANSPOSE;
+    using Exchange =
+        std::conditional_t<exchanges,
+                           warplab_details::Exchange<T, threads, Items, (Algorithm > BLOCK_LOAD_TRANSPOSE),
+                                                     Algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED>,
+                           warplab_details::NoExchange<T, threads, Items, Algorithm == BLOCK_LOAD_STRIPED>>;
+    using Line = warplab_cpu::Line;
 
   public:
-    struct TempStorage {};
-    BlockLoad() = default;
-    explicit BlockLoad(TempStorage&) {}
+    using TempStorage = typename Exchange::TempStorage;
+    BlockLoad() : storage_(warplab_details::private_storage<TempStorage>()) {}
+    explicit BlockLoad(TempStorage& storage) : storage_(storage) {}
 
     template <class Input>
-    void Load(Input from, T (&items)[Items]) {
+    void Load(Input from, T (&items)[Items], Line line = {__builtin_LINE()}) {
         for (int i = 0; i < Items; ++i) items[i] = from[place(i)];
+        Exchange::template move<true>(storage_, items, line);
     }
     template <class Input>
-    void Load(Input from, T (&items)[Items], int valid) {
+    void Load(Input from, T (&items)[Items], int valid, Line line = {__builtin_LINE()}) {
         for (int i = 0; i < Items; ++i)
             if (place(i) < valid) items[i] = from[place(i)];
+        Exchange::template move<true>(storage_, items, line);
     }
     template <class Input, class Default>
-    void Load(Input from, T (&items)[Items], int valid, Default otherwise) {
+    void Load(Input from, T (&items)[Items], int valid, Default otherwise, Line line = {__builtin_LINE()}) {
         for (int i = 0; i < Items; ++i) items[i] = place(i) < valid ? T(from[place(i)]) : T(otherwise);
+        Exchange::template move<true>(storage_, items, line);
     }
 
   private:
-    static int place(int i) {
-        const int thread = int(warplab_cpu::linear_thread());
-        return Algorithm == BLOCK_LOAD_STRIPED ? thread + i * threads : thread * Items + i;
-    }
+    static int place(int i) { return Exchange::template place<true>(i); }
+
+    TempStorage& storage_;
 };
 
 }  // namespace cub
