@@ -99,12 +99,6 @@ def roster_ids(database: Database) -> dict[str, str]:
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
 
 
-def names_by_id(database: Database) -> dict[str, set[str]]:
-    """What the roster calls each student."""
-    roster = roster_of(database)
-    return {student.id: {*student.aliases, student.name} - {""} for student in roster}
-
-
 def now() -> str:
     """ISO 8601 in UTC."""
     return show_time(datetime.now(UTC))

@@ -23,7 +23,7 @@ from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, 
 from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
 from grader.course.batch.names import ADDITION, Reading, choose_systems, file_name, list_readings, says_student
 from grader.course.batch.notes import Note, kind_of, make_note
-from grader.course.columns import read_rows
+from grader.course.columns import Identifier, identify_cell, read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
@@ -70,6 +70,7 @@ class Student:
     aliases: set[str] = field(default_factory=set)
     handed_in: str = ""
     numbers: set[str] = field(default_factory=set)  # of course systems, as they write them into names
+    ids: set[Identifier] = field(default_factory=set)  # all of them, with their namespaces
 
 
 @dataclass
@@ -696,7 +697,8 @@ def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
     names = [cells[column] for column in NAMES if column in cells]
     names.append(" ".join(cells[part] for part in ("firstname", "lastname", "surname") if part in cells))
     times = [show_time(parse_time(cells[column])) for column in TIMES if column in cells]
-    return Student(ids[0], names[0], set(ids), max(times, default=""), read_numbers(columns, cells))
+    known = {identify_cell(column, cells[column], columns) for column in IDS if column in cells}
+    return Student(ids[0], names[0], set(ids), max(times, default=""), read_numbers(columns, cells), known)
 
 
 def read_numbers(columns: Sequence[str], cells: Mapping[str, str]) -> set[str]:
