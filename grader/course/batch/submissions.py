@@ -435,7 +435,8 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
     Other ids of the roster may be running numbers, so they count only for a student with the submission's name."""
     numbers = {number: student for student in roster for number in student.numbers}
     pairs = [(one, numbers[one.key], one.name) for one in found if one.key in numbers]
-    agreed = [may_be_called(student, name, roster) for _, student, name in pairs]
+    names = squeezed_names(roster)
+    agreed = [may_be_called(student, name, names) for _, student, name in pairs]
     differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
     misfit = len(differing) > max(FEW, agreed.count(True))
     for (submission, student, name), fits in zip(pairs, agreed, strict=True):
@@ -454,13 +455,18 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
             submission.claim = submission.key
 
 
-def may_be_called(student: Student, name: str, roster: Sequence[Student]) -> bool | None:
+def may_be_called(student: Student, name: str, roster_names: Set[str]) -> bool | None:
     """Return whether a course system's name can be that of the student with its number; None if they cannot be
-    compared. Another student's name cannot."""
+    compared. Another student's name cannot. `roster_names`: squeezed_names() of the roster."""
     agreed = agree(student.name, name)
     if not agreed or has_name(student, name):
         return agreed
-    return not any(has_name(other, name) for other in roster)
+    return squeeze(name) not in roster_names
+
+
+def squeezed_names(roster: Sequence[Student]) -> set[str]:
+    """Return all spellings of all students' names, as has_name() compares them."""
+    return {squeeze(name) for student in roster for name in spellings(student.name)}
 
 
 def tell_names(submission: Submission, student: Student) -> str:
