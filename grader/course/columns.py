@@ -36,7 +36,30 @@ ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.M
 PHP_CELL = re.compile(r'(?:"((?:[^"\\]++|\\++"?+|"")*+)"|([^",]*+))(?=,|\Z)')
 CSV_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",]*+))(?=,|\Z)')
 PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
+# Namespaces of ids. A number means different students in different ones.
+CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
+NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # of course systems
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
+
+
+Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
+
+
+def identify_cell(title: str, cell: str, header: Sequence[str]) -> Identifier:
+    """Return the id in a cell of a roster, a gradebook or a file of points, with its namespace, which follows from the
+    column's title. The numbers of course systems consist of digits; any other id is the course's own."""
+    column, columns = plain_title(title), set(map(plain_title, header))
+    text = cell.strip()
+    value = text.removeprefix(PARTICIPANT).casefold()
+    if column == "moodleid" or (column == "identifier" and text.startswith(PARTICIPANT)):
+        return MOODLE_NUMBER if value.isdecimal() else OWN_ID, value
+    is_canvas = column == "canvasid" or (column == "id" and columns >= {"student", "id"})
+    return CANVAS_NUMBER if is_canvas and value.isdecimal() else OWN_ID, value
+
+
+def plain_title(title: str) -> str:
+    """Return the letters of a column's title, in lower case."""
+    return re.sub(r"[^a-z]", "", title.casefold())
 
 
 def read_rows(text: str) -> list[tuple[int, list[str]]]:

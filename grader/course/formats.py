@@ -17,15 +17,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from grader.course.batch.submissions import MOST_CELL, as_claimed, spellings
 from grader.course.columns import (
     IDENTITIES,
-    IDS,
     IMPORTED,
-    PEOPLE,
     choose_column,
     compare_with_canvas,
     compare_with_moodle,
@@ -40,6 +36,7 @@ from grader.course.columns import (
     require_not_canvas,
 )
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
+from grader.course.rows import Entry, columns_of, find_rows
 from grader.journal.console import UserError
 from grader.journal.markup import show_text
 from grader.journal.report import Report, StageReport
@@ -54,17 +51,6 @@ BACKSLASH_AT_QUOTE = re.compile(r'\\(?="|\Z)')
 JOINED = re.compile(r"[^\u200c\u200d]+")  # words of Persian or Sinhala, and emoji, have joiners
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One student's report. `student` is what the course system knows them by, `names` what else it may call them;
-    `remarks` come before the feedback."""
-
-    student: str
-    report: Report
-    remarks: Sequence[str] = ()
-    names: Collection[str] = ()
 
 
 def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
@@ -245,7 +231,6 @@ def show_texts(content: Any) -> Any:
 # --- gradebooks ---
 
 Rows = list[list[str]]
-Spell = Callable[[str], list[str]]
 
 
 def grade_of(report: Report) -> str:
@@ -446,71 +431,6 @@ def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
     if twice:
         raise UserError(f"More than one report: {', '.join(map(show_text, twice))}. Which one counts?")
     return entries
-
-
-def students_by(spell: Spell, entries: Sequence[Entry]) -> dict[str, str]:
-    """Students by each spelling that only one of them is called. Who is not on the roster has the name that they chose:
-    it never stands in the way of one who is."""
-    on_roster: dict[str, set[str]] = {}
-    others: dict[str, set[str]] = {}
-    for entry in entries:
-        owners = on_roster if entry.names else others
-        for spelled in (one for name in (entry.student, *entry.names) for one in spell(name)):
-            owners.setdefault(spelled, set()).add(entry.student)
-    ids = {entry.student.casefold(): {entry.student} for entry in entries if entry.names}
-    return {name: min(students) for name, students in (others | on_roster | ids).items() if len(students) == 1}
-
-
-def as_written(cell: str) -> list[str]:
-    """Return the key under which an id is looked up."""
-    return [cell.casefold()]
-
-
-def find_rows(header: Sequence[str], rows: Rows, entries: Sequence[Entry]) -> dict[str, list[str]]:
-    """Return each student's row, found by an id if one fits, else by a name. A student who fits two rows, or a row that
-    another student fits as well, gets none; the others keep theirs. The id of a student who is not on the roster never
-    takes a row with the name of a student who is."""
-    found: dict[str, list[str]] = {}
-    tried: set[str] = set()
-    strangers = {entry.student for entry in entries if not entry.names}
-    for columns, look_up, known in (
-        (columns_of(header, IDS), as_written, students_by(as_written, entries)),
-        (columns_of(header, PEOPLE), as_claimed, students_by(spellings, entries)),
-    ):
-        claims = []
-        for row in rows:
-            cells = {row[at].strip()[:MOST_CELL] for at in columns} - {""}
-            cells |= {cell.removeprefix("Participant ") for cell in cells}  # Moodle's archives have the number alone
-            named = {known[name] for cell in cells for name in look_up(cell) if name in known} - tried
-            claims.append((row, named - strangers or named))
-        claims = contest(header, claims, entries) if look_up is as_written else claims
-        count = Counter(student for _, named in claims for student in named)
-        found |= {min(named): row for row, named in claims if len(named) == 1 and count[min(named)] == 1}
-        tried |= count.keys()
-        rows = [row for row, named in claims if not named]
-    return found
-
-
-Claims = list[tuple[list[str], set[str]]]  # rows, and the students to whom each may belong
-
-
-def contest(header: Sequence[str], claims: Claims, entries: Sequence[Entry]) -> Claims:
-    """Add further claims to rows with a stranger's id: those of roster students who have the row's name, but no id in
-    any row. Nobody can say to whom such a row belongs."""
-    known = students_by(spellings, [entry for entry in entries if entry.names])
-    strangers = {entry.student for entry in entries if not entry.names}
-    by_id = {student for _, named in claims for student in named}
-    contested = []
-    for row, named in claims:
-        cells = [row[at].strip()[:MOST_CELL] for at in columns_of(header, PEOPLE) if named and named <= strangers]
-        by_name = {known[name] for cell in cells for name in as_claimed(cell) if name in known}
-        contested.append((row, named | (by_name - by_id)))
-    return contested
-
-
-def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
-    """Return the positions of the columns with these names."""
-    return [at for at, name in enumerate(header) if name.strip().lower() in names]
 
 
 def fill(

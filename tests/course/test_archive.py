@@ -200,6 +200,18 @@ def test_times_are_read_and_are_unknown_if_they_are_invalid() -> None:
         assert read_archive(make_tar(member))[0].time_s == read
 
 
+def old_file(name: str, content: bytes) -> bytes:
+    """Return a member of GNU tar's default format with a date before 1970, without the archive's end."""
+    info = tarfile.TarInfo(name)
+    info.size, info.mtime = len(content), -43_200
+    return info.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % 512)
+
+
+def test_a_date_before_1970_is_no_damage() -> None:
+    (member,) = read_archive(old_file("a.cu", b"one") + bytes(1024))
+    assert (member.name, member.content, member.time_s) == ("a.cu", b"one", 0)
+
+
 def test_every_prefix_of_an_archive_is_refused_or_read() -> None:
     for whole in (GOOD_ZIP, gzip.compress(GOOD_TAR), lzma.compress(GOOD_TAR)):
         for length in range(0, len(whole), 7):

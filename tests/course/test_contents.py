@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import socket
 import tarfile
 import zipfile
 from calendar import timegm
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch import reader
-from grader.course.batch.archive import MOST_FILES
+from grader.course.batch import contents, reader
+from grader.course.batch.archive import MOST_FILES, RefusedError
 from grader.course.batch.contents import pick_journal_files, pick_stages
 from grader.course.batch.grading import Opened, Settings, open_submission
 from grader.course.batch.notes import is_for_instructor
@@ -191,6 +192,43 @@ def test_a_reader_that_fails_is_no_fault_of_the_student(tmp_path: Path, monkeypa
         read_apart([tmp_path / FIRST], 5)
 
 
+@pytest.mark.parametrize("does", ['[ "$question" = "[]" ]', '[ "$question" = "[]" ] || yes'])
+def test_a_reader_that_fails_for_one_hand_in_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    (program := tmp_path / "python").write_text(f"#!/bin/sh\nread -r question\n{does}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    monkeypatch.setattr(reader, "MOST_ANSWER_BYTES", 3_000_000)
+    with pytest.raises(RefusedError, match="too much time or memory"):
+        read_apart([tmp_path / FIRST], 60)
+
+
+def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
+    inner = pack_tar({f"{number}.zip": b"" for number in range(MOST_FILES - 10)})
+    (file := tmp_path / "a.zip").write_bytes(make_zip(*((f"{number}.tgz", inner) for number in range(4))))
+    found = read_all([file])
+    assert not found.files and len(found.refused) == reader.MOST_REFUSED
+
+
+def test_the_archives_of_a_hand_in_are_bounded(tmp_path: Path) -> None:
+    (file := tmp_path / "a.zip").write_bytes(
+        make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MOST_ARCHIVES + 7)))
+    )
+    found = read_all([file])
+    assert len(found.files) == reader.MOST_ARCHIVES - 1
+    assert [why.reason for _, why in found.refused] == ["too_many_files"] * 8
+
+
+def test_the_name_of_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path] = []
+    monkeypatch.setattr(contents, "lab_in_name", lambda path: asked.append(path) or "")
+    archives = [(f"once{number}.zip", pack({FIRST: b"1", SECOND: b"%d" % number})) for number in range(20)]
+    (file := tmp_path / "once.zip").write_bytes(make_zip(*archives))
+    assert len(pick_stages(read_all([file]).files, "lab", STAGES)[0]) == 2
+    assert len(asked) == 40  # the outer and the inner archive of each file's place
+
+
 def test_what_is_not_there_is_no_fault_of_the_student(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="gone"):
         read_apart([tmp_path / "gone.zip"], 5)
@@ -223,6 +261,14 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 def test_a_pipe_in_a_folder_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FIRST)
     assert read(tmp_path) == ({}, [(FIRST, "device")])
+
+
+def test_a_socket_in_a_folder_costs_no_other_file(tmp_path: Path) -> None:
+    (tmp_path / SECOND).write_text("2")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / FIRST))
+        assert read(tmp_path) == ({SECOND: b"2"}, [(FIRST, "device")])
+        assert read(tmp_path / FIRST) == ({}, [(FIRST, "device")])
 
 
 def test_loose_files_together_have_the_bounds_of_an_archive(tmp_path: Path) -> None:

@@ -238,3 +238,48 @@ def test_a_strangers_folder_takes_no_decision(graded: Course) -> None:
         assert said.returncode == 2 and "may mean al1, who is on the roster, or Ada Lovelace" in said.stderr
     code, said = mark(graded, "name,points\nada lovelace,7\n")
     assert code == 2 and "marks.csv:2: ada lovelace may mean al1, who is on the roster, or Ada Lovelace" in said
+
+
+ROSTER_OF_TWO = "id,name,Moodle ID\n1,Ada Lovelace,7\n2,Zed Zimmer,8\n"
+
+
+@pytest.fixture
+def two(course: Course) -> Course:
+    course.hand_in("1", "fine")
+    course.hand_in("2", "fine")
+    (roster := course.root / "roster.csv").write_text(ROSTER_OF_TWO)
+    assert course.grade("--roster", roster).returncode == 0
+    return course
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is no id of this roster
+        ('name,id,points\n"Zimmer, Zed",1,9\n', "marks.csv:2: The id is of Ada Lovelace, and the name is Zimmer, Zed."),
+        ("Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n", "The id is of Ada Lovelace, and the name is Zed"),
+        ("Canvas ID,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),
+        ("id,points\n7,9\n", "marks.csv:2: Nobody here is called 7."),
+        ("id,Moodle ID,points\n1,8,9\n", "marks.csv:2: The ids in this line are of different students: 2, 1."),
+        ("name,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),
+        ("Identifier,points\nParticipant 8,9\n", "1 student marked"),
+        ("Identifier,Full name,points\nParticipant 8,Z. Zimmer,9\n", "1 student marked"),
+    ],
+)
+def test_ids_of_a_file_of_points_count_in_their_namespace(two: Course, text: str, says: str) -> None:
+    code, said = mark(two, text)
+    assert says in said and (code == 0) == ("marked" in says), said
+    if code == 0:
+        assert gradebook(two)["2"]["journal"] == "9" and not gradebook(two)["1"]["journal"]
+
+
+@pytest.mark.parametrize("points", ["inf", "1e999"])
+def test_points_are_finite(graded: Course, points: str) -> None:
+    (marks := graded.root / "marks.csv").write_text(f"id,points\nal1,{points}\n")
+    for words in (
+        ("--from", marks, "--of", "0"),
+        ("--student", "al1", "--points", points, "--of", "0", "--reason", "x"),
+        ("--student", "al1", "--points", "1", "--of", points, "--reason", "x"),
+    ):
+        said = graded.verb("points", *words)
+        assert said.returncode == 2 and "Traceback" not in said.stderr, said.stderr

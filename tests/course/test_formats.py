@@ -597,8 +597,9 @@ def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
 @pytest.mark.parametrize("on_roster", [True, False])
 def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
-    names = {"al1": ("al1", "Ada Lovelace"), "be4": ("be4", "Ed Bell")} if on_roster else {}
-    people = [Entry(student, report, names=names.get(student, ())) for student in (stranger, "al1", "be4")]
+    names = {"al1": "Ada Lovelace", "be4": "Ed Bell"}
+    people = [Entry(stranger, report, is_stranger=on_roster), *(
+        Entry(student, report, [], names[student] if on_roster else "") for student in names)]  # fmt: skip
     contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if wanted == "moodle" else ""}
     points, unknown = export_points(wanted, people, BOOKS[wanted])
     if contested:  # nobody can say whose the row is
@@ -609,7 +610,7 @@ def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
 
 def test_a_strangers_name_takes_no_row_of_who_is_on_the_roster():
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
-    people = [Entry("Ed Bell", report), Entry("x9", report, names=("x9", "Ed Bell"))]
+    people = [Entry("Ed Bell", report, is_stranger=True), Entry("x9", report, [], "Ed Bell")]
     assert export_points("canvas", people, BOOKS["canvas"]) == (["", "33.32"], ["Ed Bell"])
 
 
@@ -791,8 +792,8 @@ def test_the_judges_own_sample_can_be_exported():
 ])  # fmt: skip
 def test_a_strangers_key_takes_no_row_of_who_is_on_the_roster_by_name(book):
     (report,) = {entry.report.lab: entry.report for entry in entries("al1")}.values()
-    on_roster = [Entry("al1", report, names=("al1", "Ada Lovelace")), Entry("be4", report, names=("be4", "Ed Bell"))]
-    points, unknown = export_points("canvas", [Entry("ada7", report), *on_roster], book)
+    on_roster = [Entry("al1", report, [], "Ada Lovelace"), Entry("be4", report, [], "Ed Bell")]
+    points, unknown = export_points("canvas", [Entry("ada7", report, is_stranger=True), *on_roster], book)
     assert sorted(points) == ["", "33.32"] and unknown == ["ada7", "al1"]
     assert export_points("canvas", on_roster, book) == (["33.32", "33.32"], [])
 

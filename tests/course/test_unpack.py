@@ -20,7 +20,16 @@ from grader.course.batch.submissions import find_submissions
 from grader.course.batch.unpack import unpack
 from grader.journal.console import UserError
 from tests.course.batches import LAB, STAGES, Course
-from tests.course.test_archive import HOSTILE, make_tar, make_zip, many_members, negative_size, overlapping, special
+from tests.course.test_archive import (
+    HOSTILE,
+    make_tar,
+    make_zip,
+    many_members,
+    negative_size,
+    old_file,
+    overlapping,
+    special,
+)
 
 FIRST, SECOND = (f"{stage}.cu" for stage in STAGES)
 ADA = ("lovelaceada_12_900_lab.zip", make_zip((f"work/{FIRST}", b"fine"), (f"work/{SECOND}", b"fine")))
@@ -336,3 +345,11 @@ def test_what_is_not_there_is_said_and_makes_no_folder(course: Course) -> None:
 def test_one_students_files_do_not_make_the_archive_look_like_one_hand_in(tmp_path: Path, name: str) -> None:
     names, _ = unpack_bytes(tmp_path, make_zip((f"al1/{FIRST}", b"//"), (f"bob/{FIRST}", b"//"), (name, b"{}")))
     assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names
+
+
+def test_no_file_of_one_student_ends_a_download_as_a_tar(tmp_path: Path) -> None:
+    sparse = tarfile.TarInfo("subs/c/01.cu")
+    sparse.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    data = b"".join(old_file(f"subs/{one}/01.cu", b"x") for one in "ab") + sparse.tobuf(tarfile.PAX_FORMAT)
+    names, left_out = unpack_bytes(tmp_path, data + bytes(1024))
+    assert names == {"a/01.cu", "b/01.cu"} and len(left_out) == 1 and "subs/c" in left_out[0]

@@ -69,9 +69,9 @@ def make_entries() -> list[Entry]:
     reports = [Report(lab=LAB, total=Total(points, MAX_POINTS, 2)) for points in (7.5, 0, 10)]
     reports[1].total.without_score = 1
     return [
-        Entry("u001x", reports[0], ["One day late."], ["Seán O'Brien", "34", "7429"]),
-        Entry("u002x", reports[1], [], ["Zoë Müller-Lüdenscheidt"]),
-        Entry("=u003x", reports[2], ["+1"], ["José María García Márquez"]),
+        Entry("u001x", reports[0], ["One day late."], "Seán O'Brien", {("canvas", "34"), ("own", "7429")}),
+        Entry("u002x", reports[1], [], "Zoë Müller-Lüdenscheidt"),
+        Entry("=u003x", reports[2], ["+1"], "José María García Márquez"),
     ]
 
 

@@ -24,7 +24,7 @@ from grader.course.batch.decisions import KINDS, due, extend, override, points, 
 from grader.course.batch.feedback import describe_submission, sum_up
 from grader.course.batch.grading import Settings, hash_judging, is_stale, read, require_built, try_judge
 from grader.course.batch.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
-from grader.course.batch.opened import DATABASE, find_key, kept_settings, names_by_id, open_batch, roster_file
+from grader.course.batch.opened import DATABASE, find_key, kept_settings, open_batch, roster_file, roster_of
 from grader.course.batch.other_lab import require_own_lab
 from grader.course.batch.outputs import all_finals, write_outputs
 from grader.course.batch.places import KEPT, place_of
@@ -33,6 +33,7 @@ from grader.course.batch.progress import show_duration
 from grader.course.batch.run import Results, cores, grade_here, judges_at_once, only_one, run_batch
 from grader.course.batch.slurm import grade_by_slurm, try_by_slurm
 from grader.course.batch.submissions import (
+    ANOTHER,
     Earlier,
     Student,
     Submission,
@@ -41,6 +42,7 @@ from grader.course.batch.submissions import (
 )
 from grader.course.batch.suspicious import took_long
 from grader.course.batch.unpack import forget, unpack
+from grader.course.columns import NUMBERS, OWN_ID, Identifier
 from grader.course.cut import find_stage
 from grader.course.export import export_gradebook
 from grader.course.formats import GRADEBOOKS, Entry
@@ -332,14 +334,16 @@ def export(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
-    names = names_by_id(database)
-    strangers = {final.student for final in decided if names and final.student not in names}
+    roster = {student.id: student for student in roster_of(database)}
+    strangers = {final.student for final in decided if roster and final.student not in roster}
     entries = [
         Entry(
             f"{final.student} (not on the roster)" if final.student in strangers else final.student,
             report_of(database, settings, final),
             [*describe_submission(final.row, [final]), *sum_up([final])],
-            names.get(final.student, ()),
+            roster[final.student].name if final.student in roster else final.row.name,
+            roster[final.student].ids if final.student in roster else ids_without_roster(final),
+            final.student in strangers,
         )
         for final in decided
         if options.gradebook or final.student not in strangers  # a gradebook has no row for strangers
@@ -349,6 +353,14 @@ def export(options: argparse.Namespace) -> int:
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"To be graded again, with the points of before: {', '.join(waiting)}.")
     return max(export_gradebook(entries, options.format, options), int(bool(strangers)))
+
+
+def ids_without_roster(final: Final) -> set[Identifier]:
+    """Return what a course system calls a student who is not on a roster. If a hand-in has its student's name, a course
+    system named it, and a number is that system's; any other key is what the student chose."""
+    key = final.student.removesuffix(ANOTHER)
+    of_system = bool(final.row.name) and key.isdecimal()
+    return {(kind, key.casefold()) for kind in (NUMBERS if of_system else (OWN_ID,))}
 
 
 def is_decided(final: Final) -> bool:

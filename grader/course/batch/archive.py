@@ -326,6 +326,8 @@ def read_bounded(file: Path, most_bytes: int) -> bytes:
     """A regular file's bytes, never through a link. Raises RefusedError, OSError."""
     if file.is_symlink():
         raise RefusedError("link", show(file.name))
+    if not stat.S_ISREG(file.lstat().st_mode):  # a socket cannot be opened
+        raise RefusedError("device", show(file.name))
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from grader.course.batch.archive import is_journal
+from grader.course.batch.archive import MOST_FILES, is_journal
 from grader.course.batch.names import file_name, list_readings
 from grader.course.batch.reader import File
 from grader.course.batch.submissions import SUBMITTED, lab_in_name, name_some, read_system_name, read_time, show_name
@@ -17,13 +18,18 @@ Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, 
 def order_of(file: File, lab: str) -> Order:
     """Return a sort key that is largest for the newest file: by Canvas's number of the upload, the time in the name of
     `make submit`'s archive, and the file's own time. Files in another lab's archive count as the oldest."""
-    labs = {lab_in_name(Path(place)) for place in file.places}
-    attempt = max((reading.attempt for reading in list_readings(show_name(Path(file.places[0])))), default=0)
-    times = [match["time"] for place in file.places if (match := SUBMITTED.fullmatch(plain_name(place)))]
-    if not times:
-        return labs <= {"", lab}, attempt, file.time_s
-    time = read_time(times[-1])
-    return labs <= {"", lab}, attempt, time.timestamp() if time else 0.0
+    is_own, attempt, time_s = order_of_places(file.places, lab)
+    return is_own, attempt, file.time_s if time_s is None else time_s
+
+
+@lru_cache(maxsize=MOST_FILES)  # long names take milliseconds, and each stage asks for all of them
+def order_of_places(places: tuple[str, ...], lab: str) -> tuple[bool, int, float | None]:
+    """Return the sort key that follows from the names of archives and folders; the time is None if they have none."""
+    labs = {lab_in_name(Path(place)) for place in places}
+    attempt = max((reading.attempt for reading in list_readings(show_name(Path(places[0])))), default=0)
+    times = [match["time"] for place in places if (match := SUBMITTED.fullmatch(plain_name(place)))]
+    time = read_time(times[-1]) if times else None
+    return labs <= {"", lab}, attempt, (time.timestamp() if time else 0.0) if times else None
 
 
 def plain_name(place: str) -> str:
@@ -42,8 +48,9 @@ def pick_stages(
     notes: list[str] = []
     ties: list[str] = []
     unused: dict[tuple[str, bool, tuple[str, ...]], list[str]] = {}  # stages with the same remark
+    called = [PurePosixPath(file_name(file.name).casefold()) for file in files]
     for stage in stages:
-        named = [file for file in files if is_called(file.name, stage, stages)]
+        named = [file for file, name in zip(files, called, strict=True) if is_called(name, stage, stages)]
         if not named:
             continue
         best = find_newest(named, lab)
@@ -62,9 +69,8 @@ def pick_stages(
     return picked, notes, ties
 
 
-def is_called(name: str, stage: str, stages: Sequence[str]) -> bool:
-    """Return whether a file has a stage's name, or that name and _1, unless the longer name is another stage's."""
-    called = PurePosixPath(file_name(name).casefold())
+def is_called(called: PurePosixPath, stage: str, stages: Sequence[str]) -> bool:
+    """Return whether a file's own name is a stage's, or that name and _1, unless the longer name is another stage's."""
     return called.suffix == ".cu" and (
         called.stem == stage or (called.stem not in stages and bool(re.fullmatch(rf"{stage}_\d", called.stem)))
     )
@@ -72,13 +78,11 @@ def is_called(name: str, stage: str, stages: Sequence[str]) -> bool:
 
 def find_newest(files: Sequence[File], lab: str) -> File:
     """Return the newest of one stage's files; of several with the same time, the last by name."""
-    by_place = [best_of([file for file in files if file.places == places], lab) for places in places_of(files)]
-    return max(by_place, key=lambda file: (not is_kit_part(file.name), order_of(file, lab), file.places))
-
-
-def places_of(files: Sequence[File]) -> list[tuple[str, ...]]:
-    """Return the archives and folders that files come from."""
-    return list(dict.fromkeys(file.places for file in files))
+    by_place: dict[tuple[str, ...], list[File]] = {}
+    for file in files:
+        by_place.setdefault(file.places, []).append(file)
+    best = [best_of(of_place, lab) for of_place in by_place.values()]
+    return max(best, key=lambda file: (not is_kit_part(file.name), order_of(file, lab), file.places))
 
 
 def best_of(files: Sequence[File], lab: str) -> File:

@@ -11,7 +11,7 @@ from typing import Any
 from grader.course.batch.database import Database
 from grader.course.batch.gradebook import columns_around
 from grader.course.batch.marks import Mark, read_marks
-from grader.course.batch.opened import find_student, kept_settings, make_finder, now, open_batch
+from grader.course.batch.opened import People, find_student, kept_settings, now, open_batch
 from grader.course.batch.outputs import all_finals, points_of
 from grader.course.batch.policy import (
     DUE_FACTS,
@@ -152,11 +152,11 @@ def points_from_file(options: argparse.Namespace) -> int:
 
 def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
     """Their ids, each once. Raises UserError naming the line."""
-    finder = make_finder(database)
+    people = People(database)
     places: dict[str, str] = {}
     for mark in marks:
         try:
-            student = finder(mark.student)
+            student = people.find(mark.ids, mark.name)
         except UserError as error:
             raise UserError(f"{mark.place}: {error}") from None
         if student in places:
@@ -247,8 +247,8 @@ def require_decided(database: Database, table: str, students: Sequence[str], ite
 
 
 def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:
-    """Raises UserError; not a number is between nothing."""
-    if not least <= value <= most:
+    """Raises UserError; infinity and not a number are between nothing."""
+    if not least <= value <= most or math.isinf(value):
         upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
         raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
 

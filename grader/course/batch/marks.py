@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.batch.submissions import IDS, NAMES, read_cell, read_table
+from grader.course.columns import Identifier, identify_cell
 from grader.journal.console import UserError
 from grader.journal.units import show_points
 
@@ -17,9 +18,10 @@ REASONS = ("reason", "comment", "remark", "feedback")
 
 @dataclass
 class Mark:
-    """One line: of whom, how many, why, and where it stands."""
+    """One line: the student's name and ids, each id with its cell; how many points, why, and where the line stands."""
 
-    student: str
+    ids: list[tuple[Identifier, str]]
+    name: str
     points: float
     reason: str
     place: str  # marks.csv:7
@@ -35,15 +37,17 @@ def read_marks(file: Path, most: float) -> list[Mark]:
     marks = []
     for number, line in lines:
         cells = dict(zip(columns, line, strict=False))
-        student, text = read_cell(cells.get(who, "")), read_cell(cells.get(points, ""))
+        text = read_cell(cells.get(points, ""))
         if not text:
             continue
         place = f"{file}:{number}"
-        if not student:
+        known = [(column, cell) for column in IDS if (cell := read_cell(cells.get(column, "")))]
+        ids = [(identify_cell(column, cell, columns), cell) for column, cell in known]
+        name = read_cell(cells.get(pick(columns, NAMES), ""))
+        if not (ids if who in IDS else name):
             raise UserError(f"{place}: {text} points of nobody: the column {who} is empty.")
-        marks.append(
-            Mark(student, read_points(text, most, place), cells.get(pick(columns, REASONS), "").strip(), place)
-        )
+        reason = cells.get(pick(columns, REASONS), "").strip()
+        marks.append(Mark(ids, name, read_points(text, most, place), reason, place))
     return marks
 
 
@@ -58,7 +62,7 @@ def read_points(text: str, most: float, place: str) -> float:
         points = float(text.replace(",", "."))
     except ValueError:
         raise UserError(f"{place}: {text!r} is no number; write it as 7.5.") from None
-    if not 0 <= points <= most:
+    if not 0 <= points <= most or math.isinf(points):
         upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
         raise UserError(f"{place}: {text} points: give 0{upper}.")
     return points

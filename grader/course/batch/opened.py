@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.batch.database import Database
 from grader.course.batch.grading import Settings
-from grader.course.batch.submissions import Student, as_claimed, compose, names_of_one, read_roster, show_time
+from grader.course.batch.submissions import (
+    Student,
+    as_claimed,
+    compose,
+    may_be_called,
+    names_of_one,
+    read_roster,
+    show_time,
+    squeezed_names,
+)
+from grader.course.columns import NUMBERS, Identifier
 from grader.journal.console import UserError
+from grader.journal.markup import show_text
 
 DATABASE = "batch.sqlite"
 
@@ -41,14 +52,57 @@ def find_key(database: Database, student: str) -> str:
 
 def find_student(database: Database, student: str) -> str:
     """A student's id, given that or another name that the roster has for them. Raises UserError."""
-    return make_finder(database)(student)
-
-
-def make_finder(database: Database) -> Callable[[str], str]:
-    """find_student() of those who are there now, for many."""
     members = {member for row in database.rows() for member in row.members}
-    ids = roster_ids(database)
-    return lambda student: pick_student(compose(student), members, ids)
+    return pick_student(compose(student), members, roster_ids(database))
+
+
+class People:
+    """Finds the students of a batch by the cells of a file of points. Ids count only in their own namespace, and only
+    with a name that agrees, because a number may be another list's."""
+
+    def __init__(self, database: Database):
+        rows, roster = database.rows(), roster_of(database)
+        members = {member for row in rows for member in row.members}
+        self.strangers = members - {student.id for student in roster}
+        self.names = {row.members[0]: row.name for row in rows if len(row.members) == 1}
+        self.names |= {student.id: student.name for student in roster}
+        self.roster_names = squeezed_names(roster)
+        self.by_name = {name: student.id for name, student in names_of_one(roster).items()}
+        self.by_number = {one: student.id for student in roster for one in student.ids if one[0] in NUMBERS}
+        self.by_id = self.by_name | {value: student.id for student in roster for kind, value in student.ids
+                                     if kind not in NUMBERS}  # fmt: skip
+        self.by_id |= {student.id.casefold(): student.id for student in roster}
+
+    def find(self, ids: Sequence[tuple[Identifier, str]], name: str) -> str:
+        """Return the student with these ids, or with that name if there are none. Raises UserError, also if the ids or
+        the name are different students'."""
+        numbers = [self.find_number(one) for one, _ in ids if one[0] in NUMBERS]
+        words = [word for (kind, _), word in ids if kind not in NUMBERS][:1]
+        found = [student for student in numbers if student] + [self.pick(word, self.by_id) for word in words]
+        if not found:
+            found = [self.pick(name or ids[0][1], self.by_name)]
+        if len(set(found)) > 1:
+            raise UserError(f"The ids in this line are of different students: {', '.join(dict.fromkeys(found))}.")
+        self.require_name(found[0], name)
+        return found[0]
+
+    def find_number(self, one: Identifier) -> str:
+        """Return the student with a course system's number; empty if there is none."""
+        return self.by_number.get(one, one[1] if one[1] in self.strangers else "")
+
+    def pick(self, word: str, known: Mapping[str, str]) -> str:
+        """Return the student or stranger with that word for an id or a name. Raises UserError."""
+        word = compose(word)
+        named = {known[key] for key in (word.casefold(), *as_claimed(word)) if key in known}
+        return pick_student(word, self.strangers | named, known)
+
+    def require_name(self, student: str, name: str) -> None:
+        """Raise UserError if the name in a line cannot be the student's."""
+        known = self.names.get(student, "")
+        if may_be_called(Student(student, known), name, self.roster_names) is False:
+            raise UserError(
+                f"The id is of {known}, and the name is {show_text(name)}. Correct the line, or the name on the roster."
+            )
 
 
 def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
@@ -97,12 +151,6 @@ def roster_ids(database: Database) -> dict[str, str]:
     roster = roster_of(database)
     known = {name: student.id for name, student in names_of_one(roster).items()}
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
-
-
-def names_by_id(database: Database) -> dict[str, set[str]]:
-    """What the roster calls each student."""
-    roster = roster_of(database)
-    return {student.id: {*student.aliases, student.name} - {""} for student in roster}
 
 
 def now() -> str:

@@ -14,11 +14,13 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.batch.archive import (
+    MOST_BYTES,
     MOST_FILE_BYTES,
     Member,
     RefusedError,
@@ -39,7 +41,10 @@ MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
 READING_S = 20  # of processor time: the largest hand-in takes about 5
 WAITING = 10  # factor: on a busy machine, this much more time may pass
 MOST_MEMORY_BYTES = 1_500_000_000
-NO_MEMORY = 3  # exit status: not enough memory
+MOST_ARCHIVES = 100  # that are opened, in one hand-in
+MOST_REFUSED = 100  # parts whose names are kept; the feedback lists a few
+MOST_ANSWER_BYTES = MOST_BYTES + 50_000_000  # all files, and their names
+CHUNK_BYTES = 1_000_000
 PROJECT = Path(__file__).resolve().parents[3]
 
 
@@ -61,25 +66,53 @@ class Contents:
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
     """Read a hand-in in a process of its own, for READING_S or `limit_s` seconds. Raises RefusedError if that is
-    not enough, OSError if the reader itself fails."""
+    not enough, or the process ends in any other way; OSError if it fails without a hand-in, too."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
+    status, data = run_reader(entries, cpu_s)
+    if status == 0:
+        return parse(data)
+    if status > 0 and run_reader([], cpu_s)[0] != 0:
+        raise OSError(f"the reader of hand-ins ended with status {status}")
+    raise RefusedError("too_slow")
+
+
+def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
+    """Return the exit status of the process that reads a hand-in, and its output; negative if it was killed because
+    it took too long or wrote more than MOST_ANSWER_BYTES."""
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-P", "-m", "grader.course.batch.reader", str(cpu_s)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    timer = threading.Timer(cpu_s * WAITING, process.kill)
+    timer.start()
     try:
-        done = subprocess.run(
-            [sys.executable, "-S", "-P", "-m", "grader.course.batch.reader", str(cpu_s)],
-            input=json.dumps([str(entry) for entry in entries]).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": path},
-            timeout=cpu_s * WAITING,
-        )
-    except subprocess.TimeoutExpired:
-        raise RefusedError("too_slow") from None
-    if done.returncode < 0 or done.returncode == NO_MEMORY:
-        raise RefusedError("too_slow")
-    if done.returncode != 0:
-        raise OSError(f"the reader of hand-ins ended with status {done.returncode}")
-    return parse(done.stdout)
+        data = exchange(process, json.dumps([str(entry) for entry in entries]).encode())
+        return process.wait(), data
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+
+
+def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
+    """Write to a process and read its output. Kill it if the output exceeds MOST_ANSWER_BYTES."""
+    assert process.stdin and process.stdout
+    with process.stdout, contextlib.suppress(BrokenPipeError):
+        with process.stdin:
+            process.stdin.write(question)
+        chunks, left = [], MOST_ANSWER_BYTES
+        while chunk := process.stdout.read(CHUNK_BYTES):
+            left -= len(chunk)
+            if left < 0:
+                process.kill()
+                return b""
+            chunks.append(chunk)
+        return b"".join(chunks)
+    return b""
 
 
 def parse(data: bytes) -> Contents:
@@ -107,11 +140,12 @@ def read_all(entries: Sequence[Path]) -> Contents:
 
 class Reader:
     """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its
-    entry."""
+    entry. The bounds hold for all members of all archives, whether they are added, opened or refused."""
 
     def __init__(self, several: bool):
         self.contents = Contents()
         self.several, self.unpacked = several, 0
+        self.archives = self.members = 0  # opened, and in these
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
@@ -119,7 +153,8 @@ class Reader:
         try:
             yield
         except RefusedError as refused:
-            self.contents.refused.append((name, refused))
+            if len(self.contents.refused) < MOST_REFUSED:
+                self.contents.refused.append((name, refused))
 
     def read_entry(self, entry: Path) -> None:
         """Read one file or folder that was handed in. Raises RefusedError, OSError."""
@@ -143,10 +178,12 @@ class Reader:
 
     def read_inner(self, data: bytes, places: tuple[str, ...], level: int = 0) -> None:
         """Read an archive that lies in `level` others. Raises RefusedError."""
+        self.archives += 1
+        if self.archives > MOST_ARCHIVES:
+            raise RefusedError("too_many_files", f"at most {MOST_ARCHIVES} archives")
         members = read_archive(data)
-        require_bounds(
-            len(self.contents.files) + len(members), self.unpacked + sum(len(member.content) for member in members)
-        )
+        require_bounds(self.members + len(members), self.unpacked + sum(len(member.content) for member in members))
+        self.members += len(members)
         for member in members:
             if is_archive(member.name) and level < MOST_LEVELS:
                 with self.refusing("/".join((*places[1:], member.name))):
@@ -174,19 +211,16 @@ def list_files(folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Read the hand-in that standard input names, within limits."""
+    """Read the hand-in that standard input names, within limits. Any failure ends the process with an exit status."""
     entries = [Path(name) for name in json.load(sys.stdin)]
     cpu_s = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
-    error = ""
     try:
-        contents = read_all(entries)
+        contents, error = read_all(entries), ""
     except OSError as broken:
         contents, error = Contents(), str(broken)
-    except MemoryError:
-        sys.exit(NO_MEMORY)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
     refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
     header = json.dumps({"error": error, "files": files, "refused": refused})

@@ -23,7 +23,7 @@ from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, 
 from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
 from grader.course.batch.names import ADDITION, Reading, choose_systems, file_name, list_readings, says_student
 from grader.course.batch.notes import Note, kind_of, make_note
-from grader.course.columns import read_rows
+from grader.course.columns import Identifier, identify_cell, read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
@@ -70,6 +70,7 @@ class Student:
     aliases: set[str] = field(default_factory=set)
     handed_in: str = ""
     numbers: set[str] = field(default_factory=set)  # of course systems, as they write them into names
+    ids: set[Identifier] = field(default_factory=set)  # all of them, with their namespaces
 
 
 @dataclass
@@ -434,7 +435,8 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
     Other ids of the roster may be running numbers, so they count only for a student with the submission's name."""
     numbers = {number: student for student in roster for number in student.numbers}
     pairs = [(one, numbers[one.key], one.name) for one in found if one.key in numbers]
-    agreed = [may_be_called(student, name, roster) for _, student, name in pairs]
+    names = squeezed_names(roster)
+    agreed = [may_be_called(student, name, names) for _, student, name in pairs]
     differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
     misfit = len(differing) > max(FEW, agreed.count(True))
     for (submission, student, name), fits in zip(pairs, agreed, strict=True):
@@ -453,13 +455,18 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
             submission.claim = submission.key
 
 
-def may_be_called(student: Student, name: str, roster: Sequence[Student]) -> bool | None:
+def may_be_called(student: Student, name: str, roster_names: Set[str]) -> bool | None:
     """Return whether a course system's name can be that of the student with its number; None if they cannot be
-    compared. Another student's name cannot."""
+    compared. Another student's name cannot. `roster_names`: squeezed_names() of the roster."""
     agreed = agree(student.name, name)
     if not agreed or has_name(student, name):
         return agreed
-    return not any(has_name(other, name) for other in roster)
+    return squeeze(name) not in roster_names
+
+
+def squeezed_names(roster: Sequence[Student]) -> set[str]:
+    """Return all spellings of all students' names, as has_name() compares them."""
+    return {squeeze(name) for student in roster for name in spellings(student.name)}
 
 
 def tell_names(submission: Submission, student: Student) -> str:
@@ -696,7 +703,8 @@ def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
     names = [cells[column] for column in NAMES if column in cells]
     names.append(" ".join(cells[part] for part in ("firstname", "lastname", "surname") if part in cells))
     times = [show_time(parse_time(cells[column])) for column in TIMES if column in cells]
-    return Student(ids[0], names[0], set(ids), max(times, default=""), read_numbers(columns, cells))
+    known = {identify_cell(column, cells[column], columns) for column in IDS if column in cells}
+    return Student(ids[0], names[0], set(ids), max(times, default=""), read_numbers(columns, cells), known)
 
 
 def read_numbers(columns: Sequence[str], cells: Mapping[str, str]) -> set[str]:

@@ -18,6 +18,7 @@ MOST_RECORDS = 100  # of a pax header; a file's attributes need about ten
 MOST_HEADERS = 8  # before one member
 FILES, FOLDER, LINKS = (b"0", b"\0", b"7"), b"5", (b"1", b"2")
 WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # and devices and pipes, whatever size they state
+SPARSE = b"S"  # its content is not the file's; such a member is refused as a device is
 LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL = b"L", b"K", b"x", b"g"
 
 
@@ -109,7 +110,7 @@ def parse_header(block: bytes) -> Member:
     name = read_text(block[:100])
     if block[257:263] == b"ustar\0" and (prefix := read_text(block[345:500])):
         name = f"{prefix}/{name}"
-    return Member(name, block[156:157], read_number(block[124:136]), read_number(block[136:148]))
+    return Member(name, block[156:157], read_number(block[124:136]), read_time(block[136:148]))
 
 
 def read_text(field: bytes) -> str:
@@ -125,6 +126,14 @@ def read_number(field: bytes) -> int:
     if digits.strip(b"01234567"):
         raise TarError
     return int(digits or b"0", 8)
+
+
+def read_time(field: bytes) -> int:
+    """Parse a time as read_number() does; 0 if it is not a valid one, because nothing else depends on it."""
+    try:
+        return read_number(field)
+    except TarError:
+        return 0
 
 
 def read_extension(stream: Stream, member: Member) -> dict[str, str]:
@@ -159,9 +168,9 @@ def parse_pax(content: bytes) -> dict[str, str]:
 
 
 def complete(member: Member, said: dict[str, str]) -> Member:
-    """Return the member with the values of the headers before it. Raises TarError if it is sparse or has a bad size."""
-    if any(key.startswith("GNU.sparse.") for key in said):
-        raise TarError
+    """Return the member with the values of the headers before it. Raises TarError if it has a bad size."""
+    is_sparse = member.is_file() and any(key.startswith("GNU.sparse.") for key in said)
+    kind = SPARSE if is_sparse else member.kind
     name = said.get("path", member.name)
     size, time_s = said.get("size", ""), said.get("mtime", "")
     if size and not (size.isascii() and size.isdigit() and len(size) < 20):
@@ -170,4 +179,4 @@ def complete(member: Member, said: dict[str, str]) -> Member:
         seconds = float(time_s) if time_s else float(member.time_s)
     except (ValueError, OverflowError):
         seconds = 0.0
-    return Member(name, member.kind, int(size) if size else member.size, seconds if math.isfinite(seconds) else 0.0)
+    return Member(name, kind, int(size) if size else member.size, seconds if math.isfinite(seconds) else 0.0)

@@ -1,0 +1,189 @@
+"""Finds each student's row in a gradebook: by an id of the same namespace, else by the name.
+
+A number means different students in different namespaces: Canvas's, Moodle's and the course's own. So only ids of one
+namespace are compared, names only with names, and the name must agree where an id does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from grader.course.batch.called import agree
+from grader.course.batch.submissions import MOST_CELL, as_claimed, spellings
+from grader.course.columns import (
+    ANY_ID,
+    CANVAS_NUMBER,
+    IDS,
+    MOODLE_NUMBER,
+    NUMBERS,
+    PARTICIPANT,
+    PEOPLE,
+    Identifier,
+    identify_cell,
+)
+from grader.journal.console import UserError
+from grader.journal.markup import show_text
+from grader.journal.report import Report
+
+MOST_CONTRADICTIONS = 20  # that a message lists
+HOW_TO_AGREE = (
+    "If both names mean one student, write the gradebook's name into the roster. If the numbers are another "
+    "assignment's, use a roster with this gradebook's (for Moodle, its grading worksheet). Then repeat the grade "
+    "command."
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One student's report, with the name and the ids that a gradebook may have for the student; `remarks` come before
+    the feedback. Without `ids`, the course system knows the student as `student`, in any column. A stranger is not on
+    the roster, and gets no row."""
+
+    student: str
+    report: Report
+    remarks: Sequence[str] = ()
+    name: str = ""
+    ids: Collection[Identifier] = ()
+    is_stranger: bool = False
+
+    def identifiers(self) -> set[Identifier]:
+        """Return all ids; the namespace of the only one may be unknown."""
+        return set(self.ids) or {(ANY_ID, self.student.casefold())}
+
+    def called(self) -> set[str]:
+        """Return all spellings of the name. If it is unknown, several words that identify the student are the name."""
+        return set(spellings(self.name or (self.student if " " in self.student.strip() else "")))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a gradebook, and its student's ids and names."""
+
+    row: list[str]
+    ids: set[Identifier]
+    names: list[str]
+
+    def called(self) -> set[str]:
+        """Return the lookup keys of the names."""
+        return {key for name in self.names for key in as_claimed(name)}
+
+
+Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may belong
+
+
+def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequence[Entry]) -> dict[str, list[str]]:
+    """Return each student's row. A student who fits two rows, or a row that another student fits as well, gets none;
+    the others keep theirs. A row with a stranger's id is nobody's. Raises UserError if the name in a row contradicts
+    its id."""
+    lines = [read_line(header, row) for row in rows]
+    require_agreement(lines, entries)
+    claims = claim_by_id(lines, entries)
+    found = choose(claims)
+    tried = {student for _, named in claims for student in named}
+    by_name = claim_by_name([line for line, named in claims if not named], entries)
+    found |= choose([(line, named - tried) for line, named in by_name])
+    return {
+        entry.student: found[entry.student] for entry in entries if entry.student in found and not entry.is_stranger
+    }
+
+
+def read_line(header: Sequence[str], row: list[str]) -> Line:
+    """Read the cells that identify a row's student."""
+    cells = [(title, row[at].strip()[:MOST_CELL]) for at, title in enumerate(header)]
+    ids = {identify_cell(title, cell, header) for title, cell in cells if title.strip().lower() in IDS and cell}
+    return Line(row, ids, [cell for title, cell in cells if title.strip().lower() in PEOPLE and cell])
+
+
+def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
+    """Return the positions of the columns with these names."""
+    return [at for at, name in enumerate(header) if name.strip().lower() in names]
+
+
+def choose(claims: Claims) -> dict[str, list[str]]:
+    """Return the row of each student who has one row alone."""
+    count = Counter(student for _, named in claims for student in named)
+    return {min(named): line.row for line, named in claims if len(named) == 1 and count[min(named)] == 1}
+
+
+def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Line, list[tuple[Identifier, Entry]]]]:
+    """Return each line with the students who have one of its ids, and that id."""
+    known: dict[Identifier, list[Entry]] = {}
+    for entry in entries:
+        for one in entry.identifiers():
+            known.setdefault(one, []).append(entry)
+    return [
+        (line, [(one, entry) for one in line.ids for key in look_ups(one) for entry in known.get(key, ())])
+        for line in lines
+    ]
+
+
+def look_ups(one: Identifier) -> list[Identifier]:
+    """Return an id, and the forms of it that a student without a known namespace may have."""
+    kind, value = one
+    return [one, (ANY_ID, value), *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else [])]
+
+
+def require_agreement(lines: Sequence[Line], entries: Sequence[Entry]) -> None:
+    """Raise UserError if a row has a student's id and a different name. For a course system's number, another
+    student's exact name is different, too, even if words are missing in one of them."""
+    in_batch = {name for entry in entries for name in entry.called()}
+    in_book = {name for line in lines for name in line.called()}
+    contradictions = []
+    for line, pairs in pair_by_id(lines, [entry for entry in entries if not entry.is_stranger]):
+        for (kind, value), entry in pairs:
+            agreed = [agree(entry.name, name) for name in line.names]
+            is_exact = bool(entry.called() & line.called())
+            is_another = bool(entry.called() & in_book or line.called() & in_batch)
+            if (False in agreed and True not in agreed) or (
+                kind in NUMBERS and True in agreed and not is_exact and is_another
+            ):
+                contradictions.append(tell_contradiction(kind, value, entry, line))
+    if contradictions:
+        contradictions = list(dict.fromkeys(contradictions))
+        named = "; ".join(contradictions[:MOST_CONTRADICTIONS])
+        more = len(contradictions) - MOST_CONTRADICTIONS
+        raise UserError(
+            f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {named}"
+            f"{f'; and {more} more' if more > 0 else ''}. {HOW_TO_AGREE}"
+        )
+
+
+def tell_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
+    """Return both names of an id."""
+    prefix = PARTICIPANT if kind == MOODLE_NUMBER else ""
+    return show_text(f"{prefix}{value} is {line.names[0]} in the gradebook, and {entry.name} in the batch")
+
+
+def claim_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
+    """Return the students who have a line's ids. A line with a stranger's id may also belong to the student with its
+    name, unless another row has that student's id."""
+    claims = [(line, {entry.student for _, entry in pairs}) for line, pairs in pair_by_id(lines, entries)]
+    strangers = {entry.student for entry in entries if entry.is_stranger}
+    found = {student for _, named in claims for student in named}
+    contested = []
+    for (line, named), (_, by_name) in zip(claims, claim_by_name(lines, entries), strict=True):
+        named = named - strangers or named
+        contested.append((line, named | (by_name - found) if named and named <= strangers else named))
+    return contested
+
+
+def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
+    """Return the students of the batch with a line's name that no other has. Canvas has one number for each student,
+    so a different number is a different student."""
+    owners: dict[str, list[Entry]] = {}
+    for entry in entries:
+        for name in () if entry.is_stranger else entry.called():
+            owners.setdefault(name, []).append(entry)
+    claims = []
+    for line in lines:
+        named = [owners[name][0] for name in line.called() if len(owners.get(name, ())) == 1]
+        claims.append((line, {entry.student for entry in named if not has_other_number(entry, line)}))
+    return claims
+
+
+def has_other_number(entry: Entry, line: Line) -> bool:
+    """Return whether the student's number in Canvas and the line's are both known and differ."""
+    ours, theirs = ({one for one in ids if one[0] == CANVAS_NUMBER} for ids in (entry.identifiers(), line.ids))
+    return bool(ours and theirs and not ours & theirs)
