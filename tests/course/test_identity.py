@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.batch import submissions
 from grader.course.batch.names import file_name
 from grader.course.batch.notes import IN_DOUBT, NOT_ON_ROSTER, SAME_NAME, is_for_instructor, kind_of
 from grader.course.batch.submissions import Student, Submission, find_submissions, split_team
@@ -214,3 +215,17 @@ def test_ids_with_a_plus_get_different_keys(folder: Path) -> None:
     students = [Student(name, aliases={name}) for name in ("a", "c", "a+b", "b+c")]
     found, _ = find_submissions(folder, "lab", students)
     assert len({one.key for one in found}) == 2
+
+
+def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The roster has middle names, and Moodle has not: no hand-in compares its name with all students' names."""
+    spelled: list[str] = []
+    spellings = submissions.spellings
+    monkeypatch.setattr(submissions, "spellings", lambda name: spelled.append(name) or spellings(name))
+    numbers = list(map(str, range(1, 61)))
+    roster = [submissions.Student(f"s{n}", f"Ann{n} Maria Lee{n}", {f"s{n}", n}, "", {n}) for n in numbers]
+    for n in numbers:
+        (tmp_path / f"Ann{n} Lee{n}_{n}_assignsubmission_file_").mkdir()
+    found, _ = submissions.find_submissions(tmp_path, "lab", roster)
+    assert sorted(one.key for one in found) == sorted(student.id for student in roster)
+    assert len(spelled) <= 10 * len(roster)
