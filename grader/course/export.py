@@ -64,7 +64,12 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     pending = [entry.student for entry in entries if entry.report.total.pending]
     broken = [entry.student for entry in entries if entry.report.total.without_score]
     sentences = (
-        [f"Not in the gradebook, or not alone in one row of it, and left out: {', '.join(unknown)}."] if unknown else []
+        [
+            "Not in the gradebook, not alone in one row of it, or under a different name there, and left out: "
+            f"{', '.join(unknown)}."
+        ]
+        if unknown
+        else []
     )
     if pending:
         sentences.append(f"Points are pending, so these are not final: {', '.join(pending)}.")

@@ -75,13 +75,12 @@ Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may
 
 def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Return each student's row. A student who fits two rows, or a row that another student fits as well, gets none;
-    the others keep theirs. A row with a stranger's id is nobody's. Raises UserError if the name in a row contradicts
-    its id."""
-    lines = [read_line(header, row) for row in rows]
-    require_agreement(lines, entries)
+    the others keep theirs. A row with a stranger's id is nobody's, and so is one whose name contradicts its id. Raises
+    UserError if that is so in half of the rows with known ids: the ids are another assignment's."""
+    lines, contradicted = leave_out_contradictions([read_line(header, row) for row in rows], entries)
     claims = claim_by_id(lines, entries)
     found = choose(claims)
-    tried = {student for _, named in claims for student in named}
+    tried = {student for _, named in claims for student in named} | contradicted
     by_name = claim_by_name([line for line, named in claims if not named], entries)
     found |= choose([(line, named - tried) for line, named in by_name])
     return {
@@ -125,13 +124,15 @@ def look_ups(one: Identifier) -> list[Identifier]:
     return [one, (ANY_ID, value), *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else [])]
 
 
-def require_agreement(lines: Sequence[Line], entries: Sequence[Entry]) -> None:
-    """Raise UserError if a row has a student's id and a different name. For a course system's number, another
-    student's exact name is different, too, even if words are missing in one of them."""
+def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
+    """Return the lines without those that have a student's id and a different name, and these students. For a course
+    system's number, another student's exact name is different, too, even if words are missing in one of them."""
     in_batch = {name for entry in entries for name in entry.called()}
     in_book = {name for line in lines for name in line.called()}
-    contradictions = []
-    for line, pairs in pair_by_id(lines, [entry for entry in entries if not entry.is_stranger]):
+    kept, students, contradictions = [], set(), []
+    pairs_of_lines = pair_by_id(lines, [entry for entry in entries if not entry.is_stranger])
+    for line, pairs in pairs_of_lines:
+        different = []
         for (kind, value), entry in pairs:
             agreed = [agree(entry.name, name) for name in line.names]
             is_exact = bool(entry.called() & line.called())
@@ -139,15 +140,20 @@ def require_agreement(lines: Sequence[Line], entries: Sequence[Entry]) -> None:
             if (False in agreed and True not in agreed) or (
                 kind in NUMBERS and True in agreed and not is_exact and is_another
             ):
-                contradictions.append(tell_contradiction(kind, value, entry, line))
-    if contradictions:
-        contradictions = list(dict.fromkeys(contradictions))
+                different.append(tell_contradiction(kind, value, entry, line))
+                students.add(entry.student)
+        if different:
+            contradictions.append(different[0])
+        else:
+            kept.append(line)
+    if contradictions and 2 * len(contradictions) >= sum(bool(pairs) for _, pairs in pairs_of_lines):
         named = "; ".join(contradictions[:MOST_CONTRADICTIONS])
         more = len(contradictions) - MOST_CONTRADICTIONS
         raise UserError(
             f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {named}"
             f"{f'; and {more} more' if more > 0 else ''}. {HOW_TO_AGREE}"
         )
+    return kept, students
 
 
 def tell_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:

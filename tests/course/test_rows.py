@@ -69,6 +69,13 @@ def test_a_worksheet_of_another_assignment_is_refused_with_its_rows(tmp_path: Pa
     assert "Participant 8 is Mei Brown in the gradebook, and Zed Zimmer in the batch. " in str(refused.value)
 
 
+def test_one_changed_name_leaves_out_its_row_alone(tmp_path: Path) -> None:
+    roster = "Identifier,Full name\nParticipant 6,Ada Lovelace\nParticipant 7,Zed Zimmer\nParticipant 8,Mei Brown\n"
+    entries = entries_of(tmp_path, roster, {"6": 5, "7": 1, "8": 9})
+    found, unknown = export("moodle", entries, BOOKS["moodle"] + "Participant 6,Mallory Malice,,\n")
+    assert found == {"Zed Zimmer": "1", "Mei Brown": "9"} and unknown == ["6"]
+
+
 @pytest.mark.parametrize("other", ["Mei Brown Lee", "M. Brown"])
 @pytest.mark.parametrize("absent", [True, False])
 def test_a_number_of_another_students_exact_name_is_refused(other: str, absent: bool, tmp_path: Path) -> None:
