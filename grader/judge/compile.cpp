@@ -36,7 +36,8 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t errors_shown = 10, errors_explained = 100, warnings_shown = 5, most_message_bytes = 2000;
 constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
-constexpr std::uint64_t runner_bytes = 64ull << 20;
+constexpr std::uint64_t written_bytes = 256ull << 20;  // by a tool, in one file
+constexpr std::uint64_t runner_bytes = 64ull << 20;    // the cache keeps runners
 constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
 constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 
@@ -151,7 +152,14 @@ std::string line_with_error(const std::string& words) {
 
 Outcome too_much_written() {
     return failed({cause::compile_error,
-                   fmt::format("What the compiler wrote grew beyond {} MB.", runner_bytes >> 20),
+                   fmt::format("What the compiler wrote grew beyond {} MB.", written_bytes >> 20),
+                   "Is there a large array with contents in the file?",
+                   {}});
+}
+
+Outcome too_large_program() {
+    return failed({cause::compile_error,
+                   fmt::format("The compiled program is larger than {} MB.", runner_bytes >> 20),
                    "Is there a large array with contents in the file?",
                    {}});
 }
@@ -251,7 +259,7 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
 int open_left(const fs::path& path, struct stat& file) {
     const int number = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (number < 0) return -1;
-    if (fstat(number, &file) == 0 && S_ISREG(file.st_mode) && static_cast<std::uint64_t>(file.st_size) <= runner_bytes)
+    if (fstat(number, &file) == 0 && S_ISREG(file.st_mode) && static_cast<std::uint64_t>(file.st_size) <= written_bytes)
         return number;
     close(number);
     return -1;
@@ -291,7 +299,7 @@ class Compiler {
         policy_.limits.wall_s = job.limit_s;
         policy_.budget = job.budget;
         policy_.limits.memory_bytes = compiler_memory_bytes;
-        policy_.limits.file_bytes = runner_bytes;
+        policy_.limits.file_bytes = written_bytes;
         policy_.limits.output_bytes = 256 << 10;
         policy_.limits.flood_bytes = flood_bytes;
     }
@@ -307,6 +315,9 @@ class Compiler {
         if (job_.backend == Backend::cpu)
             if (Outcome hidden = hide_symbols(); !hidden.passed()) return hidden;
         if (Outcome linked = link(); !linked.passed()) return linked;
+        std::error_code error;
+        if (const auto bytes = fs::file_size(runner(), error); !error && bytes > runner_bytes)
+            return too_large_program();
         return outcome;
     }
 

@@ -265,6 +265,15 @@ TEST_P(BreaksTools, IsTheFilesFailure) {
 INSTANTIATE_TEST_SUITE_P(Compile, BreaksTools, testing::ValuesIn(files_that_break_tools()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+TEST_F(CompileTest, ALargeProgramIsRefused) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result =
+        compile_text(right_and("__attribute__((used)) static int large[18 << 20] = {1};")).result;
+    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    EXPECT_EQ(result.failure->cause, cause::compile_error);
+    EXPECT_THAT(told(result), HasSubstr("larger than 64 MB"));
+}
+
 TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     Lab broken = lab();
