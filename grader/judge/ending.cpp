@@ -73,8 +73,7 @@ const char* hint_for_segmentation(bool in_kernel, bool launched, const std::stri
     if (in_kernel) return "Is the index checked against the size before it is used?";
     if (detail.empty() && launched)
         return "Host code must not run past its own arrays, nor a kernel past the end of its __shared__ or local "
-               "arrays: "
-               "`make inspect` names the line.";
+               "arrays: `make inspect` names the line.";
     return "Host code must not use a device pointer, and must not run past its own arrays.";
 }
 

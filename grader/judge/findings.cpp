@@ -235,7 +235,7 @@ const char* copy_hint(FindingKind kind) {
             return "Declare it outside all functions, as in __constant__ float weights[25], and give its name here. A "
                    "parameter of the same name would hide it.";
         case FindingKind::copy_by_name:
-            return "On a GPU the name is no pointer to the device's memory: cudaMemcpyToSymbol and "
+            return "On a GPU the name is not a pointer to the device's memory: cudaMemcpyToSymbol and "
                    "cudaMemcpyFromSymbol copy, and cudaGetSymbolAddress gives a pointer for everything else.";
         default:
             return "The first pointer is where the bytes go, the second where they come from: is there memory at both? "

@@ -255,7 +255,7 @@ def two(course: Course) -> Course:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is no id of this roster
+        ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is not an id of this roster
         ('name,id,points\n"Zimmer, Zed",1,9\n', "marks.csv:2: The id is of Ada Lovelace, and the name is Zimmer, Zed."),
         ("Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n", "The id is of Ada Lovelace, and the name is Zed"),
         ("Canvas ID,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),

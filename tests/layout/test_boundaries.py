@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "solutions/*": ["labs/*/lab.h"],
     "starter/*": ["labs/*/lab.h"],
 }
-# What the runner and the rewriter include of io must not pull in core.
+# Headers of io that the runner and the rewriter include. They must not include core.
 RUNNER_SEES = [
     "grader/io/channel.h",
     "grader/io/protocol.h",

@@ -74,9 +74,8 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
         shown |= {"dataset": new_names[check["dataset"]], "failure": None, "wall_s": 0, "skipped_why": ""}
         shown["blocked_by"] = new_names.get(blocked_by, blocked_by)
         if failure:
-            message = "It fails on a dataset that is not shown."
-            message = "Not run, because of what happened before." if blocked_by else message
-            shown["failure"] = {"cause": failure["cause"], "message": message, "hint": failure["hint"], "place": None}
+            why = "Not run, because of what happened before." if blocked_by else "A dataset that is not shown fails."
+            shown["failure"] = {"cause": failure["cause"], "message": why, "hint": failure["hint"], "place": None}
         if check["skipped_why"]:
             shown["skipped_why"] = "It was not run here."
         check.clear()

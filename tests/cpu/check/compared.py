@@ -51,7 +51,7 @@ KINDS = {
     "divergent_barrier": "threads of a block at two different barriers",
     "returned_before_barrier": "threads that return before a barrier of the others",
     "lane_mask": "a mask of a warp function without the calling lane, or with one that never comes",
-    "misaligned": "a vector at an address that is no multiple of its size",
+    "misaligned": "a vector at an address that is not a multiple of its size",
     "host_memory": "a kernel that uses a host pointer",
     "device_memory": "host code that uses a device pointer",
     "copy_direction": "a copy from or to the wrong side",
