@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,13 +116,16 @@ class Fuzzer:
         """Exit status and all output."""
         return run([*self.command, *self.limits, *options], WARPLAB_FUZZ=self.name)
 
-    def fuzz(self, learnt: Path) -> dict:
-        """Try the target's number of inputs, starting from its corpus. Inputs with new coverage go to `learnt`."""
-        count = max(1, round(self.inputs * float(os.environ.get("FUZZ_SCALE") or 1)))
-        kept_before = set(KEPT.iterdir())
+    def fuzz(self, shards: int, learnt: Path) -> dict:
+        """Try one shard of the inputs, starting from the corpus. Inputs with new coverage go to `learnt`."""
+        count = math.ceil(self.inputs * float(os.environ.get("FUZZ_SCALE") or 1) / shards)
         status, said = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", learnt, self.corpus)
-        broken = [file for file in sorted(KEPT.glob(f"{self.name}-*.txt")) if file not in kept_before]
-        return read_result(f"{self.name}, {self.tool}", status, said, [file.read_text("utf-8") for file in broken])
+        return read_result(f"{self.name}, {self.tool}", status, said)
+
+    def broken(self, kept_before: set[Path]) -> list[dict]:
+        """What this soak found: the broken promises in words."""
+        files = sorted(set(KEPT.glob(f"{self.name}-*.txt")) - kept_before)
+        return [{"broken": file.read_text("utf-8")} for file in files]
 
     def keep(self, learnt: Path) -> None:
         """Add inputs of `learnt` whose coverage the corpus lacks, the smallest first, up to the maximum size."""
@@ -136,17 +140,22 @@ class Fuzzer:
                 file.unlink()
 
 
-def read_result(what: str, status: int, said: str, broken: list[str]) -> dict:
+def read_result(what: str, status: int, said: str) -> dict:
     """Parse a run's result from libFuzzer's output: coverage counts edges, `new_coverage` those beyond the corpus."""
     done = re.search(r"Done (\d+) runs in (\d+) second", said)
     covered = [int(count) for count in re.findall(r"cov: (\d+)", said)] or [0]
-    found = [{"broken": words} for words in broken]
-    if status != 0 or not done:
-        found.append({"status": status, "said": said[-2000:]})
+    found = [] if status == 0 and done else [{"status": status, "said": said[-2000:]}]
     inputs, seconds = (int(done[1]), int(done[2])) if done else (0, 0)
     rate = round(inputs / max(seconds, 1))
     coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
     return {"what": what, "inputs": inputs, "seconds": seconds, "a_second": rate, **coverage, "found": found}
+
+
+def add_up(results: Sequence[dict]) -> dict:
+    """One result of a target's shards: inputs and rates add up, coverage is that of the best shard."""
+    summed = {key: sum(one[key] for one in results) for key in ("inputs", "a_second")}
+    best = {key: max(one[key] for one in results) for key in ("seconds", "coverage", "new_coverage")}
+    return {**results[0], **summed, **best, "found": [finding for one in results for finding in one["found"]]}
 
 
 def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -> tuple[list[Fuzzer], list[dict]]:
@@ -170,20 +179,23 @@ def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -
 
 
 def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
-    """Fuzz targets in parallel, one per core. Return each result, and the skipped tools."""
+    """Fuzz targets, each in a shard per core. Return each result, and the skipped tools."""
     KEPT.mkdir(parents=True, exist_ok=True)
-
-    def fuzz(fuzzer: Fuzzer) -> dict:
-        with tempfile.TemporaryDirectory() as learnt:
-            result = fuzzer.fuzz(Path(learnt))
+    kept_before = set(KEPT.iterdir())
+    shards = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(shards) as pool:
+        fuzzers, results = make_fuzzers(pool, Path(folder), names)
+        learnt = {fuzzer.name: Path(folder, "learnt", fuzzer.name) for fuzzer in fuzzers}
+        for made in learnt.values():
+            made.mkdir(parents=True)
+        started = [[pool.submit(fuzzer.fuzz, shards, learnt[fuzzer.name]) for _ in range(shards)] for fuzzer in fuzzers]
+        for fuzzer, runs in zip(fuzzers, started, strict=True):
+            result = add_up([run.result() for run in runs])
+            result["found"] += fuzzer.broken(kept_before)
+            results.append(result)
             if keep:
-                fuzzer.keep(Path(learnt))
-            return result
-
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        fuzzers, skipped = make_fuzzers(pool, Path(folder), names)
-        started: list[Future[dict]] = [pool.submit(fuzz, fuzzer) for fuzzer in fuzzers]
-        return [*(one.result() for one in started), *skipped]
+                fuzzer.keep(learnt[fuzzer.name])
+    return results
 
 
 if __name__ == "__main__":

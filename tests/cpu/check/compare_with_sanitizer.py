@@ -181,25 +181,29 @@ def run_bounded(command: list, seconds: float) -> str:
         return said.read()
 
 
-def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
-    dataset = dataset_that_shows(entry, folder) if time.monotonic() < end else ""
-    row = {"submission": f"{entry['lab']}/{entry['source'].stem}", "planted": entry["inspect"], "dataset": dataset}
-    command = [BUILD / "warplab", "sanitize", entry["lab"], entry["stage"], "--source", entry["source"]]
-    left = min(3 * TOOL_LIMIT_S, end - time.monotonic())
-    if left <= 1:
-        return row | {"tools": {tool: {"verdict": "not run"} for tool in TOOLS}}
-    said = run_bounded([*command, "--dataset", dataset], left)
-    parts = SAID.split(said)[1:]
+def sanitize(lab: str, stage: str, source: Path, dataset: str, seconds: float) -> dict[str, dict]:
+    """What each tool says of a file on one dataset, by `build/warplab sanitize`: verdict, lines and output."""
     tools: dict[str, dict] = {tool: {"verdict": "not run"} for tool in TOOLS}
+    if seconds <= 1:
+        return tools
+    command = [BUILD / "warplab", "sanitize", lab, stage, "--source", source, "--dataset", dataset]
+    parts = SAID.split(run_bounded(command, min(3 * TOOL_LIMIT_S, seconds)))[1:]
     for tool, verdict, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        named = re.findall(rf"{re.escape(entry['source'].name)}:(\d+)", words)
+        named = re.findall(rf"{re.escape(source.name)}:(\d+)", words)
         of_the_tool = words.split("    The check failed: ")[0].partition(":\n")[2].strip()
         tools[tool] = {"verdict": "clean", "lines": []}
         if "The tool gave no summary" in words:
             tools[tool] = {"verdict": "error", "output": words[:2000]}
         elif verdict != "clean" and of_the_tool:
             tools[tool] = {"verdict": "findings", "lines": sorted(set(map(int, named))), "output": of_the_tool[:2000]}
-    return row | {"tools": tools}
+    return tools
+
+
+def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
+    dataset = dataset_that_shows(entry, folder) if time.monotonic() < end else ""
+    tools = sanitize(entry["lab"], entry["stage"], entry["source"], dataset, end - time.monotonic())
+    name = f"{entry['lab']}/{entry['source'].stem}"
+    return {"submission": name, "planted": entry["inspect"], "dataset": dataset, "tools": tools}
 
 
 def sanitize_submissions(only: list[str], folder: Path, workers: int, limit_s: float) -> list[dict]:
@@ -234,7 +238,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[""], help="those whose names have one of these")
-    parser.add_argument("--new", action="store_true", help="programs alone that compared.json has no answer of")
+    parser.add_argument("--new", action="store_true", help="programs alone that compared.json lacks an answer of")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
     parser.add_argument("--limit-s", type=float, default=140, help="no run begins after so many seconds")
@@ -242,7 +246,10 @@ def main() -> int:
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
     wanted = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))
     known = json.loads(Path(__file__).with_name("compared.json").read_text())["programs"] if options.new else {}
-    kernels = sorted((k for k in wanted if k.stem not in known), key=lambda k: (k.stem == HANGS, k))
+    answered = {
+        name for name, row in known.items() if all(one["verdict"] != "not run" for one in row["tools"].values())
+    }
+    kernels = sorted((k for k in wanted if k.stem not in answered), key=lambda k: (k.stem == HANGS, k))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         limits = (options.workers, options.limit_s)
