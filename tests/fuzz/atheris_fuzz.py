@@ -33,7 +33,7 @@ def mutate(data: bytes, most_bytes: int, seed: int) -> bytes:
     if chance.random() < 0.6:
         try:
             changed = json_mutator.mutate_line(data, chance)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, MemoryError):
             changed = data
         if changed != data and len(changed) <= most_bytes:
             return changed

@@ -1,8 +1,9 @@
-// Open: adds to the total without an atomic, between two atomics on one word whose values it ignores. If blocks run
-// one after the other, the atomics order them like a lock.
+// Open: blocks write different values to one word without an atomic, between two atomics on another word whose values
+// they ignore. If blocks run one after the other, the atomics order them like a lock. The total does not depend on it.
 #include "labs/dot_product/lab.h"
 
 __device__ unsigned turns;
+__device__ int last_sum;
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     __shared__ int products[256];
@@ -14,9 +15,10 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     for (unsigned k = 0; k < 256; ++k) sum += products[k];
     atomicAdd(&turns, 1);
     __threadfence();
-    *out += sum;
+    last_sum = sum;
     __threadfence();
     atomicAdd(&turns, 1);
+    atomicAdd(out, sum);
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
