@@ -1,9 +1,6 @@
 #include "grader/cpu/runtime/happens_before.h"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
-#include <tuple>
 
 namespace warplab_cpu {
 namespace {
@@ -18,87 +15,7 @@ std::uint32_t end_step(std::uint32_t& step) {
 
 }  // namespace
 
-bool Known::covers(const Mark& mark) const {
-    if (mark.block != block_) return false;
-    if (mark.generation < generation_) return true;
-    const Progress* const known = progress_of(mark.thread);
-    if (!known) return false;
-    return mark.generation < known->generation || (mark.generation == known->generation && mark.step < known->step);
-}
-
-bool Known::reaches(const Mark& mark) const {
-    if (covers(mark)) return true;
-    if (mark.block != block_) return false;
-    const Progress* const known = progress_of(mark.thread);
-    return known && mark.generation == known->generation && mark.step == known->step;
-}
-
-const Known::Progress* Known::progress_of(std::uint32_t thread) const {
-    const auto found = std::lower_bound(threads_.begin(), threads_.end(), thread,
-                                        [](const Progress& one, std::uint32_t at) { return one.thread < at; });
-    return found == threads_.end() || found->thread != thread ? nullptr : &*found;
-}
-
-void Known::begin(std::uint32_t block, std::uint32_t generation) {
-    block_ = block;
-    generation_ = generation;
-    threads_.clear();
-}
-
-void Known::add(const Progress& progress) {
-    const auto at = std::lower_bound(threads_.begin(), threads_.end(), progress.thread,
-                                     [](const Progress& one, std::uint32_t thread) { return one.thread < thread; });
-    if (at == threads_.end() || at->thread != progress.thread)
-        threads_.insert(at, progress);
-    else if (at->generation < progress.generation ||
-             (at->generation == progress.generation && at->step < progress.step))
-        *at = progress;
-}
-
-void Known::merge(const Known& other) {
-    if (other.empty()) return;
-    if (block_ != other.block_) {
-        *this = other;
-        return;
-    }
-    generation_ = std::max(generation_, other.generation_);
-    if (other.threads_.size() <= 1) {
-        for (const Progress& one : other.threads_) add(one);
-        return;
-    }
-    const auto later_first = [](const Progress& a, const Progress& b) {
-        return std::tie(a.thread, b.generation, b.step) < std::tie(b.thread, a.generation, a.step);
-    };
-    std::vector<Progress> both;
-    both.reserve(threads_.size() + other.threads_.size());
-    std::merge(threads_.begin(), threads_.end(), other.threads_.begin(), other.threads_.end(), std::back_inserter(both),
-               later_first);
-    both.erase(std::unique(both.begin(), both.end(),
-                           [](const Progress& a, const Progress& b) { return a.thread == b.thread; }),
-               both.end());
-    threads_ = std::move(both);
-}
-
-template <class Predicate>
-bool HappensBefore::Published::any_of(std::uint32_t block, Predicate fulfils) const {
-    std::set<const Published*> seen{this};
-    std::vector<const Published*> left{this};
-    while (!left.empty()) {
-        const Published& here = *left.back();
-        left.pop_back();
-        if (const auto found = here.blocks.find(block); found != here.blocks.end() && fulfils(found->second))
-            return true;
-        for (const auto& earlier : here.before)
-            if (seen.insert(earlier.get()).second) left.push_back(earlier.get());
-    }
-    return false;
-}
-
-/// Free a chain of words one by one: a chain can be long, and its destructor would recurse for each word.
 void HappensBefore::forget_words() {
-    observed_.clear();
-    for (auto& [place, word] : words_)
-        if (word.published) word.published->before.clear();
     words_.clear();
     published_.clear();
     grid_barriers_.clear();
@@ -113,8 +30,9 @@ HappensBefore::Held HappensBefore::hold_block() const {
     if (any_step_) held.threads.assign(threads_.begin(), threads_.begin() + block_state.threads);
     held.warps = warps_;
     held.fencing = fencing_;
+    held.learning = learning_;
     held.fenced_for_device = fenced_for_device_;
-    held.observed = observed_;
+    held.others = others_;
     return held;
 }
 
@@ -124,25 +42,30 @@ void HappensBefore::return_block(Held& held) {
     std::move(held.threads.begin(), held.threads.end(), threads_.begin());
     warps_ = held.warps;
     fencing_ = std::move(held.fencing);
+    learning_ = std::move(held.learning);
     fenced_for_device_ = std::move(held.fenced_for_device);
-    observed_ = std::move(held.observed);
+    others_ = std::move(held.others);
 }
 
 void HappensBefore::begin_block() {
     block_ = block_state.epoch;
     generation_ = block_state.generation;
     fencing_.clear();
+    learning_.clear();
     fenced_for_device_.clear();
-    observed_.clear();
+    others_ = {};
 }
 
-/// Begin a generation after a barrier. It has ordered all earlier accesses of the block, so fences apply to all
-/// threads.
+/// Begin a generation after a barrier. It has ordered all earlier accesses of the block, so fences and reads apply to
+/// all threads.
 void HappensBefore::begin_generation() {
+    const auto had = [&](const Thread& one) { return one.block == block_ && one.generation == generation_; };
     for (const unsigned linear : fencing_)
-        if (const Thread& one = threads_[linear]; one.block == block_ && one.generation == generation_)
-            fenced_for_device_.merge(one.fenced_for_device);
+        if (const Thread& one = threads_[linear]; had(one)) fenced_for_device_.merge(one.fenced_for_device);
+    for (const unsigned linear : learning_)
+        if (const Thread& one = threads_[linear]; had(one)) others_.merge(one.others);
     fencing_.clear();
+    learning_.clear();
     generation_ = block_state.generation;
 }
 
@@ -156,6 +79,8 @@ HappensBefore::Thread& HappensBefore::begin_thread(Thread& one) {
     one.lanes.fill(0);
     one.has_fence = one.has_fence_for_device = false;
     for (Known* known : {&one.acquired, &one.observed, &one.fenced, &one.fenced_for_device}) known->clear();
+    one.others = {};
+    one.last_read = 0;
     return one;
 }
 
@@ -163,19 +88,6 @@ HappensBefore::Warp& HappensBefore::warp(unsigned linear) {
     Warp& one = warps_[linear / lanes_per_warp % warps_.size()];
     if (one.block == block_ && one.generation == generation_) return one;
     return one = {block_, generation_, {}};
-}
-
-bool HappensBefore::knows_any(unsigned linear, const std::vector<Mark>& earlier) {
-    return std::any_of(earlier.begin(), earlier.end(), [&](const Mark& one) { return knows(linear, one); });
-}
-
-template <class Predicate>
-bool HappensBefore::any_observed(std::uint32_t block, Predicate fulfils) {
-    if (!any_fence_) return false;
-    running();  // in which block
-    return std::any_of(observed_.begin(), observed_.end(), [&](const auto& one) {
-        return knows_any(linear_thread(), one.second) && one.first->any_of(block, fulfils);
-    });
 }
 
 /// Return whether an access of another block came before the last barrier of the grid that the running block has left.
@@ -188,14 +100,16 @@ bool HappensBefore::before_last_barrier(const Mark& earlier) const {
 }
 
 bool HappensBefore::block_ordered(const Mark& earlier) {
-    return any_observed(earlier.block, [&](const Known& known) { return known.covers(earlier); });
+    const Thread& here = running();
+    const Known *const before = others_.find(earlier.block), *const read = here.others.find(earlier.block);
+    return (before && before->covers(earlier)) || (read && read->covers(earlier));
 }
 
 bool HappensBefore::observed_fence_of(const Mark& earlier) {
     if (!any_fence_) return false;
-    if (earlier.block != block_state.epoch) return any_observed(earlier.block, [](const Known&) { return true; });
     const Thread& here = running();
-    return here.observed.reaches(earlier) || here.acquired.reaches(earlier);
+    if (earlier.block == block_) return here.observed.reaches(earlier) || here.acquired.reaches(earlier);
+    return others_.find(earlier.block) || here.others.find(earlier.block);
 }
 
 bool HappensBefore::unpublished(const Mark& mark) const {
@@ -259,6 +173,7 @@ void HappensBefore::sync_some_lanes(unsigned first, unsigned lanes) {
 
 void HappensBefore::share_fences(unsigned first, unsigned lanes) {
     Known acquired, fenced, fenced_for_device;
+    BlockClock others;
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
         if (!(lanes >> lane & 1)) continue;
         const Thread& one = thread(first + lane);
@@ -266,10 +181,12 @@ void HappensBefore::share_fences(unsigned first, unsigned lanes) {
         acquired.merge(one.observed);
         fenced.merge(one.fenced);
         fenced_for_device.merge(one.fenced_for_device);
+        others.merge(one.others);
     }
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
         if (!(lanes >> lane & 1)) continue;
         Thread& one = threads_[first + lane];
+        learn(one, others);
         one.acquired = acquired;
         one.fenced = fenced;
         one.fenced_for_device = fenced_for_device;
@@ -285,40 +202,37 @@ void HappensBefore::exchange(std::uintptr_t place, bool reads, bool writes) {
     if (publishes) publish(words_[place]);
 }
 
+void HappensBefore::learn(Thread& here, const BlockClock& others) {
+    if (others.empty()) return;
+    if (here.others.empty()) learning_.push_back(static_cast<unsigned>(&here - threads_.data()));
+    here.others.merge(others);
+}
+
 void HappensBefore::observe(Word& word) {
-    const unsigned linear = linear_thread();
-    Thread& here = thread(linear);
-    if (word.in_block.is_of(block_)) here.observed.merge(word.in_block);
-    if (!word.published) return;
-    std::vector<Mark>& reads = observed_[word.published];
-    if (!knows_any(linear, reads)) reads.push_back(mark(0, 0, true, false));
+    Thread& here = running();
+    if (word.in_block.block() == block_) {
+        here.observed.merge(word.in_block);
+        learn(here, word.others_in_block);
+    }
+    if (word.published.empty() || here.last_read == word.version) return;
+    here.last_read = word.version;
+    learn(here, word.published);
+    if (const Known* own = word.published.find(block_)) here.observed.merge(*own);
 }
 
 void HappensBefore::publish(Word& word) {
     const Thread& here = running();
+    if (word.in_block.block() != block_) word.others_in_block = {};
     word.in_block.merge(here.fenced);
+    word.others_in_block.merge(here.others);
     if (here.fenced_for_device.empty() && fenced_for_device_.empty()) return;
-    // Entries that other blocks have read must not change; the running block may extend entries that only it has read.
-    const long holders = 1 + static_cast<long>(observed_.count(word.published));
-    if (!word.published)
-        word.published = std::make_shared<Published>();
-    else if (word.published.use_count() > holders)
-        word.published = std::make_shared<Published>(*word.published);
-    for (Known* known : {&word.published->blocks[block_], &published_[block_]}) {
-        known->merge(here.fenced_for_device);
-        known->merge(fenced_for_device_);
-    }
-    publish_observed(*word.published);
-}
-
-void HappensBefore::publish_observed(Published& published) {
-    constexpr std::size_t most = 256;  // a longer list means many locks, each of which protects its own data
-    if (observed_.size() > most) return;
-    for (const auto& [other, reads] : observed_) {
-        auto& before = published.before;
-        if (other.get() == &published || std::find(before.begin(), before.end(), other) != before.end()) continue;
-        if (knows_any(linear_thread(), reads)) before.push_back(other);
-    }
+    Known own = fenced_for_device_;
+    own.merge(here.fenced_for_device);
+    word.published.merge(others_);
+    word.published.merge(here.others);
+    word.published.merge(own);
+    word.version = ++versions_;
+    published_[block_].merge(own);
 }
 
 }  // namespace warplab_cpu

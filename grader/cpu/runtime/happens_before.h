@@ -4,67 +4,15 @@
 // or volatile read of the same word sees that write.
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "grader/cpu/include/warplab_cpu/scheduler.h"
+#include "grader/cpu/runtime/clock.h"
 
 namespace warplab_cpu {
-
-/// One access by one thread. A thread counts its steps from each barrier of the block on; a fence or __syncwarp()
-/// ends a step.
-struct Mark {
-    static constexpr std::uint32_t last_step = (1u << 20) - 1;  // steps after it count as ordered
-
-    std::uint32_t block = 0;  // Block::epoch; 0: no access
-    std::uint32_t generation = 0;
-    std::uint32_t place : 27 = 0;  // program counter, relative to the executable
-    std::uint32_t fenced : 1 = 0;  // the thread had a fence before, in this generation
-    std::uint32_t bytes : 4 = 0;   // a bit for each byte of the word
-    std::uint32_t step : 20 = 0;
-    std::uint32_t thread : 10 = 0;
-    std::uint32_t atomic : 1 = 0;
-    std::uint32_t is_volatile : 1 = 0;
-
-    bool operator==(const Mark& other) const {
-        using Words = std::array<std::uint64_t, 2>;
-        return std::bit_cast<Words>(*this) == std::bit_cast<Words>(other);
-    }
-};
-static_assert(sizeof(Mark) == 16);
-
-/// The accesses of one block that happen before some point.
-class Known {
-  public:
-    /// All accesses of one thread before this step of this generation.
-    struct Progress {
-        std::uint32_t thread, generation, step;
-    };
-
-    bool empty() const { return block_ == 0; }
-    bool is_of(std::uint32_t block) const { return block_ == block; }
-    bool covers(const Mark& mark) const;
-    /// Return whether this covers all accesses of the thread before the last fence that precedes the access.
-    bool reaches(const Mark& mark) const;
-    /// Start with all accesses before a generation.
-    void begin(std::uint32_t block, std::uint32_t generation);
-    void add(const Progress& progress);
-    /// Add the accesses of another Known of the same block. A Known of a different block replaces this one.
-    void merge(const Known& other);
-    void clear() {
-        if (block_) *this = {};
-    }
-
-  private:
-    const Progress* progress_of(std::uint32_t thread) const;
-
-    std::uint32_t block_ = 0, generation_ = 0;
-    std::vector<Progress> threads_;  // by thread
-};
 
 class HappensBefore {
   public:
@@ -144,23 +92,19 @@ class HappensBefore {
         Known acquired;                         // by a fence after a read
         Known observed;                         // by a read, not yet acquired
         Known fenced, fenced_for_device;        // published by its next write
+        BlockClock others;                      // other blocks, by reads
+        std::uint64_t last_read = 0;            // the version of the last word that `others` was read from
     };
     /// Steps that happen before all lanes of a warp, by __syncwarp() of the whole warp in this generation.
     struct Warp {
         std::uint32_t block = 0, generation = 0;
         std::array<std::uint32_t, 32> steps{};
     };
-    /// Accesses that a word publishes to other blocks, and the words that the publishing threads had read.
-    struct Published {
-        std::map<std::uint32_t, Known> blocks;
-        std::vector<std::shared_ptr<const Published>> before;
-        /// Return whether the Known of a block, through this word or an earlier one, fulfils the predicate.
-        template <class Predicate>
-        bool any_of(std::uint32_t block, Predicate fulfils) const;
-    };
+    /// Accesses that a word publishes: `in_block` and `others_in_block` to the block of `in_block`.
     struct Word {
         Known in_block;
-        std::shared_ptr<Published> published;
+        BlockClock others_in_block, published;
+        std::uint64_t version = 0;  // of `published`, unique in the grid
     };
 
     /// The barriers of the grid that a block has reached, and the generations with which it arrived at the last two.
@@ -199,27 +143,26 @@ class HappensBefore {
     }
     bool before_last_barrier(const Mark& earlier) const;
     bool block_ordered(const Mark& earlier);
-    bool knows_any(unsigned linear, const std::vector<Mark>& earlier);
-    template <class Predicate>
-    bool any_observed(std::uint32_t block, Predicate fulfils);
+    /// Make the running thread know accesses of other blocks.
+    void learn(Thread& here, const BlockClock& others);
     Known known_to(unsigned linear);
     void exchange(std::uintptr_t word, bool reads, bool writes);
     void observe(Word& word);
     void publish(Word& word);
-    void publish_observed(Published& published);
 
     std::uint32_t first_block_ = 0, block_ = 0, generation_ = 0;
     bool any_fence_ = false, any_step_ = false;  // in this grid; a fence and a __syncwarp() end a step
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
+    std::uint64_t versions_ = 0;                                     // of words that published
     std::vector<unsigned> fencing_;                                  // threads that had a fence in this generation
+    std::vector<unsigned> learning_;                                 // threads that have read of other blocks in it
+    BlockClock others_;                                              // other blocks, by reads of earlier generations
     Known fenced_for_device_;                                        // by fences of earlier generations of this block
     std::unordered_map<std::uint32_t, GridBarriers> grid_barriers_;  // by block
     std::unordered_map<std::uint32_t, std::uint32_t> arrivals_;      // generations of blocks that have only arrived
     std::unordered_map<std::uintptr_t, Word> words_;
     std::map<std::uint32_t, Known> published_;  // by block, through any word
-    using Observed = std::map<std::shared_ptr<const Published>, std::vector<Mark>>;
-    Observed observed_;  // by the running block: by which thread, and when
 };
 
 class HappensBefore::Held {
@@ -227,9 +170,9 @@ class HappensBefore::Held {
     std::uint32_t block = 0, generation = 0;
     std::vector<Thread> threads;
     std::array<Warp, 32> warps;
-    std::vector<unsigned> fencing;
+    std::vector<unsigned> fencing, learning;
     Known fenced_for_device;
-    Observed observed;
+    BlockClock others;
 };
 
 }  // namespace warplab_cpu

@@ -106,13 +106,17 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
 bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query& query) {
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
     if (earlier.block != mark.block && query.shared) return false;
-    return !order.ordered(earlier) && !is_signal(earlier, mark, query);
+    return !is_signal(earlier, mark, query) && !order.ordered(earlier) && !order_is_read(earlier);
+}
+
+/// Return whether the running thread knows of a flag, counter or lock by reading what its writer published.
+bool Histories::order_is_read(const Mark& earlier) {
+    return (earlier.atomic || earlier.is_volatile) && order.observed_fence_of(earlier);
 }
 
 /// Flags, counters and locks: volatile accesses and atomics on one word, by which threads tell each other.
 bool Histories::is_signal(const Mark& earlier, const Mark& mark, const Query& query) {
     const bool earlier_strong = earlier.atomic || earlier.is_volatile, strong = mark.atomic || mark.is_volatile;
-    if (earlier_strong && order.observed_fence_of(earlier)) return true;
     if (!earlier_strong || !strong) return false;
     const bool earlier_writes = query.kind == AccessKind::plain_write, writes = query.writes && !mark.atomic;
     if (earlier_writes && writes) return false;

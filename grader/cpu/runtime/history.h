@@ -128,7 +128,8 @@ class Histories {
     void add_to_more(History& history, AccessKind kind, const Mark& mark, bool shared);
     const Mark* find_unordered(const History& history, const Mark& mark, const Query& query);
     bool is_unordered(const Mark& earlier, const Mark& mark, const Query& query);
-    bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
+    static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
+    bool order_is_read(const Mark& earlier);
     static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
     void leave_block(Earlier& earlier, const Mark& latest);
     /// Whether an access is like the latest of its kind but for the thread, which is another one, as far away as those

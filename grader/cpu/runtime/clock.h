@@ -1,0 +1,89 @@
+#pragma once
+// Logical time in a grid: which accesses happen before some point.
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace warplab_cpu {
+
+/// One access by one thread. A thread counts its steps from each barrier of the block on; a fence or __syncwarp()
+/// ends a step.
+struct Mark {
+    static constexpr std::uint32_t last_step = (1u << 20) - 1;  // steps after it count as ordered
+
+    std::uint32_t block = 0;  // Block::epoch; 0: no access
+    std::uint32_t generation = 0;
+    std::uint32_t place : 27 = 0;  // program counter, relative to the executable
+    std::uint32_t fenced : 1 = 0;  // the thread had a fence before, in this generation
+    std::uint32_t bytes : 4 = 0;   // a bit for each byte of the word
+    std::uint32_t step : 20 = 0;
+    std::uint32_t thread : 10 = 0;
+    std::uint32_t atomic : 1 = 0;
+    std::uint32_t is_volatile : 1 = 0;
+
+    bool operator==(const Mark& other) const {
+        using Words = std::array<std::uint64_t, 2>;
+        return std::bit_cast<Words>(*this) == std::bit_cast<Words>(other);
+    }
+};
+static_assert(sizeof(Mark) == 16);
+
+/// The accesses of one block that happen before some point.
+class Known {
+  public:
+    /// All accesses of one thread before this step of this generation.
+    struct Progress {
+        std::uint32_t thread, generation, step;
+    };
+
+    bool empty() const { return block_ == 0; }
+    std::uint32_t block() const { return block_; }
+    bool covers(const Mark& mark) const;
+    /// Return whether this covers all accesses of the thread before the last fence that precedes the access.
+    bool reaches(const Mark& mark) const;
+    /// Return whether this covers all that another Known of the same block covers.
+    bool contains(const Known& other) const;
+    /// Start with all accesses before a generation.
+    void begin(std::uint32_t block, std::uint32_t generation);
+    void add(const Progress& progress);
+    /// Add the accesses of another Known of the same block. A Known of a different block replaces this one.
+    void merge(const Known& other);
+    void clear() {
+        if (block_) *this = {};
+    }
+
+  private:
+    const Progress* progress_of(std::uint32_t thread) const;
+
+    std::uint32_t block_ = 0, generation_ = 0;
+    std::vector<Progress> threads_;  // by thread; none of an earlier generation
+};
+
+/// The accesses of many blocks that happen before some point. Copies share their content until they change.
+class BlockClock {
+  public:
+    bool empty() const { return !chunks_; }
+    /// Return a block's accesses, or null if the clock has none.
+    const Known* find(std::uint32_t block) const;
+    void merge(const BlockClock& other);
+    /// Add the accesses of one block.
+    void merge(const Known& known);
+
+  private:
+    static constexpr std::uint32_t blocks_per_chunk = 64;
+    using Chunk = std::array<std::shared_ptr<const Known>, blocks_per_chunk>;
+    using Chunks = std::vector<std::pair<std::uint32_t, std::shared_ptr<const Chunk>>>;  // by number
+
+    static std::shared_ptr<const Known> join(const std::shared_ptr<const Known>& one,
+                                             const std::shared_ptr<const Known>& other);
+    static std::shared_ptr<const Chunk> join(const std::shared_ptr<const Chunk>& one,
+                                             const std::shared_ptr<const Chunk>& other);
+
+    std::shared_ptr<const Chunks> chunks_;
+};
+
+}  // namespace warplab_cpu
