@@ -28,10 +28,16 @@ struct Watched {
 /// The launches of each call without the sanitizer, by dataset.
 using LaunchDigests = std::map<std::string, std::vector<std::uint64_t>>;
 
-/// Runs `datasets`, each small enough, one after the other in one process. `expected`: the earlier launches of passed
-/// datasets on the same backend. `until_found`: stops at the first finding that is not a note, for a stage that failed
-/// anyway. The caller sets `wall_s`.
-Watched run_check_mode(StageRun& run, const std::vector<const Dataset*>& datasets, const LaunchDigests& expected,
+/// The datasets of each process of check mode, in order.
+using Parts = std::vector<std::vector<const Dataset*>>;
+
+/// Split the datasets that are small enough for check mode, in order, into at most two parts of about equal cost.
+Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets);
+
+/// Runs the parts at the same time, each in one process. `expected`: the earlier launches of passed datasets on the
+/// same backend. `until_found`: stops at the first finding that is not a note, for a stage that failed anyway. `doing`
+/// is called from several threads, but not at the same time. The caller sets `wall_s`.
+Watched run_check_mode(StageRun& run, const Parts& parts, const LaunchDigests& expected,
                        const std::filesystem::path& source, bool until_found,
                        const std::function<void(const std::string&)>& doing);
 

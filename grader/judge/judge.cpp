@@ -51,9 +51,8 @@ Check not_run(const Dataset& dataset, const Check& slow) {
 
 /// Return whether the dataset was not run because of another one. Check mode would hang on it again.
 bool was_not_run(const StageReport& report, const Dataset& dataset) {
-    return std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
-        return check.dataset == dataset.name && !check.blocked_by.empty();
-    });
+    return std::any_of(report.checks.begin(), report.checks.end(),
+                       [&](const Check& check) { return check.dataset == dataset.name && !check.blocked_by.empty(); });
 }
 
 Check left_out(const Dataset& dataset) {
@@ -89,7 +88,7 @@ CompileRequest check_mode_request(CompileRequest request) {
     return request;
 }
 
-void inspect_datasets(StageRun& run, const std::vector<const Dataset*>& datasets, const LaunchDigests& launches,
+void inspect_datasets(StageRun& run, const Parts& datasets, const LaunchDigests& launches,
                       const std::filesystem::path& source, StageReport& report, const Listener& listener) {
     const Watched watched = run_check_mode(run, datasets, launches, source, outputs_failed(report), listener.doing);
     report.check_mode = watched.result;
@@ -355,12 +354,12 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         report.compilation = ready.compilation;
         report.verdict = ready.compilation.verdict;
         if (ready.run) {
-            const LaunchDigests launches = check_all(*ready.run, report, task, listener);
+            const Checked checked = check_all(*ready.run, report, task, listener);
             ready.run->end_session();
             if (task.check_mode) {
                 listener.doing("compiling for check mode");
                 const Compiled same{ready.compilation, ready.run->runner};
-                watch(watched, compiled_to_watch.valid() ? compiled_to_watch.get() : same, launches, report, task,
+                watch(watched, compiled_to_watch.valid() ? compiled_to_watch.get() : same, checked, report, task,
                       listener);
                 check_by_fibers_if_doubtful(*ready.run, report, task, listener);
             }
@@ -396,16 +395,14 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
 
 /// Runs the datasets of check mode first, in a separate process, as check mode does: so the sequence of calls does not
 /// reveal the sanitizer. Returns their launches on this backend.
-LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
-    std::vector<const Dataset*> small, others;
-    for (const Dataset& dataset : run.lab.datasets) {
-        if (!wanted(dataset, run.stage, task)) continue;
-        const bool comes_first = task.check_mode && !inspects_another_program(task) && small_enough(run, dataset);
-        (comes_first ? small : others).push_back(&dataset);
-    }
+Judge::Checked Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
+    std::vector<const Dataset*> others;
+    for (const Dataset& dataset : run.lab.datasets)
+        if (wanted(dataset, run.stage, task)) others.push_back(&dataset);
+    Checked checked;
+    if (task.check_mode && !inspects_another_program(task)) checked.small = split_small(run, others);
     std::optional<Check> slow;
     std::map<const Dataset*, Check> checks;
-    LaunchDigests launches;
     const auto check = [&](const Dataset& dataset) {
         listener.doing("checking " + dataset.name);
         run.launch_digests.clear();
@@ -419,21 +416,24 @@ LaunchDigests Judge::check_all(StageRun& run, StageReport& report, const Task& t
         if (!slow && (is_slow(found) || (found.failure && found.failure->hangs))) slow = found;
         return found;
     };
-    for (const Dataset* dataset : small) {
-        checks[dataset] = check(*dataset);
-        launches[dataset->name] = run.launch_digests;
+    for (const auto& part : checked.small) {
+        for (const Dataset* dataset : part) {
+            checks[dataset] = check(*dataset);
+            checked.launches[dataset->name] = run.launch_digests;
+        }
+        run.end_session();
     }
-    if (!small.empty()) run.end_session();
     for (const Dataset* dataset : others)
-        checks[dataset] = task.no_cuda_only && dataset->uses.cuda_only ? left_out(*dataset) : check(*dataset);
+        if (!checks.contains(dataset))
+            checks[dataset] = task.no_cuda_only && dataset->uses.cuda_only ? left_out(*dataset) : check(*dataset);
     for (const Dataset& dataset : run.lab.datasets)
         if (checks.contains(&dataset)) report.checks.push_back(checks[&dataset]);
-    return launches;
+    return checked;
 }
 
 /// Check mode, after the datasets; beneath wrong outputs its first finding is the likely reason.
-void Judge::watch(const CompileRequest& request, const Compiled& ready, const LaunchDigests& launches,
-                  StageReport& report, const Task& task, const Listener& listener) {
+void Judge::watch(const CompileRequest& request, const Compiled& ready, const Checked& checked, StageReport& report,
+                  const Task& task, const Listener& listener) {
     if (std::any_of(report.checks.begin(), report.checks.end(), is_slow)) return;
     const auto begin = std::chrono::steady_clock::now();
     if (ready.result.verdict != Verdict::passed) {
@@ -441,14 +441,13 @@ void Judge::watch(const CompileRequest& request, const Compiled& ready, const La
     } else {
         try {
             const auto run = make_run(request, ready);
-            std::vector<const Dataset*> datasets;
-            for (const Dataset& dataset : request.lab.datasets) {
-                if (!wanted(dataset, request.stage, task) || was_not_run(report, dataset)) continue;
-                const bool small =
-                    inspects_another_program(task) ? small_enough(*run, dataset) : launches.contains(dataset.name);
-                if (small) datasets.push_back(&dataset);
-            }
-            inspect_datasets(*run, datasets, launches, request.source, report, listener);
+            std::vector<const Dataset*> asked;
+            for (const Dataset& dataset : request.lab.datasets)
+                if (wanted(dataset, request.stage, task)) asked.push_back(&dataset);
+            Parts datasets = inspects_another_program(task) ? split_small(*run, asked) : checked.small;
+            for (auto& part : datasets)
+                std::erase_if(part, [&](const Dataset* dataset) { return was_not_run(report, *dataset); });
+            inspect_datasets(*run, datasets, checked.launches, request.source, report, listener);
         } catch (const std::exception& error) {
             report.check_mode = CheckMode{};
             report.check_mode->remark = fmt::format("check mode could not finish: {}", error.what());

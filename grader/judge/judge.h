@@ -115,8 +115,13 @@ class Judge {
     bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);
     Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
                                const Baseline& cpu, const Progress& progress);
-    LaunchDigests check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    void watch(const CompileRequest& request, const Compiled& ready, const LaunchDigests& launches, StageReport& report,
+    /// The datasets for check mode, as they ran without it, and their launches.
+    struct Checked {
+        Parts small;
+        LaunchDigests launches;
+    };
+    Checked check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
+    void watch(const CompileRequest& request, const Compiled& ready, const Checked& checked, StageReport& report,
                const Task& task, const Listener& listener);
     void check_by_fibers_if_doubtful(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
     void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);

@@ -1012,7 +1012,9 @@ WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, Histor
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     const bool guard = touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
     const bool beside = !recent.shared && timeline.runs_beside();
-    if (guard || beside || !histories_.add_if_alone(history, touch.kind(), mark, recent.shared))
+    if (guard || beside ||
+        !(histories_.add_if_alone(history, touch.kind(), mark, recent.shared) ||
+          histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, history, mark, touch);
     if (touch.atomic || touch.is_volatile)
         histories_.order.strong_access(touch.address / word_bytes, touch.reads(), touch.writes);

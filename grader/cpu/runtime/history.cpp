@@ -5,6 +5,8 @@
 namespace warplab_cpu {
 namespace {
 
+bool is_strong(const Mark& mark) { return mark.atomic || mark.is_volatile; }
+
 bool has_bytes_of(const Mark& mark, const Mark& other) { return (other.bytes & ~mark.bytes) == 0; }
 
 /// Drops accesses of a thread that accessed the same bytes in the same way later.
@@ -26,13 +28,19 @@ void drop_repeated(std::vector<Mark>& peers) {
 
 }  // namespace
 
+void Histories::forget_peers(Earlier& earlier) {
+    earlier.peers.clear();
+    earlier.any_weak = false;
+}
+
 void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
     constexpr std::size_t few = 8;
     if (!earlier.peers.empty()) {
         const Mark& last = earlier.peers.back();
-        if (last.block != mark.block || (shared && last.generation != mark.generation)) earlier.peers.clear();
+        if (last.block != mark.block || (shared && last.generation != mark.generation)) forget_peers(earlier);
     }
     earlier.peers.push_back(mark);
+    earlier.any_weak |= !is_strong(mark);
     if (earlier.peers.size() <= std::max(earlier.most_peers, few)) return;
     drop_repeated(earlier.peers);
     earlier.most_peers = 2 * earlier.peers.size();
@@ -52,8 +60,8 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     more.owner = &history;
     for (Earlier& one : more.kinds) {
         one.other_blocks = {};
-        one.peers.clear();
         one.most_peers = 0;
+        forget_peers(one);
     }
     return more.kinds[static_cast<unsigned>(kind)];
 }
@@ -84,7 +92,7 @@ void Histories::leave_block(Earlier& earlier, const Mark& latest) {
             std::find_if(last, end, [&](const Mark& mark) { return has_byte(mark) && order.unpublished(mark); });
         if (last != end) kept = best != end ? *best : *last;
     }
-    earlier.peers.clear();
+    forget_peers(earlier);
 }
 
 void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark, bool shared) {
@@ -93,7 +101,7 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
     Earlier* earlier = earlier_of(history, kind);
     if (latest.block != mark.block) {
         if (!shared) return leave_block(provide_earlier(history, kind), latest);
-        if (earlier) earlier->peers.clear();
+        if (earlier) forget_peers(*earlier);
         return;
     }
     const bool barrier_between = latest.generation != mark.generation;
@@ -105,19 +113,15 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
 
 bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query& query) {
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
-    if (earlier.block != mark.block && query.shared) return false;
     return !is_signal(earlier, mark, query) && !order.ordered(earlier) && !order_is_read(earlier);
 }
 
 /// Return whether the running thread knows of a flag, counter or lock by reading what its writer published.
-bool Histories::order_is_read(const Mark& earlier) {
-    return (earlier.atomic || earlier.is_volatile) && order.observed_fence_of(earlier);
-}
+bool Histories::order_is_read(const Mark& earlier) { return is_strong(earlier) && order.observed_fence_of(earlier); }
 
 /// Flags, counters and locks: volatile accesses and atomics on one word, by which threads tell each other.
 bool Histories::is_signal(const Mark& earlier, const Mark& mark, const Query& query) {
-    const bool earlier_strong = earlier.atomic || earlier.is_volatile, strong = mark.atomic || mark.is_volatile;
-    if (!earlier_strong || !strong) return false;
+    if (!is_strong(earlier) || !is_strong(mark)) return false;
     const bool earlier_writes = query.kind == AccessKind::plain_write, writes = query.writes && !mark.atomic;
     if (earlier_writes && writes) return false;
     if (!earlier_writes && !writes) return !earlier.atomic;
@@ -133,8 +137,11 @@ const Mark* Histories::find_unordered(const History& history, const Mark& mark, 
     if (query.kind == AccessKind::atomic && order.ordered(latest)) return nullptr;
     const Earlier* earlier = earlier_of(history, query.kind);
     if (!earlier) return nullptr;
-    const auto found = std::find_if(earlier->peers.rbegin(), earlier->peers.rend(), is_race);
-    if (found != earlier->peers.rend()) return &*found;
+    if (!peers_are_harmless(*earlier, latest, mark, query)) {
+        const auto found = std::find_if(earlier->peers.rbegin(), earlier->peers.rend(), is_race);
+        if (found != earlier->peers.rend()) return &*found;
+    }
+    if (query.shared) return nullptr;
     const auto other = std::find_if(earlier->other_blocks.begin(), earlier->other_blocks.end(), is_race);
     return other != earlier->other_blocks.end() ? &*other : nullptr;
 }

@@ -77,6 +77,22 @@ class Histories {
         return true;
     }
 
+    /// Record a read or an atomic that cannot race because this grid has not accessed the word in a conflicting way,
+    /// or, in shared memory, not since the block began or its last barrier. Return false, without recording it,
+    /// otherwise.
+    WARPLAB_CPU_INLINE bool add_if_quiet(History& history, AccessKind kind, const Mark& mark, bool shared) {
+        if (kind == AccessKind::plain_write) return false;
+        const AccessKind other = kind == AccessKind::atomic ? AccessKind::plain_read : AccessKind::atomic;
+        for (const AccessKind conflicting : {AccessKind::plain_write, other}) {
+            const Mark& earlier = history.latest[static_cast<unsigned>(conflicting)];
+            const bool current = earlier.block == mark.block && earlier.generation == mark.generation;
+            if (earlier.block >= order.first_block() && (current || !shared)) return false;
+        }
+        end_row(history, shared);
+        add(history, kind, mark, shared);
+        return true;
+    }
+
     /// Keeps a row's accesses one by one, for the functions below.
     void end_row(History& history, bool shared) {
         if (history.row.count) end_long_row(history, shared);
@@ -101,9 +117,10 @@ class Histories {
     /// The last access of this grid and the query's kind, if any, that nothing orders before `mark`.
     const Mark* unordered(const History& history, const Mark& mark, const Query& query) {
         const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
-        if (latest.block < order.first_block()) return nullptr;
-        const bool own = latest.block == mark.block && latest.thread == mark.thread;
-        if (own && history.more == 0) return nullptr;
+        const bool same_block = latest.block == mark.block;
+        if (latest.block < order.first_block() || (query.shared && !same_block)) return nullptr;
+        const bool ordered = latest.thread == mark.thread || latest.generation != mark.generation;
+        if (same_block && ordered && history.more == 0) return nullptr;
         return find_unordered(history, mark, query);
     }
 
@@ -119,6 +136,7 @@ class Histories {
         std::array<Mark, 4> other_blocks;  // for each byte, one of a block before that of the latest access
         std::vector<Mark> peers;           // of the latest one's block: not ordered before it, or of other bytes
         std::size_t most_peers = 0;        // with more, the repeated ones are dropped
+        bool any_weak = false;             // some of the peers are neither atomic nor volatile
     };
     struct More {
         const History* owner = nullptr;
@@ -128,9 +146,15 @@ class Histories {
     void add_to_more(History& history, AccessKind kind, const Mark& mark, bool shared);
     const Mark* find_unordered(const History& history, const Mark& mark, const Query& query);
     bool is_unordered(const Mark& earlier, const Mark& mark, const Query& query);
+    /// Return whether all of the earlier accesses that `peers` holds are obviously ordered, or signals.
+    static bool peers_are_harmless(const Earlier& earlier, const Mark& latest, const Mark& mark, const Query& query) {
+        const bool barrier_between = latest.block == mark.block && latest.generation != mark.generation;
+        return barrier_between || (query.kind == AccessKind::plain_read && mark.atomic && !earlier.any_weak);
+    }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
     bool order_is_read(const Mark& earlier);
     static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
+    static void forget_peers(Earlier& earlier);
     void leave_block(Earlier& earlier, const Mark& latest);
     /// Whether an access is like the latest of its kind but for the thread, which is another one, as far away as those
     /// of a row are from each other.
