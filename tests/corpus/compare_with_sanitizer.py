@@ -4,7 +4,8 @@
     python3 -m tests.corpus.compare_with_sanitizer --show FILE     prints the table of a file
 
 Each submission runs under memcheck, racecheck, initcheck and synccheck: a seeded bug on the first small dataset on
-which the CPU backend's sanitizer finds it, all others on the lab's first dataset. Standard library and pytest only.
+which the CPU backend's sanitizer finds it, all others on the lab's first dataset. If FILE exists, only the rows that it
+lacks answers of run. `on_gpu.json` is such a file. Standard library and pytest only.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ def judge(row: dict, folder: Path, end: float) -> dict:
     return {"file": row["file"], "dataset": dataset, "seconds": round(time.monotonic() - begin, 1), "tools": tools}
 
 
+def has_all(answer: dict) -> bool:
+    return all(tool["verdict"] not in ("not run", "error") for tool in answer["tools"].values())
+
+
 def points_at(row: dict, tools: dict) -> bool:
     """Whether a tool names one of the lines of the seeded bug."""
     lines = set(row.get("lines", []))
@@ -70,7 +75,7 @@ def show(answers: list[dict]) -> None:
         kind = row.get("kind", row["expect"])
         counts = kinds[kind]
         counts["rows"] += 1
-        counts["ran"] += "not run" not in verdicts and "error" not in verdicts
+        counts["ran"] += has_all(one)
         counts["clean"] += verdicts == {"clean"}
         counts["at a line"] += points_at(row, tools)
         if row["expect"] == "accept" and "findings" in verdicts:
@@ -91,9 +96,13 @@ def main() -> int:
         show(json.loads(options.show.read_text())["rows"])
         return 0
     end = time.monotonic() + options.limit_s
-    rows = [row for row in ROWS if row["expect"] != "refuse"]
+    known = json.loads(options.json.read_text())["rows"] if options.json.exists() else []
+    answered = [one for one in known if has_all(one)]
+    done = {one["file"] for one in answered}
+    rows = [row for row in ROWS if row["expect"] != "refuse" and row["file"] not in done]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:
-        answers = list(pool.map(lambda row: judge(row, Path(folder), end), rows))
+        answers = answered + list(pool.map(lambda row: judge(row, Path(folder), end), rows))
+    answers.sort(key=lambda one: one["file"])
     gpu = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     name = subprocess.run(gpu, capture_output=True, text=True, check=False).stdout.strip()
     report = {"gpu": name, "tool": version(find_program("compute-sanitizer")), "tools": list(TOOLS), "rows": answers}
