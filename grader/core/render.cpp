@@ -88,7 +88,7 @@ std::string render_compilation(const Compilation& compilation, Verdict of_stage,
     if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
     if (!compilation.log.empty() && of_stage != Verdict::passed)
         text += "  The compiler says:\n" + quote(compilation.log, 4);
-    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote(compilation.nvcc, 4);
+    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote(compilation.nvcc.log, 4);
     return text;
 }
 

@@ -115,6 +115,12 @@ static void fields(Visitor& visit, Visited<Visitor, Score>& score) {
 }
 
 template <class Visitor>
+static void fields(Visitor& visit, Visited<Visitor, NvccAnswer>& nvcc) {
+    visit.required("answer", nvcc.kind);
+    visit("log", nvcc.log);
+}
+
+template <class Visitor>
 static void fields(Visitor& visit, Visited<Visitor, Compilation>& compilation) {
     visit.required("verdict", compilation.verdict);
     visit("failure", compilation.failure);
@@ -203,6 +209,8 @@ static void fields(Visitor& visit, Visited<Visitor, Report>& report) {
 
 namespace {
 
+constexpr std::array nvcc_answers{"not_asked", "compiles", "refuses", "not_found", "no_answer"};  // by Kind
+
 // --- writing ---
 
 Json json_of(const std::string& text) { return to_valid_utf8(text); }
@@ -217,6 +225,7 @@ Json json_of(double value) {
 Json json_of(int value) { return value; }
 Json json_of(Verdict verdict) { return verdict_name(verdict); }
 Json json_of(CheckMode::Verdict verdict) { return verdict_name(verdict); }
+Json json_of(NvccAnswer::Kind kind) { return nvcc_answers[static_cast<std::size_t>(kind)]; }
 Json json_of(bool value) { return value; }
 Json json_of(std::uint64_t value) { return value; }
 
@@ -344,6 +353,14 @@ void read_value(const JsonNode& node, CheckMode::Verdict& field) {
     node.fail(fmt::format("\"{}\" is not a verdict; expected passed, failed, error or unconfirmed", word));
 }
 
+void read_value(const JsonNode& node, NvccAnswer::Kind& field) {
+    const auto word = node.text();
+    const auto found = std::find(nvcc_answers.begin(), nvcc_answers.end(), word);
+    if (found == nvcc_answers.end())
+        node.fail(fmt::format("\"{}\" is not an answer; expected {}", word, fmt::join(nvcc_answers, ", ")));
+    field = static_cast<NvccAnswer::Kind>(found - nvcc_answers.begin());
+}
+
 template <class T>
 void read_value(const JsonNode& node, T& object);
 
@@ -385,6 +402,30 @@ void read_value(const JsonNode& node, T& object) {
     node.require_object();
     Reader reader{node};
     fields(reader, object);
+}
+
+/// Reports before version 1.0 have one text.
+NvccAnswer read_old_nvcc(const std::string& text) {
+    using enum NvccAnswer::Kind;
+    constexpr std::string_view no_answer_because = "could not be asked: ";
+    if (text.starts_with(no_answer_because)) return {no_answer, text.substr(no_answer_because.size())};
+    const std::map<std::string_view, NvccAnswer::Kind> alone = {
+        {"", not_asked}, {"ok", compiles}, {"not found", not_found}};
+    const auto found = alone.find(text);
+    return found != alone.end() ? NvccAnswer{found->second, ""} : NvccAnswer{refuses, text};
+}
+
+template <>
+void read_value(const JsonNode& node, Compilation& compilation) {
+    Reader reader{node};
+    const auto nvcc = node.find("nvcc");
+    if (!nvcc || !nvcc->value().is_string()) return fields(reader, compilation);
+    std::string text;
+    read_value(*nvcc, text);
+    Json converted = node.value();
+    converted["nvcc"] = json_of(read_old_nvcc(text));
+    const JsonNode document(converted, node.place());
+    read_value<Compilation>(document, compilation);
 }
 
 void require_schema_1(const JsonNode& document) {
@@ -465,10 +506,7 @@ double Score::pending() const {
            (speed_pending ? speed_max : 0);
 }
 
-bool refused_by_nvcc(const Compilation& compilation) {
-    const std::string& says = compilation.nvcc;
-    return !says.empty() && says != "ok" && says != "not found" && !says.starts_with(nvcc_gave_no_answer);
-}
+bool refused_by_nvcc(const Compilation& compilation) { return compilation.nvcc.kind == NvccAnswer::Kind::refuses; }
 
 bool needs_gpu(const Compilation& compilation) {
     return compilation.verdict == Verdict::failed && compilation.failure &&

@@ -98,8 +98,12 @@ struct Score {
     double pending() const;
 };
 
-/// How Compilation::nvcc begins where nvcc failed for a reason that is not known to be the file's.
-inline constexpr std::string_view nvcc_gave_no_answer = "could not be asked: ";
+/// Whether nvcc compiles the file for a GPU.
+struct NvccAnswer {
+    enum class Kind { not_asked, compiles, refuses, not_found, no_answer };
+    Kind kind = Kind::not_asked;
+    std::string log;  // refuses: nvcc's messages; no_answer: the reason, which is not known to be the file's
+};
 
 /// Compiling, before any dataset runs.
 struct Compilation {
@@ -108,8 +112,7 @@ struct Compilation {
     std::string log;  // the compiler's own words about the student's file
     double wall_s = 0;
     bool cached = false;
-    std::string
-        nvcc;  // whether it compiles for a GPU: "ok", "not found", nvcc's errors, or nvcc_gave_no_answer and why
+    NvccAnswer nvcc;
 };
 
 /// What check mode saw at one line, in words; however often it happened.

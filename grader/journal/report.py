@@ -180,7 +180,6 @@ class Compilation:
     log: str = ""
     wall_s: float = 0
     cached: bool = False
-    nvcc: str = ""
 
 
 @dataclass

@@ -729,24 +729,27 @@ Compiled compile_job(const Job& job) {
     return finish(outcome, folder, false);
 }
 
-std::string ask_nvcc(const Job& job) {
-    if (find_nvcc().empty()) return "not found";
+/// Throws std::runtime_error if nvcc gives no answer.
+NvccAnswer compile_with_nvcc(const Job& job) {
+    using enum NvccAnswer::Kind;
+    if (find_nvcc().empty()) return {not_found, ""};
     const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
-    if (hand_in.failure) return hand_in.failure->message;
+    if (hand_in.failure) return {refuses, hand_in.failure->message};
     const Harness harness = harness_of(job);
-    const std::string key = "nvcc-" + cache_key(job, harness, hand_in.text);
+    const std::string key = "nvcc-refuses-" + cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key)) {
-        std::ifstream file(*folder / "says");
-        return {std::istreambuf_iterator<char>(file), {}};
+        std::ifstream file(*folder / "log");
+        const std::string log{std::istreambuf_iterator<char>(file), {}};
+        return {log.empty() ? compiles : refuses, log};
     }
     Compiler compiler(job, harness, hand_in.text);
     const Outcome outcome = compiler.make_checked_object();
     if (!outcome.keep) throw std::runtime_error(outcome.failure->message);
-    const std::string says = outcome.passed() ? "ok" : !outcome.log.empty() ? outcome.log : outcome.failure->message;
+    const std::string log = outcome.passed() ? "" : !outcome.log.empty() ? outcome.log : outcome.failure->message;
     WorkFolder finished(job.cache(), false);
-    std::ofstream(finished.path() / "says", std::ios::binary) << says;
+    std::ofstream(finished.path() / "log", std::ios::binary) << log;
     finished.publish(key);
-    return says;
+    return {log.empty() ? compiles : refuses, log};
 }
 
 std::string ask_resources(const Job& job, const std::string& architecture) {
@@ -790,14 +793,14 @@ Compiled compile(const CompileRequest& request) {
     return compiled;
 }
 
-std::future<std::string> nvcc_says(const CompileRequest& request) {
+std::future<NvccAnswer> ask_nvcc(const CompileRequest& request) {
     Job job(request);
     job.backend = Backend::cuda;
-    return std::async(std::launch::async, [job] {
+    return std::async(std::launch::async, [job]() -> NvccAnswer {
         try {
-            return ask_nvcc(job);
+            return compile_with_nvcc(job);
         } catch (const std::exception& problem) {
-            return fmt::format("{}{}", nvcc_gave_no_answer, problem.what());
+            return {NvccAnswer::Kind::no_answer, problem.what()};
         }
     });
 }

@@ -45,9 +45,8 @@ std::filesystem::path reference_source(const Lab& lab, const Stage& stage);
 /// cached.
 Compiled compile(const CompileRequest& request);
 
-/// Return nvcc's answer about the same file, which it finds while the judge does other work: "ok" if the file compiles
-/// and defines the contract's functions, "not found", or its messages about the student's file.
-std::future<std::string> nvcc_says(const CompileRequest& request);
+/// Ask nvcc about the same file while the judge does other work. It compiles if it also defines the contract's functions.
+std::future<NvccAnswer> ask_nvcc(const CompileRequest& request);
 
 /// What ptxas reports of the same file's kernels (grader/judge/resources.h reads it), compiled for "sm_90" or the like;
 /// "" without nvcc, and where nvcc refuses the file or no longer knows the architecture.

@@ -324,9 +324,9 @@ std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const
                                        const Task& task) const {
     const CompileRequest request = check_request(lab, stage, source, task);
     return std::async(std::launch::async, [this, request, task] {
-        std::future<std::string> nvcc;
+        std::future<NvccAnswer> nvcc;
         std::future<Compiled> watched;
-        if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(request);
+        if (task.all_compilers && backend_ == Backend::cpu) nvcc = ask_nvcc(request);
         if (task.check_mode && inspects_another_program(task))
             watched = std::async(std::launch::async, compile, check_mode_request(request));
         compile(request);
@@ -344,9 +344,9 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     try {
         if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
         listener.doing("compiling");
-        std::future<std::string> nvcc;
+        std::future<NvccAnswer> nvcc;
         const CompileRequest request = check_request(lab, stage, source, task), watched = check_mode_request(request);
-        if (task.all_compilers && backend_ == Backend::cpu) nvcc = nvcc_says(request);
+        if (task.all_compilers && backend_ == Backend::cpu) nvcc = ask_nvcc(request);
         std::future<Compiled> compiled_to_watch;
         if (task.check_mode && inspects_another_program(task))
             compiled_to_watch = std::async(std::launch::async, compile, watched);
@@ -369,10 +369,10 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         }
         if (nvcc.valid()) {
             listener.doing("compiling for a real GPU");
-            const std::string says = nvcc.get();
+            const NvccAnswer answer = nvcc.get();
             const auto& failure = report.compilation.failure;  // of a file that no compiler was given
-            if (!failure || says != failure->message) report.compilation.nvcc = says;
-            if (ready.refused && says == "ok") leave_to_gpu(*report.compilation.failure);
+            if (!failure || answer.log != failure->message) report.compilation.nvcc = answer;
+            if (ready.refused && answer.kind == NvccAnswer::Kind::compiles) leave_to_gpu(*report.compilation.failure);
         }
     } catch (const ManifestError&) {
         throw;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "grader/core/text.h"
@@ -45,6 +46,32 @@ void need_gpu(const std::string& what) {
     if (!why_no_gpu().empty()) throw UsageError(fmt::format("{} needs an NVIDIA GPU: {}.", what, why_no_gpu()));
 }
 
+/// A file for what a tool writes, apart from what the student's program prints.
+class ToolOutput {
+  public:
+    ToolOutput() : path_(fs::temp_directory_path() / "warplab-tool-XXXXXX") {
+        std::string path = path_.string();
+        const int file = mkstemp(path.data());
+        if (file < 0) throw std::runtime_error(fmt::format("no file can be made in {}", path_.parent_path().string()));
+        close(file);
+        path_ = path;
+    }
+    ~ToolOutput() {
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+    ToolOutput(const ToolOutput&) = delete;
+    ToolOutput& operator=(const ToolOutput&) = delete;
+    std::string path() const { return path_.string(); }
+    std::string text() const {
+        std::ifstream file(path_);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+  private:
+    fs::path path_;
+};
+
 struct Setting {
     Judge judge;
     const Lab& lab;
@@ -62,7 +89,8 @@ struct Setting {
     }
 };
 
-/// The stage compiled for tools, run on `dataset` under `tool`; the tool's own words in `output`.
+/// The stage compiled for tools, run on `dataset` under `tool`. Adds what the program printed, and the tool if it
+/// writes to no file, to `output`.
 Check run_under(Setting& setting, const std::vector<std::string>& tool, const Dataset& dataset, std::string& output) {
     Task task;
     task.for_tools = true;
@@ -94,7 +122,7 @@ std::vector<const Dataset*> datasets_for_tools(const Setting& setting, const Opt
     return chosen;
 }
 
-/// Lines of compute-sanitizer's output worth reading, without its "=========" margin.
+/// Lines of compute-sanitizer's log worth reading, without its "=========" margin.
 std::string findings(const std::string& output) {
     std::stringstream stream(output);
     std::string kept;
@@ -120,13 +148,18 @@ bool found_nothing(const std::string& output) {
 bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::string& tool, const Options& options) {
     std::vector<std::string> command = {sanitizer, "--tool", tool, "--print-limit", "5"};
     if (tool == "memcheck") command.insert(command.end(), {"--leak-check", "no"});
+    const std::size_t options_of_tool = command.size();
     bool clean = true;
     std::string words;
     const auto datasets = datasets_for_tools(setting, options);
     for (const Dataset* dataset : datasets) {
-        std::string output;
-        const Check check = run_under(setting, command, *dataset, output);
+        std::string printed;
+        const ToolOutput log;
+        command.resize(options_of_tool);
+        command.insert(command.end(), {"--log-file", log.path()});
+        const Check check = run_under(setting, command, *dataset, printed);
         if (check.skipped) continue;
+        const std::string output = log.text();
         const bool silent = found_nothing(output);
         if (silent && check.verdict == Verdict::passed) continue;
         clean = false;
@@ -134,7 +167,7 @@ bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::st
         if (check.failure)
             words += wrap("The check failed: " + check.failure->message, 4, text_style(STDOUT_FILENO).width);
         if (!silent && findings(output).empty())
-            words += wrap("The tool gave no summary: " + output.substr(0, 400), 4, 100);
+            words += wrap("The tool gave no summary: " + to_printable((output + printed).substr(0, 400)), 4, 100);
         break;
     }
     fmt::print("{:<10} {}\n{}", tool,
@@ -180,24 +213,22 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
         if (!fs::exists(source)) continue;
         Judge::Ready ready = judge.make_ready(lab, stage, source, Task{});
         if (!ready.run) continue;
-        ready.run->environment = {"WARPLAB_SHOW_LAUNCHES=1"};
+        const ToolOutput launches;
+        ready.run->environment = {"WARPLAB_LAUNCHES=" + launches.path()};
         for (const Dataset& dataset : lab.datasets)
             if (dataset.uses.bench && dataset.applies_to(stage) && !dataset.uses.cuda_only) {
                 check_dataset(*ready.run, dataset);
                 break;
             }
         ready.run->end_session();
-        std::stringstream stream(ready.run->output);
-        for (std::string word; stream >> word;) {
-            if (word != "launch") continue;
-            std::string kernel;
-            long long blocks = 0, threads = 0, shared = 0, registers = 0, resident = 0;
-            if (!(stream >> kernel >> blocks >> threads >> shared >> registers >> resident)) break;
+        std::stringstream stream(launches.text());
+        std::string kernel;
+        for (long long blocks, threads, shared, registers, resident;
+             stream >> kernel >> blocks >> threads >> shared >> registers >> resident;)
             fmt::print("  {:<24} {:<28} {:>9} x {:<5} {:>4} registers {:>9} shared {:>3} blocks, {:>3.0f}% occupied\n",
                        stage.id, to_printable(kernel.substr(0, 28)), blocks, threads, registers,
                        format_bytes(static_cast<double>(shared)), resident,
                        100.0 * static_cast<double>(resident * threads) / limits.threads_per_multiprocessor);
-        }
     }
 }
 
@@ -239,8 +270,11 @@ int profile(const Options& options) {
     if (!chosen) chosen = &setting.lab.dataset(options.dataset);
     fmt::print("{}/{} on {} under Nsight Compute (cuda backend)\n", setting.lab.name, setting.stage.id, chosen->name);
     std::string output;
-    const Check check = run_under(setting, profiler_command(ncu, options.metrics), *chosen, output);
-    fmt::print("{}", to_printable(output));
+    const ToolOutput log;
+    std::vector<std::string> command = profiler_command(ncu, options.metrics);
+    command.insert(command.end(), {"--log-file", log.path()});
+    const Check check = run_under(setting, command, *chosen, output);
+    fmt::print("{}{}", to_printable(output), to_printable(log.text()));
     if (check.failure) fmt::print("\n{}", wrap(check.failure->message, 0, text_style(STDOUT_FILENO).width));
     if (!options.metrics.empty()) return check.verdict == Verdict::passed ? 0 : 1;
     const std::string nsys = find_program("nsys");

@@ -50,23 +50,26 @@ void note_launch(const void* kernel) {
     }
 }
 
-/// With WARPLAB_SHOW_LAUNCHES set: one line on stdout for each kernel and shape of launch, for `warplab device`.
+/// With WARPLAB_LAUNCHES set, write one line to this file for each kernel and shape of launch, for `warplab device`.
 void show_launch(const void* kernel, dim3 grid, dim3 block, std::size_t shared) {
-    static const bool wanted = std::getenv("WARPLAB_SHOW_LAUNCHES") != nullptr;
+    static const char* const path = std::getenv("WARPLAB_LAUNCHES");
+    static std::FILE* const file = path ? std::fopen(path, "w") : nullptr;
     static std::set<std::string> shown;
     const char* name = nullptr;
     cudaFuncAttributes attributes{};
-    if (!wanted || cudaFuncGetName(&name, kernel) != cudaSuccess ||
+    if (!file || cudaFuncGetName(&name, kernel) != cudaSuccess ||
         cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess)
         return;
     const int threads = static_cast<int>(block.x * block.y * block.z);
     int resident = 0;
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared);
     char line[512];
-    std::snprintf(line, sizeof line, "launch %s %llu %d %zu %d %d\n", name,
+    std::snprintf(line, sizeof line, "%s %llu %d %zu %d %d\n", name,
                   static_cast<unsigned long long>(grid.x) * grid.y * grid.z, threads,
                   attributes.sharedSizeBytes + shared, attributes.numRegs, resident);
-    if (shown.insert(line).second) std::fputs(line, stdout);
+    if (!shown.insert(line).second) return;
+    std::fputs(line, file);
+    std::fflush(file);
 }
 
 bool goes_to_host(const void* destination, cudaMemcpyKind kind) {

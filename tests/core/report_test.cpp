@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tests/core/approval.h"
 #include "tests/core/sample_report.h"
@@ -56,6 +59,23 @@ TEST(Report, PendingCorrectnessSurvivesAndIsMissingInEarlierReports) {
     Json json = to_json(report);
     json["stages"][0]["score"].erase("correctness_pending");
     EXPECT_FALSE(report_from_json(json).stages[0].score->correctness_pending);
+}
+
+TEST(Report, ReadsTheTextThatNvccHadBeforeVersion1) {
+    using enum NvccAnswer::Kind;
+    const std::vector<std::tuple<std::string, NvccAnswer::Kind, std::string>> texts = {
+        {"", not_asked, ""},
+        {"ok", compiles, ""},
+        {"not found", not_found, ""},
+        {"could not be asked: it crashed.", no_answer, "it crashed."},
+        {"a.cu(3): error: no member w", refuses, "a.cu(3): error: no member w"}};
+    Json json = to_json(test::sample_report());
+    for (const auto& [text, kind, log] : texts) {
+        json["stages"][0]["compilation"]["nvcc"] = text;
+        const NvccAnswer nvcc = report_from_json(json).stages[0].compilation.nvcc;
+        EXPECT_EQ(nvcc.kind, kind) << text;
+        EXPECT_EQ(nvcc.log, log);
+    }
 }
 
 TEST(Report, EveryFieldSurvives) {

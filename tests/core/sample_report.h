@@ -120,7 +120,7 @@ inline StageReport passed_stage() {
                     skipped_check("huge", "too large for the CPU backend"),
                     skipped_check("huge_ragged", "too large for the CPU backend")};
     stage.compilation.cached = true;
-    stage.compilation.nvcc = "ok";
+    stage.compilation.nvcc.kind = NvccAnswer::Kind::compiles;
     stage.check_mode = check_mode_with({note_in_line_12()}, CheckMode::Verdict::passed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene = 2;

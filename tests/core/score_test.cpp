@@ -129,7 +129,7 @@ TEST(Score, WhatDoesNotCompileGetsNothing) {
     EXPECT_FALSE(score->speed_pending);
 }
 
-StageReport refused_by_the_cpu_backend(const std::string& nvcc) {
+StageReport refused_by_the_cpu_backend(const NvccAnswer& nvcc) {
     StageReport report;
     report.verdict = report.compilation.verdict = Verdict::failed;
     report.compilation.failure =
@@ -139,9 +139,11 @@ StageReport refused_by_the_cpu_backend(const std::string& nvcc) {
 }
 
 TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
-    for (const char* nvcc : {"", "ok", "not found", "could not be asked: it crashed."}) {
-        const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend(nvcc));
-        EXPECT_TRUE(score->correctness_pending && score->hygiene_pending && score->speed_pending) << nvcc;
+    using enum NvccAnswer::Kind;
+    for (const auto kind : {not_asked, compiles, not_found, no_answer}) {
+        const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend({kind, ""}));
+        EXPECT_TRUE(score->correctness_pending && score->hygiene_pending && score->speed_pending)
+            << static_cast<int>(kind);
         EXPECT_EQ(score->total(), 0);
         EXPECT_EQ(score->max(), 10);
         EXPECT_EQ(score->pending(), 10);
@@ -149,13 +151,13 @@ TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
         EXPECT_NE(score->hygiene_why, "");
         EXPECT_NE(score->speed_why, "");
     }
-    const auto correctness_alone = score_stage(stage_worth(8, 0, 0), refused_by_the_cpu_backend(""));
+    const auto correctness_alone = score_stage(stage_worth(8, 0, 0), refused_by_the_cpu_backend({}));
     EXPECT_FALSE(correctness_alone->hygiene_pending || correctness_alone->speed_pending);
 }
 
 TEST(Score, WhatNvccRefusesAsWellGetsNothing) {
-    const auto score =
-        score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend("student.cu:4: error: no member w"));
+    const NvccAnswer refusal{NvccAnswer::Kind::refuses, "student.cu:4: error: no member w"};
+    const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend(refusal));
     EXPECT_EQ(score->total(), 0);
     EXPECT_EQ(score->pending(), 0);
 }

@@ -46,7 +46,7 @@ def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stdout + run.stderr
     stage = json.loads((folder / "vector_add.json").read_text())["stages"][0]
-    if stage["compilation"]["nvcc"] == "not found":
+    if stage["compilation"]["nvcc"]["answer"] == "not_found":
         pytest.skip("nvcc is not here")
     return stage
 
@@ -79,7 +79,7 @@ def test_points_are_pending_where_only_the_cpu_backend_refuses_a_file(nvcc: str,
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stdout + run.stderr
     stage = json.loads((tmp_path / "vector_add.json").read_text())["stages"][0]
-    if stage["compilation"]["nvcc"] == "not found":
+    if stage["compilation"]["nvcc"]["answer"] == "not_found":
         pytest.skip("nvcc is not here")
     assert (stage["verdict"], stage["compilation"]["failure"]["cause"]) == ("failed", "refused_feature")
     pending = nvcc != "refuses it"

@@ -615,19 +615,21 @@ long bomb() { return Tree<40, 0>::value; })"));
 TEST_F(CompileTest, NvccIsAskedBesides) {
     if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is not here";
     const auto ask = [&](const std::string& text) {
-        return nvcc_says({lab(),
-                          lab().stages.front(),
-                          hand_in(text),
-                          Backend::cpu,
-                          {},
-                          SandboxLevel::none,
-                          test::build_folder()})
+        return ask_nvcc({lab(),
+                         lab().stages.front(),
+                         hand_in(text),
+                         Backend::cpu,
+                         {},
+                         SandboxLevel::none,
+                         test::build_folder()})
             .get();
     };
-    EXPECT_EQ(ask(right), "ok");
-    const std::string said = ask(right_but("threadIdx.x;", "threadIdx.w;"));
-    EXPECT_THAT(said, HasSubstr("hand_in.cu:4"));
-    EXPECT_THAT(said, HasSubstr("threadIdx.w"));
+    EXPECT_EQ(ask(right).kind, NvccAnswer::Kind::compiles);
+    for (const char* run : {"compiled", "cached"}) {
+        const NvccAnswer answer = ask(right_but("threadIdx.x;", "threadIdx.w;"));
+        EXPECT_EQ(answer.kind, NvccAnswer::Kind::refuses) << run;
+        EXPECT_THAT(answer.log, AllOf(HasSubstr("hand_in.cu:4"), HasSubstr("threadIdx.w"))) << run;
+    }
 }
 
 // The parts.

@@ -116,7 +116,7 @@ def stage(name: str, title: str, **changes: Any) -> Json:
         "source": f"work/dot/{name}.cu",
         "source_hash": "5f2a" * 16,
         "verdict": "passed",
-        "compilation": {"verdict": "passed", "failure": None, "log": "", "wall_s": 0.8, "cached": False, "nvcc": "ok"},
+        "compilation": {"verdict": "passed", "failure": None, "log": "", "wall_s": 0.8, "cached": False, "nvcc": {"answer": "compiles", "log": ""}},
         "checks": [check("one"), check("ragged"), check("secret", hidden=True, points=2)],
         "check_mode": None,
         "measurements": [],
@@ -130,7 +130,7 @@ def stage(name: str, title: str, **changes: Any) -> Json:
 def refused_stage(name: str, title: str) -> Json:
     """A stage that only the CPU backend refused: all its points are pending."""
     failure = {"cause": "refused_feature", "message": "Line 2: Thrust cannot run on the CPU backend.", "hint": ""}
-    compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": "ok"}
+    compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": {"answer": "compiles", "log": ""}}
     points = dict.fromkeys(KINDS, 0) | {f"{kind}_pending": True for kind in KINDS}
     why = "grading on a GPU decides, because the CPU backend refuses the file"
     made = score(**points, correctness_why=why, hygiene_why="", speed_why="")
@@ -228,7 +228,7 @@ def cpu_report() -> Json:
             "place": None,
         },
         "cached": False,
-        "nvcc": "not found",
+        "nvcc": {"answer": "not_found", "log": ""},
         "log": "02_grid_stride.cu:17:42: error: expected ';' before '}' token\n"
         "   17 |     for (size_t i = first; i < n; i += step) out[i] = a[i] + b[i]\n"
         "      |                                                                  ^\n"
