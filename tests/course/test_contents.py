@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch import contents, reader
+from grader.course.batch import archive, contents, reader, submissions
 from grader.course.batch.archive import MOST_FILES, RefusedError
 from grader.course.batch.contents import pick_journal_files, pick_stages
 from grader.course.batch.grading import Opened, Settings, open_submission
@@ -113,8 +113,8 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "unknown_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, UNKNOWN)}, "1"),
     "future_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, FUTURE)}, "1"),
     "starters": ({"al1/kit.zip": pack({f"starter/lab/{FIRST}": b"old"}, LATER), f"al1/{FIRST}": b"1"}, "1"),
-    "twelve_megabytes": (
-        {f"{MOODLE}/lab.zip": make_zip((FIRST, b"1"), ("a", bytes(6_000_000)), ("b", bytes(6_000_000)), method=0)},
+    "eighteen_megabytes": (
+        {f"{MOODLE}/a.zip": make_zip((FIRST, b"1"), *((f"{n}.cu", bytes(6_000_000)) for n in range(3)), method=0)},
         "1",
     ),
 }  # fmt: skip
@@ -258,6 +258,61 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
     assert read(folder) == ({SECOND: b"2"}, [(f"lab/{FIRST}", "link")])
 
 
+def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A student exchanges it after the batch listed it, before the batch reads a file in it."""
+    (solutions := tmp_path / "solutions").mkdir()
+    (solutions / FIRST).write_text("solution")
+    (inner := tmp_path / "eve" / "d").mkdir(parents=True)
+    (inner / FIRST).write_text("mine")
+    monkeypatch.setattr(archive, "require_file", lambda *_: exchange())
+
+    def exchange() -> None:
+        if not inner.is_symlink():
+            inner.rename(tmp_path / "before")
+            inner.symlink_to(solutions)
+
+    assert read(tmp_path / "eve") == ({}, [(f"d/{FIRST}", "unreadable")])
+    assert submissions.fingerprint([tmp_path / "eve"]) == submissions.fingerprint([tmp_path / "eve"])
+
+
+def test_a_file_that_vanishes_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / FIRST).write_text("1")
+    (tmp_path / SECOND).write_text("2")
+    monkeypatch.setattr(archive, "require_file", lambda *_: (tmp_path / FIRST).unlink(missing_ok=True))
+    assert read(tmp_path) == ({SECOND: b"2"}, [(FIRST, "unreadable")])
+
+
+def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may run as root, who may read everything."""
+    for name in (f"open/{FIRST}", f"closed/{SECOND}", "notes.json"):
+        (file := tmp_path / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("1")
+    real = os.open
+
+    def refuse(name: str, flags: int, dir_fd: int | None = None) -> int:
+        if name in ("closed", "notes.json"):
+            raise PermissionError(13, "Permission denied", name)
+        return real(name, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(archive.os, "open", refuse)
+    files, refused = read(tmp_path / "al1")
+    assert files == {f"open/{FIRST}": b"1"}
+    assert sorted(refused) == [("closed", "unreadable"), ("notes.json", "unreadable")]
+
+
+def test_the_files_at_the_top_of_a_deep_or_large_folder_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MOST_ENTRIES", 50)
+    (deep := tmp_path / "eve" / "/".join(["folder"] * 45)).mkdir(parents=True)
+    (deep / SECOND).write_text("2")
+    (tmp_path / "eve" / FIRST).write_text("1")
+    assert read(tmp_path / "eve") == ({FIRST: b"1"}, [("eve", "too_many_files")])
+    monkeypatch.undo()
+    files, ((name, reason),) = read(tmp_path / "eve")
+    assert files == {FIRST: b"1"} and name.startswith("folder/folder") and reason == "too_deep"
+
+
 def test_a_pipe_in_a_folder_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FIRST)
     assert read(tmp_path) == ({}, [(FIRST, "device")])
@@ -286,9 +341,9 @@ def test_loose_files_together_have_the_bounds_of_an_archive(tmp_path: Path) -> N
 
 def test_archives_together_have_the_bounds_of_one(tmp_path: Path) -> None:
     for number in range(3):
-        (tmp_path / f"{number}.zip").write_bytes(make_zip(*((f"{n}.bin", bytes(9_000_000)) for n in range(3))))
+        (tmp_path / f"{number}.zip").write_bytes(make_zip(*((f"{n}.cu", bytes(9_000_000)) for n in range(3))))
     files, refused = read(*sorted(tmp_path.iterdir()))
-    assert len(files) == 6 and refused == [("0.zip", "bomb")]
+    assert len(files) == 7 and refused == [("1.cu", "bomb"), ("2.cu", "bomb")]
 
 
 def loose(files: Mapping[str, bytes]) -> list[File]:

@@ -238,13 +238,13 @@ def test_names_of_folders_differ_wherever_keys_do() -> None:
 def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:
     """Contents that hold a name, the same files under other names, and files moved to another folder."""
     trees: tuple[dict[str, bytes], ...] = (
-        {"a": b"1", "b": b"2"},
-        {"a": b"1b\0" + b"2"},
-        {"a": b"1", "c": b"2"},
-        {"x/a": b"1", "b": b"2"},
-        {"x/a": b"1", "x/b": b"2"},
-        {"a": b"", "b": b"12"},
-        {"a": b"1", "b/2": b""},
+        {"a.cu": b"1", "b.cu": b"2"},
+        {"a.cu": b"1b.cu\0" + b"2"},
+        {"a.cu": b"1", "c.cu": b"2"},
+        {"x/a.cu": b"1", "b.cu": b"2"},
+        {"x/a.cu": b"1", "x/b.cu": b"2"},
+        {"a.cu": b"", "b.cu": b"12"},
+        {"a.cu": b"1", "b.cu/2.cu": b""},
     )
     made = set()
     for number, tree in enumerate(trees):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from grader.course.batch.archive import RefusedError, is_archive, is_folder, walk
+from grader.course.batch.archive import RefusedError, is_archive, is_folder
 from grader.course.batch.contents import pick_journal_files, pick_stages, show_path
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
@@ -108,12 +108,6 @@ class StoppedError(Exception):
     """The batch is being interrupted; what was begun is not kept."""
 
 
-def is_empty(files: dict[str, bytes], entries: Sequence[Path]) -> bool:
-    """Whether nothing was handed in but empty folders and archives; of a folder, `files` has only what is read."""
-    inside = (found for entry in entries if is_folder(entry) for found in walk(entry))
-    return not files and all(found.is_dir(follow_symlinks=False) or is_archive(found.name) for found in inside)
-
-
 def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str:
     """Why none of these files is graded."""
     sources = list_sources(files)
@@ -174,7 +168,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         opened.picked, opened.notes, ties = pick_stages(contents.files, settings.lab, settings.wanted())
         opened.notes += tell_how_to_choose(ties, submission.entries)
         if not opened.picked:
-            opened.status, opened.detail = judge_nothing(opened, contents, submission.entries, settings)
+            opened.status, opened.detail = judge_nothing(opened, contents, settings)
         opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
     except RefusedError as refused:
         return Opened(status="archive_refused", detail=describe_refusal(refused))
@@ -183,11 +177,11 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     return opened
 
 
-def judge_nothing(opened: Opened, contents: Contents, entries: Sequence[Path], settings: Settings) -> tuple[str, str]:
+def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tuple[str, str]:
     """Return the status of a hand-in without a stage's file, and the reason."""
     if contents.refused and not list_sources(opened.files):
         return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
-    return "nothing_to_grade", why_nothing(opened.files, settings, is_empty(opened.files, entries))
+    return "nothing_to_grade", why_nothing(opened.files, settings, contents.is_empty and not contents.files)
 
 
 def describe_refusal(refused: RefusedError) -> str:

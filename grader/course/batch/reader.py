@@ -12,29 +12,28 @@ import contextlib
 import json
 import os
 import resource
+import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.batch.archive import (
     MOST_BYTES,
-    MOST_FILE_BYTES,
+    MOST_FILES,
+    MOST_NAME,
     Member,
+    Part,
     RefusedError,
+    has_hidden_part,
     is_archive,
-    is_folder,
-    is_journal,
-    is_useful,
+    list_members,
+    list_parts,
     most_bytes,
-    past_time,
     plain_name,
-    read_archive,
-    read_bounded,
-    require_bounds,
-    walk,
+    read_part,
 )
 
 MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
@@ -58,10 +57,12 @@ class File(Member):
 
 @dataclass
 class Contents:
-    """A hand-in's files, and the name of each part that cannot be read, with the reason."""
+    """A hand-in's files, and the name of each part that cannot be read, with the reason. It is empty if there are only
+    folders and archives in it; files that are not read count."""
 
     files: list[File] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+    is_empty: bool = True
 
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
@@ -121,7 +122,7 @@ def parse(data: bytes) -> Contents:
     listed = json.loads(header)
     if listed["error"]:
         raise OSError(listed["error"])
-    contents = Contents(refused=[(name, RefusedError(*why)) for name, *why in listed["refused"]])
+    contents = Contents([], [(name, RefusedError(*why)) for name, *why in listed["refused"]], listed["is_empty"])
     at = 0
     for name, size, time_s, places in listed["files"]:
         contents.files.append(File(name, rest[at : at + size], time_s, tuple(places)))
@@ -130,84 +131,77 @@ def parse(data: bytes) -> Contents:
 
 
 def read_all(entries: Sequence[Path]) -> Contents:
-    """Read a hand-in within the bounds of one archive, the last entry first. Raises OSError."""
+    """Read a hand-in within the bounds of one archive, the last entry first. Raises OSError if an entry is not there
+    any more, which is no fault of the student."""
     reader = Reader(several=len(entries) > 1)
     for entry in reversed(entries):
+        is_folder = stat.S_ISDIR(entry.lstat().st_mode)
         with reader.refusing(entry.name):
-            reader.read_entry(entry)
+            reader.read_parts(list_parts(entry), (entry.name,) if is_folder else ())
     return reader.contents
 
 
 class Reader:
-    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its
-    entry. The bounds hold for all members of all archives, whether they are added, opened or refused."""
+    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry. The
+    bounds hold for all files that are needed, whether they are added, opened or refused."""
 
     def __init__(self, several: bool):
         self.contents = Contents()
         self.several, self.unpacked = several, 0
-        self.archives = self.members = 0  # opened, and in these
+        self.archives = self.files = 0
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
-        """Add a part to the refused ones if it cannot be read."""
+        """Add a part to the refused ones if it cannot be read, whatever the reason is."""
         try:
             yield
-        except RefusedError as refused:
+        except (RefusedError, OSError) as error:
+            refused = RefusedError("unreadable", error.strerror or "") if isinstance(error, OSError) else error
             if len(self.contents.refused) < MOST_REFUSED:
-                self.contents.refused.append((name, refused))
+                self.contents.refused.append((name[:MOST_NAME], refused))
 
-    def read_entry(self, entry: Path) -> None:
-        """Read one file or folder that was handed in. Raises RefusedError, OSError."""
-        if is_folder(entry):
-            for file in list_files(entry):
-                self.read_file(file, file.relative_to(entry).as_posix(), (entry.name,))
-        elif is_archive(entry.name):
-            self.read_inner(read_bounded(entry, most_bytes(entry.name)), (entry.name,))
+    def read_parts(self, parts: Iterable[Part], places: tuple[str, ...], level: int = 0) -> None:
+        """Read the needed files of a folder, or of an archive that lies in `level` - 1 others. Raises RefusedError if
+        the next file of an archive cannot be found."""
+        for part in parts:
+            self.contents.is_empty &= is_archive(part.name) or has_hidden_part(part.name)
+            if part.needed:
+                with self.refusing("/".join((*places[1:], part.name))):
+                    self.read_part(part, places, level)
+
+    def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
+        """Read one file. Raises RefusedError, OSError."""
+        part.check()
+        name = plain_name(part.name) if places else part.name
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+        opens = is_archive(name) and level <= MOST_LEVELS
+        if not opens and min(part.size, most_bytes(name)) + self.unpacked > MOST_BYTES:
+            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+        member = read_part(part, name)
+        if opens:
+            self.read_archive(member.content, (*places, name), level)
         else:
-            content = read_bounded(entry, MOST_FILE_BYTES)
-            self.add(File(entry.name, content, past_time(entry.lstat().st_mtime), (entry.name,)))
+            self.add(member, places)
 
-    def read_file(self, file: Path, name: str, places: tuple[str, ...]) -> None:
-        """Read one file of a folder. Raises OSError."""
-        with self.refusing(name):
-            content = read_bounded(file, most_bytes(name))
-            if is_archive(name):
-                self.read_inner(content, (*places, name))
-            else:
-                self.add_member(Member(plain_name(name), content, past_time(file.lstat().st_mtime)), places)
-
-    def read_inner(self, data: bytes, places: tuple[str, ...], level: int = 0) -> None:
-        """Read an archive that lies in `level` others. Raises RefusedError."""
+    def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
+        """Read an archive that lies in `level` others, or nothing of it. Raises RefusedError."""
         self.archives += 1
         if self.archives > MOST_ARCHIVES:
             raise RefusedError("too_many_files", f"at most {MOST_ARCHIVES} archives")
-        members = read_archive(data)
-        require_bounds(self.members + len(members), self.unpacked + sum(len(member.content) for member in members))
-        self.members += len(members)
-        for member in members:
-            if is_archive(member.name) and level < MOST_LEVELS:
-                with self.refusing("/".join((*places[1:], member.name))):
-                    self.read_inner(member.content, (*places, member.name), level + 1)
-            else:
-                self.add_member(member, places)
+        before = len(self.contents.files)
+        try:
+            self.read_parts(list_members(data), places, level + 1)
+        except RefusedError:
+            del self.contents.files[before:]
+            raise
 
-    def add_member(self, member: Member, places: tuple[str, ...]) -> None:
-        """Add a file of a folder or archive. Raises RefusedError."""
+    def add(self, member: Member, places: tuple[str, ...]) -> None:
+        """Add a file that was read."""
+        self.unpacked += len(member.content)
         name = "/".join((*(places if self.several else places[1:]), member.name))
-        self.add(File(name, member.content, member.time_s, places))
-
-    def add(self, file: File) -> None:
-        """Add a file. Raises RefusedError."""
-        require_bounds(len(self.contents.files) + 1, self.unpacked + len(file.content))
-        self.unpacked += len(file.content)
-        self.contents.files.append(file)
-
-
-def list_files(folder: Path) -> list[Path]:
-    """List code, descriptions, archives and the journal in a folder, newest first. Raises RefusedError, OSError."""
-    found = [Path(entry.path) for entry in walk(folder) if not entry.is_dir(follow_symlinks=False)]
-    files = [file for file in found if is_useful(file.name) or is_journal(file.relative_to(folder).as_posix())]
-    return sorted(files, key=lambda file: -file.lstat().st_mtime)
+        self.contents.files.append(File(name, member.content, member.time_s, places or (name,)))
 
 
 def main() -> None:
@@ -223,7 +217,7 @@ def main() -> None:
         contents, error = Contents(), str(broken)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
     refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
-    header = json.dumps({"error": error, "files": files, "refused": refused})
+    header = json.dumps({"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty})
     sys.stdout.buffer.write(header.encode() + b"\n")
     for file in contents.files:
         sys.stdout.buffer.write(file.content)

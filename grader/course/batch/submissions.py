@@ -16,10 +16,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, walk
+from grader.course.batch.archive import (
+    CLOCKS_DIFFER_S,
+    Part,
+    is_archive,
+    is_folder,
+    is_hidden,
+    is_useful,
+    list_parts,
+    open_below,
+)
 from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
 from grader.course.batch.names import ADDITION, Reading, choose_systems, file_name, list_readings, says_student
 from grader.course.batch.notes import Note, kind_of, make_note
@@ -289,7 +299,9 @@ def lab_in_name(path: Path) -> str:
 
 def newest_archive(folder: Path, lab: str) -> str:
     """The name of the last of `make submit`'s archives of the lab that lies in a folder; empty where there is none."""
-    matches = [match for path in folder.iterdir() if (match := SUBMITTED.fullmatch(show_name(path)))]
+    with open_below(folder, "", os.O_DIRECTORY) as descriptor:
+        names = os.listdir(descriptor)  # noqa: PTH208 - a descriptor
+    matches = [match for name in names if (match := SUBMITTED.fullmatch(show_name(Path(name))))]
     of_lab = [match for match in matches if match["lab"] == lab]
     return max(of_lab, key=lambda match: read_time(match["time"]) or NO_TIME)[0] if of_lab else ""
 
@@ -390,21 +402,20 @@ def show_time(time: datetime) -> str:
 
 
 def fingerprint(entries: Sequence[Path]) -> str:
-    """A hash of names and contents; of very large files, which are refused anyway, of their beginning."""
+    """A hash of names and contents of all files that are read; of very large files, which are refused anyway, of their
+    beginning."""
     digest = hashlib.sha256()
     for entry in entries:
-        files = sorted(Path(found.path) for found in walk(entry)) if is_folder(entry) else [entry]
-        for file in files:
-            path = file.relative_to(entry.parent if file == entry else entry)
-            digest.update(os.fsencode(path) + b"\0" + hash_content(file))
+        for part in sorted((part for part in list_parts(entry) if part.needed), key=lambda part: part.name):
+            content = attempt(partial(hash_content, part), bytes(32))
+            digest.update(os.fsencode(part.name) + b"\0" + content)
     return digest.hexdigest()
 
 
-def hash_content(file: Path) -> bytes:
-    """Return 32 bytes, so that no content can be mistaken for the next file's name; zeros if it is not a file."""
-    if not file.is_file() or file.is_symlink():
-        return bytes(32)
-    with file.open("rb") as stream:
+def hash_content(part: Part) -> bytes:
+    """Return 32 bytes, so that no content can be mistaken for the next file's name. Raises RefusedError, OSError."""
+    part.check()
+    with part.open() as stream:
         return hashlib.sha256(stream.read(25_000_000)).digest()
 
 

@@ -39,6 +39,7 @@ from grader.course.batch.archive import (
     is_archive,
     is_folder,
     is_hidden,
+    is_needed,
     plain_name,
     refusing_damage,
     require_end,
@@ -233,20 +234,24 @@ def take_content(content: tar.Content) -> tar.Content:
 
 
 def take(member: Member, unpacked: Unpacked) -> None:
-    """Writes a member where its name says, or notes why not. Raises RefusedError for the whole, OSError."""
+    """Writes a member where its name says, or notes why not. A file that no grade needs takes no room from the others,
+    and needs no note. Raises RefusedError for the whole, OSError."""
     parts = split_name(member.name)
     of_system = bool(parts) and says_whose(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
+    needed = len(parts) <= unpacked.depth or is_needed("/".join(parts))
+    budget = hand_in if needed else f"{hand_in}\0"
     try:
-        if of_system and len(parts) > 1:  # whatever is wrong with it, this student handed something in
-            make_folder(unpacked.folder / checked_name(parts[0]))
-        count_member(hand_in, unpacked)
+        if len(parts) > 1 and (of_system or not needed):  # whatever is wrong, this student handed something in
+            make_folder(unpacked.folder / checked_name(parts[0] if of_system else hand_in))
+        count_member(budget, unpacked)
         member.check()
-        write_member(member, hand_in, unpacked)
+        write_member(member, budget, unpacked)
     except RefusedError as refused:
         if refused.reason not in OF_ONE:
             raise
-        unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
+        if needed:
+            unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
 
 
 def write_member(member: Member, hand_in: str, unpacked: Unpacked) -> None:
@@ -325,11 +330,8 @@ def open_new(target: Path) -> IO[bytes]:
 
 def date_folder(top: Path) -> None:
     """Gives a hand-in's folder its newest file's date, which may count as the time of handing in."""
-    if not is_folder(top):
-        return
-    with contextlib.suppress(RefusedError):  # too many files: grading reports it
-        if dates := [file.stat().st_mtime for file in walk(top) if file.is_file(follow_symlinks=False)]:
-            os.utime(top, (max(dates), max(dates)))
+    if is_folder(top) and (dates := [part.time_s for part in walk(top)]):
+        os.utime(top, (max(dates), max(dates)))
 
 
 def visible(folder: Path) -> list[Path]:
