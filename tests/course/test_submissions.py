@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.course import columns
 from grader.course.batch import submissions
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import (
@@ -205,11 +206,36 @@ def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
         read_roster(tmp_path / "roster.csv")
 
 
+def test_assignments_titles_are_no_columns_of_the_roster(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text(
+        "Student,ID,SIS Login ID,Section,Name (55),Email (3),ID 2 (56),Submitted? (57)\n"
+        "    Points Possible,,,,10,10,10,10\n"
+        '"Lovelace, Ada",7001,al1,A,9,8,7,-\n"Stone, Bob",7002,bo1,A,9,8,7,6\n'
+    )
+    assert [(one.id, one.name, sorted(one.aliases), one.numbers) for one in read_roster(file)] == [
+        ("7001", "Lovelace, Ada", ["7001", "al1"], {"7001"}),
+        ("7002", "Stone, Bob", ["7002", "bo1"], {"7002"}),
+    ]
+
+
+def test_a_cell_that_says_nothing_is_no_id(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text("id,email,submitted\nal1,n/a,-\nbo2,N/A,\ncy3,-,\n")
+    assert [one.aliases for one in read_roster(file)] == [{"al1"}, {"bo2"}, {"cy3"}]
+
+
+def test_a_time_of_the_roster_has_a_zone(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text("id,submitted\nal1,2026-11-21T23:30+01:00\nbo2,2026-11-21 23:30\n")
+    with pytest.raises(UserError, match=r"roster.csv:3: '2026-11-21 23:30' says no time zone"):
+        read_roster(file)
+    file.write_text("id,submitted\nal1,2026-11-21T23:30+01:00\n")
+    assert [one.handed_in for one in read_roster(file)] == ["2026-11-21T22:30:00Z"]
+
+
 def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Composing takes time quadratic in the length of a run of accents; only short texts are composed."""
     lengths: list[int] = []
-    compose = submissions.compose
-    monkeypatch.setattr(submissions, "compose", lambda text: lengths.append(len(text)) or compose(text))
+    compose = columns.compose
+    monkeypatch.setattr(columns, "compose", lambda text: lengths.append(len(text)) or compose(text))
     csv.field_size_limit(131_072)
     typed = "\u0315\u0300" * 200_000
     (file := tmp_path / "roster.csv").write_text(

@@ -33,7 +33,7 @@ from grader.course.batch.archive import (
 from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
 from grader.course.batch.names import ADDITION, Reading, choose_systems, file_name, list_readings, says_student
 from grader.course.batch.notes import Note, kind_of, make_note
-from grader.course.columns import Identifier, identify_cell, read_rows
+from grader.course.columns import IDS, NOTHING, NUMBERS, Identifier, cells_by_title, columns_of, read_person, read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
@@ -42,17 +42,10 @@ SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
     rf"{ADDITION}{{0,3}}(?:\.tar{ADDITION}{{0,3}}(?:\.gz)?|\.tgz){ADDITION}{{0,3}}(?:\.zip)?",
     re.DOTALL | re.IGNORECASE,
 )
-IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
-IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
-NAMES = ("name", "student", "fullname")
-NUMBERS = ("canvasid", "moodleid")  # columns of the numbers that course systems write into names
-CANVAS = {"student", "id"}  # columns of Canvas's gradebook, whose id is its number
-PARTICIPANT = "Participant "  # before Moodle's number in its worksheet
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
-MOST_CELL = 300  # characters of a roster's or gradebook's cell that are read
 MOST_NAMED = 3  # files listed in a sentence
 HOW_TO_TELL = "To tell them apart, add a column such as Canvas ID or Moodle ID to the roster."
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
@@ -659,14 +652,14 @@ def name_some(names: Sequence[str]) -> str:
 
 def read_roster(file: Path) -> list[Student]:
     """Students of a CSV file: a column id (or one of the course systems' names for it), and name. Raises UserError."""
-    columns, lines = read_table(file)
-    if not any(column in IDS for column in columns):
+    header, lines = read_table(file)
+    if not columns_of(header, IDS):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
     roster: dict[str, Student] = {}
     lines_of: dict[str, int] = {}
     for number, line in lines:
         try:
-            student = read_student(columns, line)
+            student = read_student(header, line)
         except UserError as error:
             raise UserError(f"{file}:{number}: {error}") from None
         if student is None:
@@ -682,15 +675,14 @@ def read_roster(file: Path) -> list[Student]:
 
 
 def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Columns of a CSV file, in small letters alone, and its other lines with their numbers. Raises UserError."""
+    """Titles of a CSV file's columns, and its other lines with their numbers. Raises UserError."""
     if file.is_file() and is_spreadsheet(file):
         raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
     try:
         rows = read_rows(read_text(file))
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
-    columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in rows[0][1]] if rows else []
-    return columns, rows[1:]
+    return rows[0][1] if rows else [], rows[1:]
 
 
 def is_spreadsheet(file: Path) -> bool:
@@ -699,27 +691,13 @@ def is_spreadsheet(file: Path) -> bool:
         return stream.read(2) == b"PK"
 
 
-def read_cell(cell: str) -> str:
-    """Return a cell's text with composed letters, and at most MOST_CELL characters of it: students type some cells, and
-    composing takes time quadratic in the length."""
-    return compose(cell.strip()[:MOST_CELL])
-
-
-def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
-    """A student of one line; None where it has no id, as Canvas's second line."""
-    cells = {column: read_cell(cell) for column, cell in zip(columns, line, strict=False) if cell.strip()}
-    ids = [cells[column].removeprefix(PARTICIPANT) for column in IDS if column in cells]
-    if not ids:
+def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
+    """A student of one line; None where it has no id, as Canvas's second line. Raises UserError."""
+    person, cells = read_person(header, line), cells_by_title(header, line)
+    if not person.ids:
         return None
-    names = [cells[column] for column in NAMES if column in cells]
-    names.append(" ".join(cells[part] for part in ("firstname", "lastname", "surname") if part in cells))
-    times = [show_time(parse_time(cells[column])) for column in TIMES if column in cells]
-    known = {identify_cell(column, cells[column], columns) for column in IDS if column in cells}
-    return Student(ids[0], names[0], set(ids), max(times, default=""), read_numbers(columns, cells), known)
-
-
-def read_numbers(columns: Sequence[str], cells: Mapping[str, str]) -> set[str]:
-    """Return a student's numbers of course systems. A plain column id may hold running numbers."""
-    of_system = [*NUMBERS, *(["id"] if set(columns) >= CANVAS else [])]
-    of_system += ["identifier"] if cells.get("identifier", "").startswith(PARTICIPANT) else []
-    return {cells[column].removeprefix(PARTICIPANT) for column in of_system if column in cells}
+    times = [parse_zoned_time(cells[column]) for column in TIMES if cells.get(column, "") not in NOTHING]
+    handed_in = show_time(max(times)) if times else ""
+    words = [word for _, word in person.ids]
+    numbers = {word for (kind, _), word in person.ids if kind in NUMBERS}
+    return Student(words[0], person.name, set(words), handed_in, numbers, {one for one, _ in person.ids})
