@@ -11,6 +11,7 @@ import pytest
 
 from grader.course import columns
 from grader.course.batch import submissions
+from grader.course.batch.notes import has_kind
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import (
     DOUBTED_DATE,
@@ -21,6 +22,7 @@ from grader.course.batch.submissions import (
     read_roster,
 )
 from grader.journal.console import UserError
+from grader.journal.submit import name_part
 
 
 def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[str]]:
@@ -281,3 +283,32 @@ def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) 
     assert len(made) == len(trees)
     (tmp_path / "0").rename(tmp_path / "moved")
     assert submissions.fingerprint([tmp_path / "moved/al1"]) in made
+
+
+@pytest.mark.parametrize("ids", [("al_12", "al-12"), ("m_ller", "m\xfcller"), ("anna", "anna_"), ("dne", "\xc5dne")])
+def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, ids: tuple[str, str]) -> None:
+    """`make submit` writes both ids alike."""
+    form = name_part(ids[0])
+    for second in (1, 2):
+        (folder / f"lab-{form}-2025-11-20-09000{second}.tar.gz").write_bytes(b"%d" % second)
+    (folder / f"lab-bo3-{form}-2025-11-20-100000.tar.gz").touch()
+    roster = f"id\n{ids[0]}\n{ids[1]}\nbo3\n"
+    found, _ = find(folder, roster)
+    assert len(found) == 3 and not any(one.own for one in found.values())
+    assert all(has_kind(one.notes, "of_several") for one in found.values())
+    (folder / ids[1]).mkdir()
+    (folder / f"lab-{form}-2025-11-20-090002.tar.gz").rename(folder / ids[1] / f"lab-{form}-2025-11-20-090002.tar.gz")
+    assert find(folder, roster)[0][ids[1]].own == (ids[1],)
+
+
+def test_a_team_is_not_the_student_with_its_joined_ids(folder: Path) -> None:
+    (folder / "lab-al-12-2025-11-20-100000.tar.gz").touch()
+    (folder / "lab-al_12-2025-11-20-090000.tar.gz").touch()
+    found, _ = find(folder, "id\nal\n12\nal-12\n")
+    assert {key: len(one.entries) for key, one in found.items()} == {"al+12": 1, "al-12": 1}
+
+
+def test_a_partners_name_that_two_students_may_have_credits_nobody(folder: Path) -> None:
+    (folder / "bo_7_1_lab-bo1-al_12-2025-11-20-100000.tar.gz").touch()
+    found, _ = find(folder, "id,Canvas ID\nbo1,7\nal_12,8\nal-12,9\n")
+    assert found["bo1"].members == ["bo1"]

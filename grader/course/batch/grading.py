@@ -146,11 +146,11 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 
 @dataclass
 class Opened:
-    """A hand-in's contents: all files, and those of the journal and of the stages. If nothing can be judged, a status
-    and the reason."""
+    """A hand-in's contents: all files, and those of the journal and of the stages. The journal is None if the batch has
+    it already. If nothing can be judged, a status and the reason."""
 
     files: dict[str, bytes] = field(default_factory=dict)
-    journal: dict[str, bytes] = field(default_factory=dict)
+    journal: dict[str, bytes] | None = field(default_factory=dict)
     picked: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     status: str = ""
@@ -158,10 +158,13 @@ class Opened:
 
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
-    """Read a hand-in and choose the files to grade, without running anything. Raises only interruptions: every
-    hand-in has a status or files to judge."""
+    """Read a hand-in and choose the files to grade, without running anything. Contents that were graded before are the
+    batch's own copy, because the hand-in may be gone or changed. Raises only interruptions: every hand-in has a status
+    or files to judge."""
     opened = Opened()
     try:
+        if submission.graded_notes is not None and (copy := read_copy(submission.key, settings)):
+            return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
         contents = read_apart(submission.entries, settings.timeout_s)
         opened.files = {file.name: file.content for file in contents.files}
         opened.journal = pick_journal_files(contents.files, settings.lab)
@@ -175,6 +178,13 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     except Exception as error:
         return Opened(status="judge_error", detail=describe_error(error))
     return opened
+
+
+def read_copy(key: str, settings: Settings) -> dict[str, bytes]:
+    """Return the files that were graded before, by stage. Raises OSError."""
+    tree = place_of(settings.folder, "submissions", key) / settings.lab
+    files = {stage: tree / f"{stage}.cu" for stage in settings.wanted()}
+    return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
 
 def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tuple[str, str]:
@@ -216,6 +226,7 @@ def grade_submission(
         if isinstance(error, OSError):
             raise_if_full(settings.folder, error)
         graded.status, graded.detail = "judge_error", describe_error(error)
+    graded.notes = list(dict.fromkeys(graded.notes))
     graded.wall_s = work.spent_s()
     return graded
 
@@ -238,8 +249,9 @@ class Work:
         return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
 
 
-def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:
-    """Keeps a submission's journal and renders it beside the feedback; returns remarks: it decides about no points.
+def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[str]:
+    """Keeps a submission's journal, unless it is None, and renders it beside the feedback; returns remarks: it decides
+    about no points.
 
     Raises DiskFullError and StoppedError."""
     settings = work.settings
@@ -247,7 +259,7 @@ def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:
     page = place_of(settings.folder, "feedback", key) / JOURNAL
     bounded = work.bounded(2 * RENDERING_S)
     try:
-        remarks = keep_journal(files, settings.lab, settings.stages, kept)
+        remarks = [] if files is None else keep_journal(files, settings.lab, settings.stages, kept)
         return remarks + render_journal(
             kept,
             page,
@@ -321,11 +333,16 @@ def has_time_out(report: Report) -> bool:
 
 
 def write_tree(folder: Path, lab: str, picked: dict[str, bytes]) -> Path:
-    """The stages' files alone, under their own names, where the judge looks for them."""
+    """The stages' files alone, under their own names, where the judge looks for them. The copy that is graded again is
+    not written again: a batch that is killed here keeps it whole."""
+    (folder / f"{lab}.json").unlink(missing_ok=True)
+    names = {f"{stage}.cu": content for stage, content in picked.items()}
+    if (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names:
+        return folder
     shutil.rmtree(folder, ignore_errors=True)
     (folder / lab).mkdir(parents=True)
-    for stage, content in picked.items():
-        (folder / lab / f"{stage}.cu").write_bytes(content)
+    for name, content in names.items():
+        (folder / lab / name).write_bytes(content)
     return folder
 
 

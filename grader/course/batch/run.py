@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -142,7 +143,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
     except DiskFullError:
         raise
     except Exception as error:
-        broken = Graded(graded.key, "judge_error", describe_error(error), fingerprint=graded.fingerprint)
+        broken = replace(graded, status="judge_error", detail=describe_error(error), report="")
         database.keep(broken, {}, [])
 
 

@@ -96,6 +96,7 @@ class Submission:
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether the key is a course system's number
     certain: bool = False  # whether an id or number identifies the student; students can choose names
+    graded_notes: list[str] | None = None  # of the grading before, if the same contents are graded again
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ def find_submissions(
     may lie among them. `earlier`: submissions of earlier downloads, which no name displaces."""
     entries, strangers = list_entries(folder, lab, roster, out)
     separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
+    separate_forms([entry for entry in entries if entry.written], ids_by_form(roster))
     by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
     for entry in entries:
         if not entry.typed:
@@ -215,9 +217,17 @@ def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> No
                 entry.note = of_several(show_name(entry.path))
 
 
-def of_several(name: str) -> Note:
+def separate_forms(entries: Sequence[Entry], forms: Mapping[str, Set[str]]) -> None:
+    """Give entries that `make submit` named with a form of several students' ids different keys: each is nobody's."""
+    for entry in entries:
+        if any(len(forms[alias_key(part)]) > 1 for part in split_team(entry.key, forms.keys())):
+            entry.key, entry.written = show_name(entry.path), False
+            entry.note = of_several(entry.key, "Put it into a folder that has the student's id for a name.")
+
+
+def of_several(name: str, advice: str = HOW_TO_TELL) -> Note:
     """Return the note on a name that matches several students."""
-    return make_note("of_several", f", so it is assigned to none: {name} {HOW_TO_TELL}")
+    return make_note("of_several", f", so it is assigned to none: {name} {advice}")
 
 
 def is_same(path: Path, out: Path | None) -> bool:
@@ -419,7 +429,7 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         if not submission.of_system and not submission.claim:
-            ids = written | known if submission.written else known
+            ids = written if submission.written else known
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
     current = {one.called for one in found} | {one.key for one in found if one.own}
@@ -536,25 +546,36 @@ def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
     return {alias_key(alias): student for student in roster for alias in student.aliases}
 
 
+def ids_by_form(roster: Sequence[Student]) -> dict[str, set[str]]:
+    """Return the students by each form in which `make submit` writes their ids into a name. Forms of several ids may be
+    the same."""
+    forms: dict[str, set[str]] = {}
+    for student in roster:
+        for alias in student.aliases:
+            forms.setdefault(alias_key(name_part(alias)), set()).add(student.id)
+    return forms
+
+
 def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
     """Students by each of their ids as `make submit` writes it into a name, if it is unique."""
-    written = {(alias_key(name_part(alias)), student.id) for student in roster for alias in student.aliases}
-    of_one = Counter(part for part, _ in written)
     by_id = {student.id: student for student in roster}
-    return {part: by_id[one] for part, one in written if of_one[part] == 1}
+    return {form: by_id[min(ids)] for form, ids in ids_by_form(roster).items() if len(ids) == 1}
 
 
 def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
     """Add the partners in an archive's name, unless they have, or had earlier, a hand-in of their own. If only a name
     says that a hand-in is theirs, policy.rank() decides, so that nobody can replace another student's work."""
-    named, known = names_of_one(roster), students_as_written(roster) | students_by_alias(roster)
+    known, forms = students_as_written(roster), ids_by_form(roster)
+    named = {name: student for name, student in names_of_one(roster).items() if name not in forms}
     present = {member for one in (*found, *earlier) for member in one.own}
     certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
     for submission in found:
         team = [known.get(alias_key(part)) or named[alias_key(part)]
                 for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
         if known and submission.team and not team:
-            submission.notes.append(f"Its name says {submission.team}, and not all of these are on the roster.")
+            submission.notes.append(
+                f"Its name says {submission.team}, and not each of these is one student of the roster."
+            )
         if team and not {student.id for student in team} & set(submission.own):
             said = " and ".join(student.id for student in team)
             rest = f" {said}, and not {submission.key}, who handed it in."
