@@ -204,6 +204,31 @@ def test_a_reader_that_fails_for_one_hand_in_refuses_it(
         read_apart([tmp_path / FIRST], 60)
 
 
+@pytest.mark.parametrize("signal", ["KILL", "TERM", "SEGV"])
+def test_a_reader_that_something_else_kills_is_no_fault_of_the_student(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
+) -> None:
+    """As the kernel does if memory is short."""
+    (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nkill -{signal} $$\n")
+    program.chmod(0o755)
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / FIRST).write_bytes(b"1")
+    (found,), _ = find_submissions(tmp_path, "lab", [])
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    opened = open_submission(found, SETTINGS)
+    assert (opened.status, opened.was_killed) == ("judge_error", True)
+    assert "The reader of hand-ins was killed" in opened.detail
+
+
+def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (program := tmp_path / "python").write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    monkeypatch.setattr(reader, "WAITING", 0.2)
+    with pytest.raises(RefusedError, match="too much time or memory"):
+        read_apart([tmp_path / FIRST], 1)
+
+
 def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
     inner = pack_tar({f"{number}.zip": b"" for number in range(MOST_FILES - 10)})
     (file := tmp_path / "a.zip").write_bytes(make_zip(*((f"{number}.tgz", inner) for number in range(4))))

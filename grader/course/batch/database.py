@@ -149,6 +149,7 @@ class Graded:
     wall_s: float = 0
     fingerprint: str = ""
     timed_out: bool = False  # possibly because of a neighbour, if several were graded at once
+    was_killed: bool = False  # while it was read, possibly because memory was short
 
 
 def in_words(status: str) -> str:

@@ -27,7 +27,7 @@ from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, ren
 from grader.course.batch.names import file_name
 from grader.course.batch.notes import make_note
 from grader.course.batch.places import place_of
-from grader.course.batch.reader import Contents, read_apart
+from grader.course.batch.reader import Contents, KilledError, read_apart
 from grader.course.batch.submissions import Submission, name_some
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
@@ -155,6 +155,7 @@ class Opened:
     notes: list[str] = field(default_factory=list)
     status: str = ""
     detail: str = ""
+    was_killed: bool = False  # the process that read it, by something else
 
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
@@ -176,7 +177,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     except RefusedError as refused:
         return Opened(status="archive_refused", detail=describe_refusal(refused))
     except Exception as error:
-        return Opened(status="judge_error", detail=describe_error(error))
+        return Opened(status="judge_error", detail=describe_error(error), was_killed=isinstance(error, KilledError))
     return opened
 
 
@@ -217,6 +218,7 @@ def grade_submission(
     try:
         opened = open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
+        graded.was_killed = opened.was_killed
         graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier one
         if opened.picked:
             judge(opened.picked, submission, work, graded)

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -47,6 +48,10 @@ CHUNK_BYTES = 1_000_000
 PROJECT = Path(__file__).resolve().parents[3]
 
 
+class KilledError(Exception):
+    """Something else, such as a lack of memory, ended the process that read a hand-in: no fault of the student."""
+
+
 @dataclass(frozen=True)
 class File(Member):
     """A file of a hand-in. `places` are the names of the entry and of the archives around the file, outermost
@@ -67,19 +72,21 @@ class Contents:
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
     """Read a hand-in in a process of its own, for READING_S or `limit_s` seconds. Raises RefusedError if that is
-    not enough, or the process ends in any other way; OSError if it fails without a hand-in, too."""
+    not enough, or the process fails; OSError if it fails without a hand-in, too; KilledError if it is killed."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
     status, data = run_reader(entries, cpu_s)
     if status == 0:
         return parse(data)
+    if status < 0 and status != -signal.SIGXCPU:
+        raise KilledError(f"The reader of hand-ins was killed (signal {-status}). Is there enough memory?")
     if status > 0 and run_reader([], cpu_s)[0] != 0:
         raise OSError(f"the reader of hand-ins ended with status {status}")
     raise RefusedError("too_slow")
 
 
 def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
-    """Return the exit status of the process that reads a hand-in, and its output; negative if it was killed because
-    it took too long or wrote more than MOST_ANSWER_BYTES."""
+    """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
+    long or wrote more than MOST_ANSWER_BYTES, and negative for other signals."""
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
         [sys.executable, "-S", "-P", "-m", "grader.course.batch.reader", str(cpu_s)],
@@ -88,7 +95,7 @@ def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": path},
     )
-    timer = threading.Timer(cpu_s * WAITING, process.kill)
+    timer = threading.Timer(cpu_s * WAITING, end, [process])
     timer.start()
     try:
         data = exchange(process, json.dumps([str(entry) for entry in entries]).encode())
@@ -99,8 +106,13 @@ def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
         process.wait()
 
 
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that exceeds a limit, as the system does after its processor time."""
+    process.send_signal(signal.SIGXCPU)
+
+
 def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
-    """Write to a process and read its output. Kill it if the output exceeds MOST_ANSWER_BYTES."""
+    """Write to a process and read its output. End it if the output exceeds MOST_ANSWER_BYTES."""
     assert process.stdin and process.stdout
     with process.stdout, contextlib.suppress(BrokenPipeError):
         with process.stdin:
@@ -109,7 +121,7 @@ def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
         while chunk := process.stdout.read(CHUNK_BYTES):
             left -= len(chunk)
             if left < 0:
-                process.kill()
+                end(process)
                 return b""
             chunks.append(chunk)
         return b"".join(chunks)
@@ -209,7 +221,7 @@ def main() -> None:
     entries = [Path(name) for name in json.load(sys.stdin)]
     cpu_s = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     try:
         contents, error = read_all(entries), ""

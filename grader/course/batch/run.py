@@ -95,8 +95,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grades on this machine and yields results as they finish. A submission that timed out next to others is graded
-    once more at the end, alone, and that result counts."""
+    """Grades on this machine and yields results as they finish. A submission that timed out next to others, or whose
+    reader was killed, is graded once more at the end, alone, and that result counts."""
     running = Running()
     gpus = list_gpus() if backend == "cuda" else []
     if gpus:  # each judge has a share of the cores, so what the CPU can do is measured before
@@ -106,7 +106,7 @@ def grade_here(
     by_key = {submission.key: submission for submission in waiting}
     again = []
     for graded in grade_all(waiting, workers, running):
-        if graded.timed_out and not alone:
+        if graded.was_killed or (graded.timed_out and not alone):
             again.append(by_key[graded.key])
         else:
             yield graded
