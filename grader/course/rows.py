@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from grader.course.batch.called import agree, as_claimed, spellings
+from grader.course.batch.called import agree, as_claimed, spellings, words_of
 from grader.course.columns import (
     ANY_ID,
     CANVAS_NUMBER,
@@ -75,13 +75,15 @@ Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may
 
 def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Return each student's row. A student who fits two rows, or a row that another student fits as well, gets none;
-    the others keep theirs. A row with a stranger's id is nobody's, and so is one whose name contradicts its id. Raises
-    UserError if that is so in half of the rows with known ids: the ids are another assignment's."""
+    the others keep theirs. By the name, a row with further words fits, too, because students choose their names. A row
+    with a stranger's id is nobody's, and so is one whose name contradicts its id. Raises UserError if that is so in
+    half of the rows with known ids: the ids are another assignment's."""
     lines, contradicted = leave_out_contradictions([read_line(header, row) for row in rows], entries)
     claims = claim_by_id(lines, entries)
     found = choose(claims)
     tried = {student for _, named in claims for student in named} | contradicted
     by_name = claim_by_name([line for line, named in claims if not named], entries)
+    tried |= find_rivals([line for line, named in by_name if not named], entries)
     found |= choose([(line, named - tried) for line, named in by_name])
     return {
         entry.student: found[entry.student] for entry in entries if entry.student in found and not entry.is_stranger
@@ -197,6 +199,20 @@ def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
         named = [owners[name][0] for name in line.called() if len(owners.get(name, ())) == 1]
         claims.append((line, {entry.student for entry in named if not has_other_number(entry, line)}))
     return claims
+
+
+def find_rivals(lines: Sequence[Line], entries: Sequence[Entry]) -> set[str]:
+    """Return the students who may be meant by a row of no student's exact name, such as one with a middle name."""
+    by_word: dict[str, list[Entry]] = {}
+    for entry in entries:
+        for word in set(words_of(entry.name)):
+            by_word.setdefault(word, []).append(entry)
+    return {
+        entry.student
+        for line in lines
+        for entry in {one.student: one for word in words_of(line.name) for one in by_word.get(word, ())}.values()
+        if agree(entry.name, line.name) and not has_other_number(entry, line)
+    }
 
 
 def has_other_number(entry: Entry, line: Line) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import socket
 import tarfile
@@ -85,6 +87,8 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "moodle_newer_file": ({f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"1"}, "12"),
     "moodle_damaged": ({f"{MOODLE}/a.zip": b"PK", f"{MOODLE}/b.tar.gz": pack_tar({FIRST: b"1"})}, "1"),
     "moodle_mac": ({f"{MOODLE}/lab.zip": pack(MAC)}, "1"),
+    "other_endings": ({"al1/a.tbz2": bz2.compress(gzip.decompress(pack_tar({FIRST: b"1"}))),
+                       "al1/b.TXZ": lzma.compress(gzip.decompress(pack_tar({SECOND: b"2"})))}, "12"),
     "canvas_mac": ({f"{CANVAS}500_lab.zip": pack(MAC)}, "1"),
     "zip_in_a_folder": ({f"{MOODLE}/lab.zip": pack({SUBMIT: pack_tar({f"lab/{FIRST}": b"1"})})}, "1"),
     "three_archives_deep": ({"al1/a.zip": pack({"b.zip": pack({"c.tgz": pack_tar({FIRST: b"1"})})})}, "1"),

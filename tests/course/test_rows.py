@@ -147,3 +147,12 @@ def test_numbers_of_the_courses_own_table_tell_students_of_one_name_apart(tmp_pa
     entries = entries_of(tmp_path, roster, {"4711": 5, "4712": 6, "4713": 7})
     text, unknown = canvas(entries, "Student,ID\nAda Lovelace,4711\nAnn Lee,4712\nAnn Lee,4713\n")
     assert [row[-1] for row in csv.reader(io.StringIO(text))][1:] == ["5", "6", "7"] and not unknown
+
+
+def test_a_row_with_a_students_name_and_a_middle_name_is_a_rival(tmp_path: Path) -> None:
+    """Mallory is called Ada Lovelace in the course system, where the real one has a middle name."""
+    entries = entries_of(tmp_path, "id,name\nada,Ada Lovelace\nzed,Zed Zimmer\n", {"ada": 9, "zed": 1})
+    names = ("Ada Lovelace", "Ada M. Lovelace", "Zed Zimmer", "Mei Zimmer")
+    book = MOODLE + "".join(f"Participant {number},{name},,\n" for number, name in enumerate(names, 7))
+    found, unknown = export("moodle", entries, book)
+    assert found == {"Zed Zimmer": "1"} and unknown == ["ada"]

@@ -301,6 +301,13 @@ def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, id
     assert find(folder, roster)[0][ids[1]].own == (ids[1],)
 
 
+def test_the_labs_name_may_have_capitals(folder: Path) -> None:
+    (folder / "Lab-al1-2025-11-20-100000.tar.gz").touch()
+    (folder / "at2_7_1_LAB-at2-2025-11-20-100000.tar.gz").touch()
+    found, strangers = find(folder)
+    assert set(found) == {"al1", "7"} and not strangers
+
+
 def test_a_team_is_not_the_student_with_its_joined_ids(folder: Path) -> None:
     (folder / "lab-al-12-2025-11-20-100000.tar.gz").touch()
     (folder / "lab-al_12-2025-11-20-090000.tar.gz").touch()

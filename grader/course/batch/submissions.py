@@ -262,7 +262,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
     if entry.typed:
         return entry
     if match := SUBMITTED.fullmatch(name):
-        if match["lab"] != lab:
+        if match["lab"].lower() != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
         if not entry.time:
@@ -297,7 +297,7 @@ def lab_in_name(path: Path) -> str:
     if match := read_system_name(name):
         name = match["file"]
     match = SUBMITTED.fullmatch(name)
-    return match["lab"] if match else ""
+    return match["lab"].lower() if match else ""
 
 
 def newest_archive(folder: Path, lab: str) -> str:
@@ -305,7 +305,7 @@ def newest_archive(folder: Path, lab: str) -> str:
     with open_below(folder, "", os.O_DIRECTORY) as descriptor:
         names = os.listdir(descriptor)  # noqa: PTH208 - a descriptor
     matches = [match for name in names if (match := SUBMITTED.fullmatch(show_name(Path(name))))]
-    of_lab = [match for match in matches if match["lab"] == lab]
+    of_lab = [match for match in matches if match["lab"].lower() == lab]
     return max(of_lab, key=lambda match: read_time(match["time"]) or NO_TIME)[0] if of_lab else ""
 
 
