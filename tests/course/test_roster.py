@@ -140,7 +140,7 @@ def test_remarks_of_a_grading_before_do_not_stay(course: Course) -> None:
     course.grade()
     assert course.database().rows()[0].notes == [f"Not handed in: {STAGES[1]}"]
     course.hand_in("al1", "fine", "fine")
-    course.verb("regrade", "--all")
+    course.grade()
     assert course.database().rows()[0].notes == []
 
 

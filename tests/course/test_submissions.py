@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +25,7 @@ from grader.course.batch.submissions import (
 )
 from grader.journal.console import UserError
 from grader.journal.submit import name_part
+from tests.course.test_archive import make_tar
 
 
 def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[str]]:
@@ -299,6 +302,22 @@ def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, id
     (folder / ids[1]).mkdir()
     (folder / f"lab-{form}-2025-11-20-090002.tar.gz").rename(folder / ids[1] / f"lab-{form}-2025-11-20-090002.tar.gz")
     assert find(folder, roster)[0][ids[1]].own == (ids[1],)
+
+
+def test_the_manifest_tells_whose_an_archive_is(folder: Path) -> None:
+    """If the name says two students; a manifest of other students than the name's says nothing."""
+    for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
+        form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
+        manifest = json.dumps({"authors": [{"name": "A B", "id": one} for one in ids]}).encode()
+        packed = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
+        (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(packed)
+    found, _ = find(folder, "id\nal_12\nal-12\nbo3\neve\n")
+    assert {key: one.own for key, one in found.items()} == {
+        "al-12": ("al-12",),
+        "al_12": ("al_12",),
+        "bo3+al-12": ("bo3", "al-12"),
+        "lab-al_12-2025-11-20-090003.tar.gz": (),
+    }
 
 
 def test_the_labs_name_may_have_capitals(folder: Path) -> None:

@@ -125,8 +125,8 @@ class Row:
     time: str = ""
     backend: str = ""
     sandbox: str = ""
-    graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
     stages: list[Stage] = field(default_factory=list)
+    graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
 
     def own(self) -> list[str]:
         """Return the members without credited partners."""
@@ -503,8 +503,9 @@ class Database:
         )
         rows = [
             Row(key, name, json.loads(members), handed_in, known_by, join_notes(notes, graded), status, detail,
-                wall_s, grade, *(value for value in rest if value is not None))
-            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, *rest in found
+                wall_s, grade, *(value for value in rest if value is not None), graded_as=graded_as or "")
+            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, *rest, graded_as
+            in found
         ]  # fmt: skip
         self.add_stages(rows)
         order = {status: index for index, status in enumerate(["", *STATUSES])}

@@ -9,6 +9,7 @@ al123/…, al123.zip                                                 anything el
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import unicodedata
@@ -17,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from grader.course.batch.archive import (
@@ -33,6 +34,7 @@ from grader.course.batch.archive import (
 from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
 from grader.course.batch.names import ADDITION, Reading, choose_systems, file_name, list_readings, says_student
 from grader.course.batch.notes import Note, kind_of, make_note
+from grader.course.batch.reader import read_apart
 from grader.course.columns import IDS, NOTHING, NUMBERS, Identifier, cells_by_title, columns_of, read_person, read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
@@ -52,6 +54,7 @@ HOW_TO_DECIDE = "Ask these students who worked together, and decide with `overri
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
 FEW = 2  # names that differ, among students whose numbers agree
+MANIFEST, MANIFEST_S = "manifest.json", 2.0  # of `make submit`, and how long reading it may take
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
 ANOTHER = " (another)"  # added to a key that another submission has
@@ -152,7 +155,7 @@ def find_submissions(
     may lie among them. `earlier`: submissions of earlier downloads, which no name displaces."""
     entries, strangers = list_entries(folder, lab, roster, out)
     separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
-    separate_forms([entry for entry in entries if entry.written], ids_by_form(roster))
+    separate_forms([entry for entry in entries if entry.written], roster)
     by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
     for entry in entries:
         if not entry.typed:
@@ -217,12 +220,27 @@ def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> No
                 entry.note = of_several(show_name(entry.path))
 
 
-def separate_forms(entries: Sequence[Entry], forms: Mapping[str, Set[str]]) -> None:
-    """Give entries that `make submit` named with a form of several students' ids different keys: each is nobody's."""
+def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
+    """Give entries that `make submit` named with a form of several students' ids the ids in their manifests as keys, or
+    different keys, if these do not tell: each is nobody's then."""
+    forms, known = ids_by_form(roster), students_by_alias(roster)
     for entry in entries:
-        if any(len(forms[alias_key(part)]) > 1 for part in split_team(entry.key, forms.keys())):
-            entry.key, entry.written = show_name(entry.path), False
+        if all(len(forms[alias_key(part)]) == 1 for part in split_team(entry.key, forms.keys())):
+            continue
+        ids: list[str] = attempt(partial(read_ids, entry.path), [])
+        entry.written = False
+        if "-".join(map(name_part, ids)) == entry.key and split_team("-".join(ids), known.keys()) == ids:
+            entry.key = "-".join(ids)
+        else:
+            entry.key = show_name(entry.path)
             entry.note = of_several(entry.key, "Put it into a folder that has the student's id for a name.")
+
+
+def read_ids(archive: Path) -> list[str]:
+    """Return the authors' ids in the manifest of an archive of `make submit`. Raises any exception."""
+    files = read_apart([archive], MANIFEST_S).files
+    (manifest,) = [file.content for file in files if PurePosixPath(file.name).name == MANIFEST]
+    return [str(author["id"]) for author in json.loads(manifest)["authors"]]
 
 
 def of_several(name: str, advice: str = HOW_TO_TELL) -> Note:

@@ -48,7 +48,7 @@ from grader.course.batch.archive import (
     walk,
 )
 from grader.course.batch.grading import raise_if_full
-from grader.course.batch.submissions import read_system_name, says_whose
+from grader.course.batch.submissions import MANIFEST, read_system_name, says_whose
 from grader.journal.console import UserError, read_json, say
 
 FOLDER = "handed-in"
@@ -60,7 +60,6 @@ CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 OWN_PARTS = ("journal", "reports", "starter", "work")  # folders of one student's work
-MANIFEST = "manifest.json"  # of `make submit`
 # Reasons that concern only one hand-in.
 OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files", "unknown_method")
 NAME_ERRORS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
