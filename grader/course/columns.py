@@ -11,8 +11,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
+from grader.course.batch.called import compose
 from grader.journal.console import UserError
 from grader.journal.markup import show_text
 from grader.journal.units import show_points
@@ -22,13 +24,19 @@ MAXIMUM = "maximum grade"  # Moodle's column, in small letters
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
 COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
 COMPUTED += ("Override Score", "Override Grade", "Override Status")
-# What may say who a row of a gradebook is about.
-IDS = ("id", "sis user id", "sis login id", "username", "id number", "idnumber", "email address", "email", "identifier")
-PEOPLE = ("student", "full name")
-IDENTITIES = IDS + PEOPLE
+# Titles, as plain_title() returns them, of columns that say who a line of a roster, a gradebook or a file of points is
+# about. The first id is a student's key.
+IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
+IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
+NAMES = ("name", "student", "studentname", "fullname")
+FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
+IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
 CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
 # The columns of Moodle's worksheet that its importer reads, or that identify a row's student.
-IMPORTED = (*IDENTITIES, "grade", MAXIMUM, "last modified (grade)", "feedback comments")
+IMPORTED = (*IDS, "fullname", "grade", "maximumgrade", "lastmodifiedgrade", "feedbackcomments")
+NOTHING = ("", "-", "n/a")  # cells without an id
+MOST_RUNNING_DIGITS = 4  # of numbers that a course gives its students one by one
+MOST_CELL = 300  # characters of a cell that are read
 IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
@@ -45,21 +53,76 @@ MOODLE = ("identifier", "full name", "first name", "username", "email address", 
 Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
 
 
-def identify_cell(title: str, cell: str, header: Sequence[str]) -> Identifier:
-    """Return the id in a cell of a roster, a gradebook or a file of points, with its namespace, which follows from the
-    column's title. The numbers of course systems consist of digits; any other id is the course's own."""
-    column, columns = plain_title(title), set(map(plain_title, header))
-    text = cell.strip()
-    value = text.removeprefix(PARTICIPANT).casefold()
-    if column == "moodleid" or (column == "identifier" and text.startswith(PARTICIPANT)):
+@dataclass(frozen=True)
+class Person:
+    """A line's student: ids with their cells, the student's key first, and the name, which may be empty."""
+
+    ids: list[tuple[Identifier, str]]
+    name: str
+
+
+def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
+    """Return who a line of a roster, a gradebook or a file of points is about."""
+    cells = cells_by_title(header, row)
+    of_canvas = {"student", "id"} <= set(map(plain_title, header))
+    is_whole = "section" in map(plain_title, header)  # as Canvas writes it, rather than a person
+    ids = []
+    for column in IDS:
+        if (cell := cells.get(column, "")).casefold() in NOTHING:
+            continue
+        one = identify_cell(column, cell, of_canvas)
+        ids.append((one, cell.removeprefix(PARTICIPANT)))
+        if one[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own
+            ids.append(((OWN_ID, one[1]), cell))
+    return Person(ids, read_name(cells))
+
+
+def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
+    """Return a line's cells that are not empty by their columns' plain titles; the first of several counts. Students
+    type some cells, so only their beginnings are read: composing takes time quadratic in the length."""
+    cells: dict[str, str] = {}
+    for title, cell in zip(header, row, strict=False):
+        if text := compose(cell.strip()[:MOST_CELL]):
+            cells.setdefault(plain_title(title), text)
+    return cells
+
+
+def read_name(cells: Mapping[str, str]) -> str:
+    """Return the name in one column or in two; empty if there is none."""
+    whole = next((cells[column] for column in NAMES if column in cells), "")
+    parts = [next((cells[one] for one in columns if one in cells), "") for columns in (FIRST_NAMES, LAST_NAMES)]
+    return whole or " ".join(filter(None, parts))
+
+
+def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier:
+    """Return the id in a cell, with its namespace, which follows from the column's plain title. The numbers of course
+    systems consist of digits; any other id is the course's own. `of_canvas`: the columns are of Canvas's gradebook."""
+    value = cell.removeprefix(PARTICIPANT).casefold()
+    if column == "moodleid" or (column == "identifier" and cell.startswith(PARTICIPANT)):
         return MOODLE_NUMBER if value.isdecimal() else OWN_ID, value
-    is_canvas = column == "canvasid" or (column == "id" and columns >= {"student", "id"})
+    is_canvas = column == "canvasid" or (column == "id" and of_canvas)
     return CANVAS_NUMBER if is_canvas and value.isdecimal() else OWN_ID, value
 
 
+def is_own_number(one: Identifier) -> bool:
+    """Return whether an id is a number of the course's own, which another list may give to another student."""
+    return one[0] == OWN_ID and one[1].isdecimal()
+
+
+def is_running_number(one: Identifier) -> bool:
+    """Return whether an id is a number that another list very likely gives to another student."""
+    return is_own_number(one) and len(one[1]) <= MOST_RUNNING_DIGITS
+
+
 def plain_title(title: str) -> str:
-    """Return the letters of a column's title, in lower case."""
-    return re.sub(r"[^a-z]", "", title.casefold())
+    """Return the letters of a column's title, in lower case; nothing for an assignment of Canvas's, whatever its name
+    is."""
+    return "" if ASSIGNMENT.fullmatch(title.strip()) else re.sub(r"[^a-z]", "", title.casefold())
+
+
+def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
+    """Return the positions of the columns with these plain titles."""
+    return [at for at, title in enumerate(header) if plain_title(title) in names]
 
 
 def read_rows(text: str) -> list[tuple[int, list[str]]]:
@@ -183,7 +246,7 @@ def require_assignment(title: str) -> None:
     plain = title.partition(" (")[0].strip().lower()
     if any(words in title or words.lower() == plain for words in COMPUTED):
         raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
-    if plain in (*IDENTITIES, "section"):
+    if plain_title(title) in (*IDENTITIES, "section"):
         raise UserError(f"The column '{title}' says who a student is. Give the assignment's own title.")
 
 
@@ -228,8 +291,7 @@ def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
 
 def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
     """Return whether a row is Canvas's row of maximum points. A student with that name has an id."""
-    ids = [cell for name, cell in zip(header, row, strict=False) if name.strip().lower() in IDS]
-    return row[0].strip() == POSSIBLE and not any(cell.strip() for cell in ids)
+    return row[0].strip() == POSSIBLE and not read_person(header, row).ids
 
 
 def read_number(cell: str) -> float | None:

@@ -23,6 +23,7 @@ from grader.course.columns import (
     IDENTITIES,
     IMPORTED,
     choose_column,
+    columns_of,
     compare_with_canvas,
     compare_with_moodle,
     is_points_row,
@@ -36,7 +37,7 @@ from grader.course.columns import (
     require_not_canvas,
 )
 from grader.course.feedback import hidden_names, hide_names, tell_report, tell_stage, tell_total
-from grader.course.rows import Entry, columns_of, find_rows
+from grader.course.rows import Entry, find_rows
 from grader.journal.console import UserError
 from grader.journal.markup import show_text
 from grader.journal.report import Report, StageReport
@@ -399,7 +400,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     rows = read_csv(gradebook)
     require_not_canvas(rows[0])
     found = fill(rows, entries, columns)
-    kept = [at for at, title in enumerate(rows[0]) if title.strip().lower() in IMPORTED]
+    kept = columns_of(rows[0], IMPORTED)
     filled = [[row[at] for at in kept] for row in rows if row is rows[0] or any(row is one for one in found.values())]
     return mark_of(gradebook) + write_csv(filled), unknown_of(entries, found)
 

@@ -10,18 +10,18 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from grader.course.batch.called import agree
-from grader.course.batch.submissions import MOST_CELL, as_claimed, spellings
+from grader.course.batch.called import agree, as_claimed, spellings, words_of
 from grader.course.columns import (
     ANY_ID,
     CANVAS_NUMBER,
-    IDS,
     MOODLE_NUMBER,
     NUMBERS,
+    OWN_ID,
     PARTICIPANT,
-    PEOPLE,
     Identifier,
-    identify_cell,
+    is_own_number,
+    is_running_number,
+    read_person,
 )
 from grader.journal.console import UserError
 from grader.journal.markup import show_text
@@ -59,15 +59,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a gradebook, and its student's ids and names."""
+    """A row of a gradebook, and its student's ids and name."""
 
     row: list[str]
     ids: set[Identifier]
-    names: list[str]
+    name: str
 
     def called(self) -> set[str]:
-        """Return the lookup keys of the names."""
-        return {key for name in self.names for key in as_claimed(name)}
+        """Return the lookup keys of the name."""
+        return set(as_claimed(self.name))
 
 
 Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may belong
@@ -75,13 +75,15 @@ Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may
 
 def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Return each student's row. A student who fits two rows, or a row that another student fits as well, gets none;
-    the others keep theirs. A row with a stranger's id is nobody's, and so is one whose name contradicts its id. Raises
-    UserError if that is so in half of the rows with known ids: the ids are another assignment's."""
+    the others keep theirs. By the name, a row with further words fits, too, because students choose their names. A row
+    with a stranger's id is nobody's, and so is one whose name contradicts its id. Raises UserError if that is so in
+    half of the rows with known ids: the ids are another assignment's."""
     lines, contradicted = leave_out_contradictions([read_line(header, row) for row in rows], entries)
     claims = claim_by_id(lines, entries)
     found = choose(claims)
     tried = {student for _, named in claims for student in named} | contradicted
     by_name = claim_by_name([line for line, named in claims if not named], entries)
+    tried |= find_rivals([line for line, named in by_name if not named], entries)
     found |= choose([(line, named - tried) for line, named in by_name])
     return {
         entry.student: found[entry.student] for entry in entries if entry.student in found and not entry.is_stranger
@@ -90,14 +92,8 @@ def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequenc
 
 def read_line(header: Sequence[str], row: list[str]) -> Line:
     """Read the cells that identify a row's student."""
-    cells = [(title, row[at].strip()[:MOST_CELL]) for at, title in enumerate(header)]
-    ids = {identify_cell(title, cell, header) for title, cell in cells if title.strip().lower() in IDS and cell}
-    return Line(row, ids, [cell for title, cell in cells if title.strip().lower() in PEOPLE and cell])
-
-
-def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
-    """Return the positions of the columns with these names."""
-    return [at for at, name in enumerate(header) if name.strip().lower() in names]
+    person = read_person(header, row)
+    return Line(row, {one for one, _ in person.ids}, person.name)
 
 
 def choose(claims: Claims) -> dict[str, list[str]]:
@@ -113,9 +109,26 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
         for one in entry.identifiers():
             known.setdefault(one, []).append(entry)
     return [
-        (line, [(one, entry) for one in line.ids for key in look_ups(one) for entry in known.get(key, ())])
+        (
+            line,
+            [
+                (one, entry)
+                for one in line.ids
+                for key in look_ups(one)
+                for entry in known.get(key, ())
+                if counts(key, line, entry)
+            ],
+        )
         for line in lines
     ]
+
+
+def counts(one: Identifier, line: Line, entry: Entry) -> bool:
+    """Return whether a line's id may identify a student. A running number does only if there are two names to compare,
+    and a number that may be Canvas's only if they agree."""
+    if one[0] == OWN_ID and (CANVAS_NUMBER, one[1]) in line.ids:
+        return agree(entry.name, line.name) is True
+    return not is_running_number(one) or agree(entry.name, line.name) is not None
 
 
 def look_ups(one: Identifier) -> list[Identifier]:
@@ -125,22 +138,21 @@ def look_ups(one: Identifier) -> list[Identifier]:
 
 
 def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
-    """Return the lines without those that have a student's id and a different name, and these students. For a course
-    system's number, another student's exact name is different, too, even if words are missing in one of them."""
+    """Return the lines without those that have a student's id and a different name, and these students. For a number,
+    another student's exact name is different, too, even if words are missing in one of them."""
     in_batch = {name for entry in entries for name in entry.called()}
     in_book = {name for line in lines for name in line.called()}
     kept, students, contradictions = [], set(), []
     pairs_of_lines = pair_by_id(lines, [entry for entry in entries if not entry.is_stranger])
     for line, pairs in pairs_of_lines:
         different = []
-        for (kind, value), entry in pairs:
-            agreed = [agree(entry.name, name) for name in line.names]
+        for one, entry in pairs:
+            agreed = agree(entry.name, line.name)
+            is_number = one[0] in NUMBERS or is_own_number(one)
             is_exact = bool(entry.called() & line.called())
             is_another = bool(entry.called() & in_book or line.called() & in_batch)
-            if (False in agreed and True not in agreed) or (
-                kind in NUMBERS and True in agreed and not is_exact and is_another
-            ):
-                different.append(tell_contradiction(kind, value, entry, line))
+            if agreed is False or (is_number and agreed and not is_exact and is_another):
+                different.append(tell_contradiction(*one, entry, line))
                 students.add(entry.student)
         if different:
             contradictions.append(different[0])
@@ -159,7 +171,7 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
 def tell_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
     """Return both names of an id."""
     prefix = PARTICIPANT if kind == MOODLE_NUMBER else ""
-    return show_text(f"{prefix}{value} is {line.names[0]} in the gradebook, and {entry.name} in the batch")
+    return show_text(f"{prefix}{value} is {line.name} in the gradebook, and {entry.name} in the batch")
 
 
 def claim_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
@@ -187,6 +199,20 @@ def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
         named = [owners[name][0] for name in line.called() if len(owners.get(name, ())) == 1]
         claims.append((line, {entry.student for entry in named if not has_other_number(entry, line)}))
     return claims
+
+
+def find_rivals(lines: Sequence[Line], entries: Sequence[Entry]) -> set[str]:
+    """Return the students who may be meant by a row of no student's exact name, such as one with a middle name."""
+    by_word: dict[str, list[Entry]] = {}
+    for entry in entries:
+        for word in set(words_of(entry.name)):
+            by_word.setdefault(word, []).append(entry)
+    return {
+        entry.student
+        for line in lines
+        for entry in {one.student: one for word in words_of(line.name) for one in by_word.get(word, ())}.values()
+        if agree(entry.name, line.name) and not has_other_number(entry, line)
+    }
 
 
 def has_other_number(entry: Entry, line: Line) -> bool:

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -240,6 +241,47 @@ def test_pending_points_are_added_to_what_was_graded_before(course: Course) -> N
     grades = course.database().query("SELECT points, pending, reason FROM grades ORDER BY id")
     assert grades == [(12, 8, ""), (19, 0, "points were pending")]
     assert "0 to regrade" in course.verb("regrade", "--pending").stdout
+
+
+@pytest.mark.parametrize("is_gone", ["moved", "empty", "changed"])
+def test_what_was_graded_is_regraded_without_the_hand_in(course: Course, is_gone: str) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.hand_in("at2", "fine")
+    (journal := course.handed_in / "al1" / "journal").mkdir()
+    (journal / f"{STAGES[0]}.md").write_text("a note")
+    course.grade()
+    before = {row.key: row.notes for row in course.database().rows()}
+    if is_gone == "moved":
+        course.handed_in.rename(course.handed_in.with_name("elsewhere"))
+    for student in ("al1", "at2") if is_gone != "moved" else ():
+        shutil.rmtree(course.handed_in / student)
+        course.hand_in(student, *(["compile_error"] if is_gone == "changed" else []))
+    assert course.verb("regrade", "--all").returncode == 0
+    again = course.database().query("SELECT points, status FROM grades WHERE reason = 'all again' ORDER BY key")
+    assert again == [(12, "graded"), (6, "missing_stages")]
+    assert {row.key: row.notes for row in course.database().rows()} == before
+    assert (course.out / "feedback/al1/journal.html").is_file()
+
+
+def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    judge = (course.build / "warplab").read_text()
+    broken = judge.replace("verdicts = []", 'verdicts = []\nif "/trial" not in str(tree): sys.exit("The judge broke.")')
+    (course.build / "warplab").write_text(broken)
+    said = course.verb("regrade", "--all")
+    assert said.returncode == 1 and "The points are the same" in said.stdout, said
+    assert course.statuses() == {"al1": "judge_error"}
+    line = next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))
+    assert (line["status"], line["points"]) == ("judge_error", "12")
+    assert (course.out / "feedback/al1/report.json").is_file()
+    (course.build / "warplab").write_text(judge)
+    assert course.verb("regrade", "--errors").returncode == 0
+    assert course.statuses() == {"al1": "graded"}
+    (course.build / "warplab").write_text(broken)
+    course.hand_in("al1", "better", "fine")
+    course.grade()
+    assert next(csv.DictReader((course.out / "gradebook.csv").read_text().splitlines()))["points"] == ""
 
 
 def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:

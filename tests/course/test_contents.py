@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import socket
 import tarfile
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch import contents, reader
+from grader.course.batch import archive, contents, reader, submissions
 from grader.course.batch.archive import MOST_FILES, RefusedError
 from grader.course.batch.contents import pick_journal_files, pick_stages
 from grader.course.batch.grading import Opened, Settings, open_submission
@@ -85,6 +87,8 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "moodle_newer_file": ({f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"1"}, "12"),
     "moodle_damaged": ({f"{MOODLE}/a.zip": b"PK", f"{MOODLE}/b.tar.gz": pack_tar({FIRST: b"1"})}, "1"),
     "moodle_mac": ({f"{MOODLE}/lab.zip": pack(MAC)}, "1"),
+    "other_endings": ({"al1/a.tbz2": bz2.compress(gzip.decompress(pack_tar({FIRST: b"1"}))),
+                       "al1/b.TXZ": lzma.compress(gzip.decompress(pack_tar({SECOND: b"2"})))}, "12"),
     "canvas_mac": ({f"{CANVAS}500_lab.zip": pack(MAC)}, "1"),
     "zip_in_a_folder": ({f"{MOODLE}/lab.zip": pack({SUBMIT: pack_tar({f"lab/{FIRST}": b"1"})})}, "1"),
     "three_archives_deep": ({"al1/a.zip": pack({"b.zip": pack({"c.tgz": pack_tar({FIRST: b"1"})})})}, "1"),
@@ -113,8 +117,8 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "unknown_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, UNKNOWN)}, "1"),
     "future_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, FUTURE)}, "1"),
     "starters": ({"al1/kit.zip": pack({f"starter/lab/{FIRST}": b"old"}, LATER), f"al1/{FIRST}": b"1"}, "1"),
-    "twelve_megabytes": (
-        {f"{MOODLE}/lab.zip": make_zip((FIRST, b"1"), ("a", bytes(6_000_000)), ("b", bytes(6_000_000)), method=0)},
+    "eighteen_megabytes": (
+        {f"{MOODLE}/a.zip": make_zip((FIRST, b"1"), *((f"{n}.cu", bytes(6_000_000)) for n in range(3)), method=0)},
         "1",
     ),
 }  # fmt: skip
@@ -204,6 +208,31 @@ def test_a_reader_that_fails_for_one_hand_in_refuses_it(
         read_apart([tmp_path / FIRST], 60)
 
 
+@pytest.mark.parametrize("signal", ["KILL", "TERM", "SEGV"])
+def test_a_reader_that_something_else_kills_is_no_fault_of_the_student(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
+) -> None:
+    """As the kernel does if memory is short."""
+    (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nkill -{signal} $$\n")
+    program.chmod(0o755)
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / FIRST).write_bytes(b"1")
+    (found,), _ = find_submissions(tmp_path, "lab", [])
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    opened = open_submission(found, SETTINGS)
+    assert (opened.status, opened.was_killed) == ("judge_error", True)
+    assert "The reader of hand-ins was killed" in opened.detail
+
+
+def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (program := tmp_path / "python").write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(reader.sys, "executable", str(program))
+    monkeypatch.setattr(reader, "WAITING", 0.2)
+    with pytest.raises(RefusedError, match="too much time or memory"):
+        read_apart([tmp_path / FIRST], 1)
+
+
 def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
     inner = pack_tar({f"{number}.zip": b"" for number in range(MOST_FILES - 10)})
     (file := tmp_path / "a.zip").write_bytes(make_zip(*((f"{number}.tgz", inner) for number in range(4))))
@@ -258,6 +287,61 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
     assert read(folder) == ({SECOND: b"2"}, [(f"lab/{FIRST}", "link")])
 
 
+def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A student exchanges it after the batch listed it, before the batch reads a file in it."""
+    (solutions := tmp_path / "solutions").mkdir()
+    (solutions / FIRST).write_text("solution")
+    (inner := tmp_path / "eve" / "d").mkdir(parents=True)
+    (inner / FIRST).write_text("mine")
+    monkeypatch.setattr(archive, "require_file", lambda *_: exchange())
+
+    def exchange() -> None:
+        if not inner.is_symlink():
+            inner.rename(tmp_path / "before")
+            inner.symlink_to(solutions)
+
+    assert read(tmp_path / "eve") == ({}, [(f"d/{FIRST}", "unreadable")])
+    assert submissions.fingerprint([tmp_path / "eve"]) == submissions.fingerprint([tmp_path / "eve"])
+
+
+def test_a_file_that_vanishes_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / FIRST).write_text("1")
+    (tmp_path / SECOND).write_text("2")
+    monkeypatch.setattr(archive, "require_file", lambda *_: (tmp_path / FIRST).unlink(missing_ok=True))
+    assert read(tmp_path) == ({SECOND: b"2"}, [(FIRST, "unreadable")])
+
+
+def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may run as root, who may read everything."""
+    for name in (f"open/{FIRST}", f"closed/{SECOND}", "notes.json"):
+        (file := tmp_path / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("1")
+    real = os.open
+
+    def refuse(name: str, flags: int, dir_fd: int | None = None) -> int:
+        if name in ("closed", "notes.json"):
+            raise PermissionError(13, "Permission denied", name)
+        return real(name, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(archive.os, "open", refuse)
+    files, refused = read(tmp_path / "al1")
+    assert files == {f"open/{FIRST}": b"1"}
+    assert sorted(refused) == [("closed", "unreadable"), ("notes.json", "unreadable")]
+
+
+def test_the_files_at_the_top_of_a_deep_or_large_folder_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MOST_ENTRIES", 50)
+    (deep := tmp_path / "eve" / "/".join(["folder"] * 45)).mkdir(parents=True)
+    (deep / SECOND).write_text("2")
+    (tmp_path / "eve" / FIRST).write_text("1")
+    assert read(tmp_path / "eve") == ({FIRST: b"1"}, [("eve", "too_many_files")])
+    monkeypatch.undo()
+    files, ((name, reason),) = read(tmp_path / "eve")
+    assert files == {FIRST: b"1"} and name.startswith("folder/folder") and reason == "too_deep"
+
+
 def test_a_pipe_in_a_folder_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FIRST)
     assert read(tmp_path) == ({}, [(FIRST, "device")])
@@ -286,9 +370,9 @@ def test_loose_files_together_have_the_bounds_of_an_archive(tmp_path: Path) -> N
 
 def test_archives_together_have_the_bounds_of_one(tmp_path: Path) -> None:
     for number in range(3):
-        (tmp_path / f"{number}.zip").write_bytes(make_zip(*((f"{n}.bin", bytes(9_000_000)) for n in range(3))))
+        (tmp_path / f"{number}.zip").write_bytes(make_zip(*((f"{n}.cu", bytes(9_000_000)) for n in range(3))))
     files, refused = read(*sorted(tmp_path.iterdir()))
-    assert len(files) == 6 and refused == [("0.zip", "bomb")]
+    assert len(files) == 7 and refused == [("1.cu", "bomb"), ("2.cu", "bomb")]
 
 
 def loose(files: Mapping[str, bytes]) -> list[File]:

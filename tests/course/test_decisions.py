@@ -257,6 +257,9 @@ def two(course: Course) -> Course:
     [
         ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is not an id of this roster
         ('name,id,points\n"Zimmer, Zed",1,9\n', "marks.csv:2: The id is of Ada Lovelace, and the name is Zimmer, Zed."),
+        ("First name,Last name,id,points\nZed,Zimmer,1,9\n", "The id is of Ada Lovelace, and the name is Zed Zimmer."),
+        ("Surname,First name,id,points\n,,2,9\n", "there is no name to compare with the number 2."),
+        ("Surname,First name,points\nZimmer,Zed,9\n", "1 student marked"),
         ("Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n", "The id is of Ada Lovelace, and the name is Zed"),
         ("Canvas ID,points\n1,9\n", "marks.csv:2: Nobody here is called 1."),
         ("id,points\n7,9\n", "marks.csv:2: Nobody here is called 7."),

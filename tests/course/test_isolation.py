@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.batch import grading
-from grader.course.batch.archive import RefusedError, read_archive
+from grader.course.batch.archive import RefusedError
 from grader.course.batch.database import STATUSES, Database, Graded
 from grader.course.batch.grading import Running, Settings, grade_submission
 from grader.course.batch.outputs import write_outputs
@@ -33,7 +33,7 @@ from grader.course.batch.submissions import Student, Submission, find_submission
 from grader.course.batch.unpack import unpack
 from grader.journal.console import UserError, say, say_error
 from tests.course.batches import LAB, STAGES, Course
-from tests.course.test_archive import HOSTILE, make_tar, make_zip
+from tests.course.test_archive import HOSTILE, make_tar, make_zip, read_archive
 
 FILES = tuple((f"{stage}.cu", f"// {stage}".encode()) for stage in STAGES)
 SETTINGS = Settings(LAB, STAGES, Path(), Path(), Path(), "cpu")

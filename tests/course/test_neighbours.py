@@ -13,6 +13,7 @@ import pytest
 from grader.course.batch import grading, run
 from grader.course.batch.database import Graded
 from grader.course.batch.grading import Running, Settings
+from grader.course.batch.reader import Contents, KilledError, read_all
 from grader.course.batch.run import grade_here, split_cores
 from grader.course.batch.submissions import find_submissions
 from tests.course.batches import LAB, STAGES, Course
@@ -102,3 +103,26 @@ def test_judges_on_the_cpu_have_their_own_cores(course: Course, monkeypatch: pyt
     judge = Judge(course, "wrong_value")
     grade(course, judge, monkeypatch)
     assert not judge.cores[0] & judge.cores[1]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("kills", [1, 9])
+def test_a_hand_in_whose_reader_is_killed_is_read_once_more_at_the_end(
+    course: Course, monkeypatch: pytest.MonkeyPatch, jobs: int, kills: int
+) -> None:
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    read: list[str] = []
+
+    def read_or_die(entries: Sequence[Path], limit_s: float) -> Contents:
+        read.append(entries[0].name)
+        if entries[0].name == "al1" and read.count("al1") <= kills:
+            raise KilledError("killed")
+        return read_all(entries)
+
+    monkeypatch.setattr(grading, "read_apart", read_or_die)
+    judge = Judge(course, "wrong_value")
+    judge.meeting = threading.Barrier(1)
+    graded = {one.key: one.status for one in grade(course, judge, monkeypatch, jobs)}
+    assert sorted(read) == ["al1", "al1", "at2"] and read[-1] == "al1"
+    assert graded == {"al1": "graded" if kills == 1 else "judge_error", "at2": "graded"}

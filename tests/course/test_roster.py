@@ -140,7 +140,7 @@ def test_remarks_of_a_grading_before_do_not_stay(course: Course) -> None:
     course.grade()
     assert course.database().rows()[0].notes == [f"Not handed in: {STAGES[1]}"]
     course.hand_in("al1", "fine", "fine")
-    course.verb("regrade", "--all")
+    course.grade()
     assert course.database().rows()[0].notes == []
 
 
@@ -180,7 +180,7 @@ def test_a_partner_who_is_not_on_the_roster_is_named(course: Course) -> None:
     course.grade("--roster", write_roster(course, ROSTER))
     (row,) = [row for row in course.database().rows() if row.status == "graded"]
     assert row.members == ["at200"]
-    assert row.notes == ["Its name says at200-somebody, and not all of these are on the roster."]
+    assert row.notes == ["Its name says at200-somebody, and not each of these is one student of the roster."]
 
 
 def test_a_surname_of_several_words_is_found(course: Course) -> None:

@@ -108,3 +108,51 @@ def test_an_address_of_another_name_is_refused(tmp_path: Path) -> None:
 def test_a_name_with_another_number_of_canvas_is_another_student(tmp_path: Path) -> None:
     entries = entries_of(tmp_path, "id,name,Canvas ID\nal123,Mei Brown,99\n", {"al123": 9})
     assert export("canvas", entries, BOOKS["canvas"])[1] == ["al123"]
+
+
+TWO_COLUMNS = {
+    "first_last": "First name,Last name,ID number,Grade\nZed,Zimmer,7,\nMei,Brown,8,\n",
+    "surname_first": "Surname,First name,ID number,Grade\nZimmer,Zed,7,\nBrown,Mei,8,\n",
+    "name": "Name,ID number,Unused,Grade\nZed Zimmer,7,,\nMei Brown,8,,\n",
+    "student_name": "Student Name,ID number,Unused,Grade\nZed Zimmer,7,,\nMei Brown,8,,\n",
+}
+
+
+@pytest.mark.parametrize("titles", TWO_COLUMNS)
+def test_a_name_is_compared_whatever_its_columns_are(titles: str, tmp_path: Path) -> None:
+    book = TWO_COLUMNS[titles]
+    entries = entries_of(tmp_path, "id,name\n7,Mei Brown\n8,Zed Zimmer\n", {"7": 9, "8": 1})
+    with pytest.raises(UserError, match=r"7 is Z.* in the gradebook, and Mei Brown in the batch"):
+        moodle(entries, book)
+    same = entries_of(tmp_path, "id,name\n7,Zed Zimmer\n8,Mei Brown\n", {"7": 9, "8": 1})
+    filled, unknown = moodle(same, book)
+    assert [row[:2] for row in csv.reader(io.StringIO(filled))][1:] == [["7", "9"], ["8", "1"]] and not unknown
+
+
+def test_a_name_in_two_columns_finds_a_student_without_a_common_id(tmp_path: Path) -> None:
+    entries = entries_of(tmp_path, "id,name\nmei,Mei Brown\nzed,Zed Zimmer\n", {"mei": 9, "zed": 1})
+    filled, unknown = moodle(entries, "First name,Surname,Email address\nZed,Zimmer,z@x.org\nMei,Brown,m@x.org\n")
+    assert [row[:2] for row in csv.reader(io.StringIO(filled))][1:] == [["z@x.org", "1"], ["m@x.org", "9"]]
+    assert not unknown
+
+
+def test_a_running_number_without_a_name_to_compare_fills_no_row(tmp_path: Path) -> None:
+    entries = entries_of(tmp_path, "id,name\n7,Mei Brown\n20260007,Zed Zimmer\n", {"7": 9, "20260007": 1})
+    filled, unknown = moodle(entries, "ID number,Grade\n7,\n20260007,\n")
+    assert [row[:2] for row in csv.reader(io.StringIO(filled))][1:] == [["20260007", "1"]] and unknown == ["7"]
+
+
+def test_numbers_of_the_courses_own_table_tell_students_of_one_name_apart(tmp_path: Path) -> None:
+    roster = "id,name\n4711,Ada Lovelace\n4712,Ann Lee\n4713,Ann Lee\n"
+    entries = entries_of(tmp_path, roster, {"4711": 5, "4712": 6, "4713": 7})
+    text, unknown = canvas(entries, "Student,ID\nAda Lovelace,4711\nAnn Lee,4712\nAnn Lee,4713\n")
+    assert [row[-1] for row in csv.reader(io.StringIO(text))][1:] == ["5", "6", "7"] and not unknown
+
+
+def test_a_row_with_a_students_name_and_a_middle_name_is_a_rival(tmp_path: Path) -> None:
+    """Mallory is called Ada Lovelace in the course system, where the real one has a middle name."""
+    entries = entries_of(tmp_path, "id,name\nada,Ada Lovelace\nzed,Zed Zimmer\n", {"ada": 9, "zed": 1})
+    names = ("Ada Lovelace", "Ada M. Lovelace", "Zed Zimmer", "Mei Zimmer")
+    book = MOODLE + "".join(f"Participant {number},{name},,\n" for number, name in enumerate(names, 7))
+    found, unknown = export("moodle", entries, book)
+    assert found == {"Zed Zimmer": "1"} and unknown == ["ada"]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from grader.course import columns
 from grader.course.batch import submissions
+from grader.course.batch.notes import has_kind
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import (
     DOUBTED_DATE,
@@ -20,6 +24,8 @@ from grader.course.batch.submissions import (
     read_roster,
 )
 from grader.journal.console import UserError
+from grader.journal.submit import name_part
+from tests.course.test_archive import make_tar
 
 
 def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[str]]:
@@ -151,7 +157,7 @@ def test_plain_folders_and_archives(folder: Path) -> None:
 
 
 def test_the_roster_names_students_and_teams(folder: Path) -> None:
-    (folder / "lab-al-1-at2-2026-11-19-120000.tar.gz").write_text("")
+    (folder / "lab-al_1-at2-2026-11-19-120000.tar.gz").write_text("")
     (folder / "hopper_77_900_lab.zip").write_text("")
     (folder / "nobody.zip").write_text("")
     roster = "Student,ID,SIS Login ID\n    Points Possible,,\nLovelace; Ada,al-1,ada\nTuring,at2,alan\n"
@@ -205,11 +211,36 @@ def test_a_bad_roster_is_named(tmp_path: Path, text: str, says: str) -> None:
         read_roster(tmp_path / "roster.csv")
 
 
+def test_assignments_titles_are_no_columns_of_the_roster(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text(
+        "Student,ID,SIS Login ID,Section,Name (55),Email (3),ID 2 (56),Submitted? (57)\n"
+        "    Points Possible,,,,10,10,10,10\n"
+        '"Lovelace, Ada",7001,al1,A,9,8,7,-\n"Stone, Bob",7002,bo1,A,9,8,7,6\n'
+    )
+    assert [(one.id, one.name, sorted(one.aliases), one.numbers) for one in read_roster(file)] == [
+        ("7001", "Lovelace, Ada", ["7001", "al1"], {"7001"}),
+        ("7002", "Stone, Bob", ["7002", "bo1"], {"7002"}),
+    ]
+
+
+def test_a_cell_that_says_nothing_is_no_id(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text("id,email,submitted\nal1,n/a,-\nbo2,N/A,\ncy3,-,\n")
+    assert [one.aliases for one in read_roster(file)] == [{"al1"}, {"bo2"}, {"cy3"}]
+
+
+def test_a_time_of_the_roster_has_a_zone(tmp_path: Path) -> None:
+    (file := tmp_path / "roster.csv").write_text("id,submitted\nal1,2026-11-21T23:30+01:00\nbo2,2026-11-21 23:30\n")
+    with pytest.raises(UserError, match=r"roster.csv:3: '2026-11-21 23:30' says no time zone"):
+        read_roster(file)
+    file.write_text("id,submitted\nal1,2026-11-21T23:30+01:00\n")
+    assert [one.handed_in for one in read_roster(file)] == ["2026-11-21T22:30:00Z"]
+
+
 def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Composing takes time quadratic in the length of a run of accents; only short texts are composed."""
     lengths: list[int] = []
-    compose = submissions.compose
-    monkeypatch.setattr(submissions, "compose", lambda text: lengths.append(len(text)) or compose(text))
+    compose = columns.compose
+    monkeypatch.setattr(columns, "compose", lambda text: lengths.append(len(text)) or compose(text))
     csv.field_size_limit(131_072)
     typed = "\u0315\u0300" * 200_000
     (file := tmp_path / "roster.csv").write_text(
@@ -221,7 +252,7 @@ def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatc
 
 
 def test_ids_are_known_as_make_submit_writes_them(folder: Path) -> None:
-    for ids in ("a_uni.edu", "b-c-d_e"):
+    for ids in ("a_uni.edu", "b_c-d_e"):
         (folder / f"lab-{ids}-2026-11-19-120000.tar.gz").write_text(ids)
     found, _ = find(folder, "id,email\n1,a@uni.edu\nb-c,\nd e,\n")
     assert {key: one.members for key, one in found.items()} == {"1": ["1"], "b-c+d e": ["b-c", "d e"]}
@@ -238,13 +269,13 @@ def test_names_of_folders_differ_wherever_keys_do() -> None:
 def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:
     """Contents that hold a name, the same files under other names, and files moved to another folder."""
     trees: tuple[dict[str, bytes], ...] = (
-        {"a": b"1", "b": b"2"},
-        {"a": b"1b\0" + b"2"},
-        {"a": b"1", "c": b"2"},
-        {"x/a": b"1", "b": b"2"},
-        {"x/a": b"1", "x/b": b"2"},
-        {"a": b"", "b": b"12"},
-        {"a": b"1", "b/2": b""},
+        {"a.cu": b"1", "b.cu": b"2"},
+        {"a.cu": b"1b.cu\0" + b"2"},
+        {"a.cu": b"1", "c.cu": b"2"},
+        {"x/a.cu": b"1", "b.cu": b"2"},
+        {"x/a.cu": b"1", "x/b.cu": b"2"},
+        {"a.cu": b"", "b.cu": b"12"},
+        {"a.cu": b"1", "b.cu/2.cu": b""},
     )
     made = set()
     for number, tree in enumerate(trees):
@@ -255,3 +286,55 @@ def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) 
     assert len(made) == len(trees)
     (tmp_path / "0").rename(tmp_path / "moved")
     assert submissions.fingerprint([tmp_path / "moved/al1"]) in made
+
+
+@pytest.mark.parametrize("ids", [("al_12", "al-12"), ("m_ller", "m\xfcller"), ("anna", "anna_"), ("dne", "\xc5dne")])
+def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, ids: tuple[str, str]) -> None:
+    """`make submit` writes both ids alike."""
+    form = name_part(ids[0])
+    for second in (1, 2):
+        (folder / f"lab-{form}-2025-11-20-09000{second}.tar.gz").write_bytes(b"%d" % second)
+    (folder / f"lab-bo3-{form}-2025-11-20-100000.tar.gz").touch()
+    roster = f"id\n{ids[0]}\n{ids[1]}\nbo3\n"
+    found, _ = find(folder, roster)
+    assert len(found) == 3 and not any(one.own for one in found.values())
+    assert all(has_kind(one.notes, "of_several") for one in found.values())
+    (folder / ids[1]).mkdir()
+    (folder / f"lab-{form}-2025-11-20-090002.tar.gz").rename(folder / ids[1] / f"lab-{form}-2025-11-20-090002.tar.gz")
+    assert find(folder, roster)[0][ids[1]].own == (ids[1],)
+
+
+def test_the_manifest_tells_whose_an_archive_is(folder: Path) -> None:
+    """If the name says two students; a manifest of other students than the name's says nothing."""
+    for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
+        form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
+        manifest = json.dumps({"authors": [{"name": "A B", "id": one} for one in ids]}).encode()
+        packed = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
+        (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(packed)
+    found, _ = find(folder, "id\nal_12\nal-12\nbo3\neve\n")
+    assert {key: one.own for key, one in found.items()} == {
+        "al-12": ("al-12",),
+        "al_12": ("al_12",),
+        "bo3+al-12": ("bo3", "al-12"),
+        "lab-al_12-2025-11-20-090003.tar.gz": (),
+    }
+
+
+def test_the_labs_name_may_have_capitals(folder: Path) -> None:
+    (folder / "Lab-al1-2025-11-20-100000.tar.gz").touch()
+    (folder / "at2_7_1_LAB-at2-2025-11-20-100000.tar.gz").touch()
+    found, strangers = find(folder)
+    assert set(found) == {"al1", "7"} and not strangers
+
+
+def test_a_team_is_not_the_student_with_its_joined_ids(folder: Path) -> None:
+    (folder / "lab-al-12-2025-11-20-100000.tar.gz").touch()
+    (folder / "lab-al_12-2025-11-20-090000.tar.gz").touch()
+    found, _ = find(folder, "id\nal\n12\nal-12\n")
+    assert {key: len(one.entries) for key, one in found.items()} == {"al+12": 1, "al-12": 1}
+
+
+def test_a_partners_name_that_two_students_may_have_credits_nobody(folder: Path) -> None:
+    (folder / "bo_7_1_lab-bo1-al_12-2025-11-20-100000.tar.gz").touch()
+    found, _ = find(folder, "id,Canvas ID\nbo1,7\nal_12,8\nal-12,9\n")
+    assert found["bo1"].members == ["bo1"]

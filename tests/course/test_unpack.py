@@ -188,7 +188,7 @@ def test_hostile_archives_within_are_each_students_own(course: Course) -> None:
     assert said.returncode == 0 and "Left out" not in said.stderr
     statuses = course.statuses()
     assert statuses.pop("12") == "graded"
-    assert set(statuses.values()) == {"archive_refused"} and len(statuses) == len(HOSTILE)
+    assert set(statuses.values()) <= {"archive_refused", "nothing_to_grade"} and len(statuses) == len(HOSTILE)
 
 
 def test_a_hand_in_has_a_bound_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,13 +208,26 @@ def test_a_hand_in_of_too_many_files_is_cut(tmp_path: Path) -> None:
     assert len(left_out) == 1 and "it holds more files than a lab has" in left_out[0]
 
 
+@pytest.mark.parametrize("system", ["eve", "Eve_66_assignsubmission_file_"])
+def test_files_that_no_grade_needs_take_no_room_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    monkeypatch.setattr(unpacking, "MOST_HAND_IN_BYTES", 1000)
+    monkeypatch.setattr(unpacking, "MOST_FILES", 5)
+    link = tarfile.TarInfo(f"{system}/.venv/bin/python")
+    link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
+    many = [(f"{system}/build/{number}.o", bytes(500)) for number in range(20)]
+    names, left_out = unpack_bytes(tmp_path, make_tar(link, *many, (f"{system}/{FIRST}", bytes(1000)), ADA))
+    assert {f"{system}/{FIRST}", ADA[0]} <= names and not left_out
+
+
 @pytest.mark.parametrize("pack", [make_zip, make_tar])
 def test_a_plain_folder_with_too_many_files_is_truncated_and_costs_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., bytes]
 ) -> None:
     monkeypatch.setattr(unpacking, "MOST_HAND_INS", 5)
     monkeypatch.setattr(unpacking, "MOST_FILES", 5)
-    many = [(f"eve/{number}", b"") for number in range(20)]
+    many = [(f"eve/{number}.cu", b"") for number in range(20)]
     names, left_out = unpack_bytes(tmp_path, pack(*many, (f"al1/{FIRST}", b"fine"), (f"bob/{FIRST}", b"fine")))
     assert {f"al1/{FIRST}", f"bob/{FIRST}"} <= names and len(names) == 10 + 2
     assert len(left_out) == 1 and "it holds more files than a lab has (at most 10, in eve)" in left_out[0]

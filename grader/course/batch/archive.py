@@ -2,7 +2,9 @@
 
 Archives are read in memory and within bounds, and no name in one ever becomes a path: a submission is a dictionary of
 names and bytes, of which only a stage's own file is written anywhere. Whatever bytes make a reader raise, it is a
-RefusedError of that hand-in (`refusing_damage`). Folders are walked by `walk` alone, which follows no link.
+RefusedError of that hand-in (`refusing_damage`). Files in folders are opened by `open_below` alone, which follows no
+link. One rule holds for archives and folders: a file that no grade needs is not read, and refuses nothing; a file that
+cannot be read is refused alone.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ import os
 import stat
 import time
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -27,10 +32,13 @@ from grader.course.batch import tar
 from grader.course.batch.names import original_name
 
 MOST_ARCHIVE_BYTES = 20_000_000
-MOST_BYTES = 64_000_000  # unpacked, all files together
+MOST_BYTES = 64_000_000  # unpacked, all files that are read
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000
-MOST_WALKED = 2 * MOST_FILES  # including folders
+MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
+MOST_INFLATED = 300_000_000  # bytes of a tar, ignored files included
+CHUNK_BYTES = 1_000_000
+NEVER_FOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 MOST_NAME = 300  # characters
 CLOCKS_DIFFER_S = 86_400  # maximum clock difference, time zones included; later times lie in the future
 XZ_MEMORY_BYTES = 128_000_000
@@ -38,7 +46,7 @@ NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
 
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
 # Python's zipfile reads other compression methods without a bound on the unpacked size.
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -59,6 +67,7 @@ MEANINGS = {
     "unknown_method": "its compression method is not supported; use zip with deflate",
     "too_deep": "its folders are nested too deeply",
     "unknown_format": "it is neither a zip nor a tar archive",
+    "unreadable": "it cannot be read",
     "too_slow": "reading it takes too much time or memory",
 }
 
@@ -73,12 +82,25 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive. `time_s` is the time of its last change, in seconds since 1970 (a zip has no zone: UTC is
+    """A file that was read. `time_s` is the time of its last change, in seconds since 1970 (a zip has no zone: UTC is
     assumed); 0 if it is unknown."""
 
     name: str
     content: bytes
     time_s: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of an archive or a folder, not read yet. Only needed parts are read, checked and counted. `check` raises
+    RefusedError if the part is not a plain file; `open` raises OSError, and other errors for damaged archives."""
+
+    name: str
+    size: int  # in bytes
+    time_s: float
+    needed: bool
+    check: Callable[[], None]
+    open: Callable[[], AbstractContextManager[tar.Stream]]
 
 
 def is_archive(name: str) -> bool:
@@ -91,18 +113,43 @@ def is_useful(name: str) -> bool:
     return original_name(name).lower().endswith((".cu", ".cpp", ".json")) or is_archive(name)
 
 
+def is_needed(path: str) -> bool:
+    """Return whether a file may be code, a description, an archive or a part of a journal, by its path in a submission.
+    All other files are ignored, and so are hidden ones."""
+    path = path.replace("\\", "/")
+    return not has_hidden_part(path) and (is_useful(path.rpartition("/")[2]) or is_journal(path))
+
+
+def has_hidden_part(path: str) -> bool:
+    """Return whether a file or a folder around it is hidden."""
+    return any(is_hidden(part) for part in path.replace("\\", "/").split("/") if part not in (".", ".."))
+
+
 def is_folder(path: Path) -> bool:
     """Return whether the path is a folder and not a link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
-def read_archive(data: bytes) -> list[Member]:
-    """Return all files of an archive, except those that the operating system added. Raises RefusedError."""
+def list_members(data: bytes) -> Iterator[Part]:
+    """Yield all files of an archive. Read each one before the next. Raises RefusedError if the next one cannot be
+    found."""
     if not data:
         raise RefusedError("empty")
     with refusing_damage():
-        members = check_names(read_zip(data) if data.startswith(b"PK") else read_tar(inflate(data)))
-        return [member for member in members if not any(map(is_hidden, member.name.split("/")))]
+        yield from list_zip(data) if data.startswith(b"PK") else list_tar(Bounded(inflate(data)))
+
+
+def read_part(part: Part, name: str) -> Member:
+    """Read a file that is a plain one, and give it that name. Raises RefusedError."""
+    with refusing_damage():
+        most = most_bytes(name)
+        content = b""
+        if part.size <= most:
+            with part.open() as stream:
+                content = stream.read(most + 1)
+        if max(part.size, len(content)) > most:
+            raise RefusedError("too_large", f"at most {most // 10**6} MB, enough for what `make submit` packs")
+        return Member(name, content, part.time_s)
 
 
 @contextlib.contextmanager
@@ -120,22 +167,10 @@ def refusing_damage() -> Iterator[None]:
         raise RefusedError("truncated") from None
     except MemoryError:
         raise RefusedError("too_slow") from None
+    except OSError as error:
+        raise RefusedError("unreadable" if error.errno else "damaged", error.strerror or "") from None
     except Exception:
         raise RefusedError("damaged") from None
-
-
-def check_names(members: Iterable[Member]) -> Iterator[Member]:
-    """Lets members through until a name is bad, taken, or one too many, or the whole too large."""
-    seen: set[str] = set()
-    unpacked = 0
-    for number, member in enumerate(members, 1):
-        folded = member.name.casefold()
-        if folded in seen:
-            raise RefusedError("name_clash", show(member.name))
-        unpacked += len(member.content)
-        require_bounds(number, unpacked)
-        seen.add(folded)
-        yield member
 
 
 def past_time(time_s: float) -> float:
@@ -180,25 +215,17 @@ def most_bytes(name: str) -> int:
     return MOST_ARCHIVE_BYTES if is_archive(name) else MOST_FILE_BYTES
 
 
-def read_zip(data: bytes) -> Iterator[Member]:
+def list_zip(data: bytes) -> Iterator[Part]:
     """Files of a zip archive, in its order."""
     require_end(data[-ZIP_END_BYTES:])
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if len(archive.infolist()) > 2 * MOST_FILES:
-            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-        require_no_overlap(archive.infolist(), len(data))
-        left = MOST_BYTES
-        for entry in archive.infolist():
-            check_zip_entry(entry)
-            name = plain_name(entry.filename)
-            if entry.is_dir():
-                continue
-            if min(left, most_bytes(name)) < entry.file_size:
-                raise RefusedError("bomb", show(name))
-            with archive.open(entry) as stream:
-                content = stream.read(entry.file_size + 1)
-            left -= len(content)
-            yield Member(name, content, zip_time(entry))
+        files = [entry for entry in archive.infolist() if not entry.is_dir()]
+        if len(files) > MOST_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        require_no_overlap([entry for entry in files if is_needed(entry.filename)], len(data))
+        for entry in files:
+            check, read = partial(check_zip_entry, entry), partial(archive.open, entry)
+            yield Part(entry.filename, entry.file_size, zip_time(entry), is_needed(entry.filename), check, read)
 
 
 def require_end(end: bytes) -> None:
@@ -230,57 +257,71 @@ def check_zip_entry(entry: zipfile.ZipInfo) -> None:
         raise RefusedError("unknown_method", show(entry.filename))
 
 
-def inflate(data: bytes) -> bytes:
-    """The tar in a compressed file. Raises RefusedError when it is none, or too large."""
+def inflate(data: bytes) -> tar.Stream:
+    """Return the tar in a compressed file. Raises RefusedError if there is none."""
     for magic, name in OTHER_ARCHIVES.items():
         if data.startswith(magic):
             raise RefusedError("unknown_format", f"it is {name}; hand in a .zip or a .tar.gz")
     if data.startswith(b"\x1f\x8b"):
-        return read_stream(gzip.GzipFile(fileobj=io.BytesIO(data)))
+        return gzip.GzipFile(fileobj=io.BytesIO(data))
     if data.startswith(b"BZh"):
-        return read_stream(bz2.BZ2File(io.BytesIO(data)))
+        return bz2.BZ2File(io.BytesIO(data))
     if data.startswith(b"\xfd7zXZ\x00"):
-        return inflate_xz(data)
+        return io.BufferedReader(Xz(data))
     if data[257:262] != b"ustar":
         raise RefusedError("unknown_format" if data.strip(b"\0") else "damaged")
-    return data
+    return io.BytesIO(data)
 
 
-def read_stream(stream: IO[bytes] | gzip.GzipFile | bz2.BZ2File) -> bytes:
-    """All of a stream, within bounds."""
-    content = stream.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
-    return content
+class Xz(io.RawIOBase):
+    """The content of an xz file, within bounds of memory: the file itself states how much it takes."""
+
+    def __init__(self, data: bytes):
+        self.data, self.decompressor = data, lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer; 0 at the end. Raises RefusedError, EOFError."""
+        if self.decompressor.eof:
+            return 0
+        try:
+            content = self.decompressor.decompress(self.data, len(buffer))
+        except lzma.LZMAError as error:
+            raise RefusedError("bomb" if "limit" in str(error) else "damaged") from None
+        self.data = b""
+        if not content and not self.decompressor.eof:
+            raise EOFError
+        buffer[: len(content)] = content
+        return len(content)
 
 
-def inflate_xz(data: bytes) -> bytes:
-    """Within bounds of memory, too: an xz file says itself how much it takes."""
-    try:
-        decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
-        content = decompressor.decompress(data, MOST_BYTES + 1)
-    except lzma.LZMAError as error:
-        raise RefusedError("bomb" if "limit" in str(error) else "damaged") from None
-    if len(content) > MOST_BYTES:
-        raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
-    if not decompressor.eof:
-        raise EOFError
-    return content
+class Bounded:
+    """A stream of at most MOST_INFLATED bytes, ignored files included."""
+
+    def __init__(self, stream: tar.Stream):
+        self.stream, self.left = stream, MOST_INFLATED
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes. Raises RefusedError."""
+        data = self.stream.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise RefusedError("bomb", f"at most {MOST_INFLATED // 10**6} MB")
+        return data
 
 
-def read_tar(data: bytes) -> Iterator[Member]:
+def list_tar(stream: Bounded) -> Iterator[Part]:
     """Files of a tar archive, in its order."""
-    for number, (member, stream) in enumerate(tar.read_members(io.BytesIO(data)), 1):
-        if number > 2 * MOST_FILES:
-            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-        check_tar_member(member)
-        name = plain_name(member.name)
-        if member.is_folder():
-            continue
-        if member.size > most_bytes(name):
-            raise RefusedError("bomb", show(name))
-        yield Member(name, stream.read(member.size), past_time(member.time_s))
-        stream.skip()  # raises EOFError if the content is shorter
+    for number, (member, content) in enumerate(tar.read_members(stream), 1):
+        if number > MOST_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        if not member.is_folder():
+            check, read = partial(check_tar_member, member), partial(contextlib.nullcontext, content)
+            yield Part(member.name, member.size, past_time(member.time_s), is_needed(member.name), check, read)
+    while stream.read(CHUNK_BYTES):  # up to the checksum at its end
+        pass
 
 
 def check_tar_member(member: tar.Member) -> None:
@@ -291,24 +332,91 @@ def check_tar_member(member: tar.Member) -> None:
         raise RefusedError("device", show(member.name))
 
 
-def walk(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """Yield all entries below a folder, except hidden ones, and folders before their contents. Raises RefusedError,
-    OSError.
+def list_parts(entry: Path) -> list[Part]:
+    """List the files in a folder that was handed in, newest first; or the file itself, which is always needed. Raises
+    OSError."""
+    status = entry.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return [make_part(entry, "", status)]
+    return sorted(walk(entry), key=lambda part: -part.time_s)
 
-    It follows no link and does not recurse: folders may be nested deeper than Python's stack.
+
+def walk(folder: Path) -> Iterator[Part]:
+    """Yield all files in a folder, except hidden ones, those at its top first. A folder that cannot be read is yielded
+    as a part that cannot be.
+
+    It opens folders part by part and follows no link, because students may still change them.
     """
-    waiting, seen = [folder], 0
-    while waiting:
-        with os.scandir(waiting.pop()) as listed:
-            visible = (entry for entry in listed if not is_hidden(entry.name))
-            entries = sorted(islice(visible, MOST_WALKED + 1), key=lambda entry: entry.name)
-        seen += len(entries)
-        if seen > MOST_WALKED:
-            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-        if any(len(entry.path) - len(str(folder)) > MOST_NAME for entry in entries):
-            raise RefusedError("too_deep")
-        yield from entries
-        waiting += [Path(entry.path) for entry in reversed(entries) if entry.is_dir(follow_symlinks=False)]
+    waiting, left = deque([""]), MOST_ENTRIES
+    while waiting and left > 0:
+        inside = waiting.popleft()
+        left -= inside.count("/") + 1  # to open it takes as many steps
+        try:
+            if len(inside) > MOST_NAME:
+                raise RefusedError("too_deep")
+            found = list_folder(folder, inside, left)
+        except (OSError, RefusedError) as error:
+            yield Part(inside or folder.name, 0, 0, True, partial(raise_again, error), contextlib.nullcontext)
+            continue
+        left -= len(found)
+        for name, status in found:
+            if stat.S_ISDIR(status.st_mode):
+                waiting.append(name)
+            else:
+                yield make_part(folder, name, status)
+    if left <= 0:
+        too_many = RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        yield Part(folder.name, 0, 0, True, partial(raise_again, too_many), contextlib.nullcontext)
+
+
+def list_folder(folder: Path, inside: str, most: int) -> list[tuple[str, os.stat_result]]:
+    """Return what is in a folder below another, by its path from there, and its status. Raises OSError."""
+    found = []
+    with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
+        for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(most, 0)):
+            with contextlib.suppress(FileNotFoundError):  # it is gone meanwhile
+                found.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
+    return sorted(found)
+
+
+@contextlib.contextmanager
+def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
+    """Open a path below a folder, or the folder or file itself if it is empty. None of its parts may be a link, even if
+    a student replaces it by one at this moment. Raises OSError."""
+    *around, last = [str(folder), *(name.split("/") if name else [])]
+    descriptor = None
+    with contextlib.ExitStack() as opened:
+        for part, more in [*((part, os.O_DIRECTORY) for part in around), (last, flags)]:
+            descriptor = os.open(part, NEVER_FOLLOW | more, dir_fd=descriptor)
+            opened.callback(os.close, descriptor)
+        assert descriptor is not None
+        yield descriptor
+
+
+def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
+    """Return a file of a folder; with an empty name, the file that was handed in itself."""
+    called, needed = name or folder.name, not name or is_needed(name)
+    check = partial(require_file, called, status.st_mode)
+    return Part(called, status.st_size, past_time(status.st_mtime), needed, check, partial(open_file, folder, name))
+
+
+def require_file(name: str, mode: int) -> None:
+    """Raise RefusedError if a mode is not a regular file's: others may block, or cannot be opened."""
+    if not stat.S_ISREG(mode):
+        raise RefusedError("link" if stat.S_ISLNK(mode) else "device", show(name))
+
+
+@contextlib.contextmanager
+def open_file(folder: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open a regular file. Raises RefusedError, OSError."""
+    with open_below(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as stream:
+        require_file(name, os.fstat(descriptor).st_mode)
+        yield stream
+
+
+def raise_again(error: Exception) -> None:
+    """Raise an error that was caught before."""
+    raise error
 
 
 def is_hidden(name: str) -> bool:
@@ -320,19 +428,3 @@ def is_journal(name: str) -> bool:
     """Return whether a file may belong to a journal, by its path in a submission."""
     path = PurePosixPath(name)
     return path.parent.name == "journal" and (path.name == RECORDS or path.suffix == ".md")
-
-
-def read_bounded(file: Path, most_bytes: int) -> bytes:
-    """A regular file's bytes, never through a link. Raises RefusedError, OSError."""
-    if file.is_symlink():
-        raise RefusedError("link", show(file.name))
-    if not stat.S_ISREG(file.lstat().st_mode):  # a socket cannot be opened
-        raise RefusedError("device", show(file.name))
-    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise RefusedError("device", show(file.name))
-        content = stream.read(most_bytes + 1)
-    if len(content) > most_bytes:
-        raise RefusedError("too_large", f"at most {most_bytes // 10**6} MB, enough for what `make submit` packs")
-    return content

@@ -126,6 +126,7 @@ class Row:
     backend: str = ""
     sandbox: str = ""
     stages: list[Stage] = field(default_factory=list)
+    graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
 
     def own(self) -> list[str]:
         """Return the members without credited partners."""
@@ -148,6 +149,7 @@ class Graded:
     wall_s: float = 0
     fingerprint: str = ""
     timed_out: bool = False  # possibly because of a neighbour, if several were graded at once
+    was_killed: bool = False  # while it was read, possibly because memory was short
 
 
 def in_words(status: str) -> str:
@@ -442,18 +444,20 @@ class Database:
     def waiting(self) -> list[Submission]:
         """What is still to be graded, by key."""
         rows = self.query(
-            "SELECT key, name, entries, members, handed_in, known_by, notes, fingerprint FROM submissions"
-            " WHERE status = '' ORDER BY key"
+            "SELECT s.key, s.name, s.entries, s.members, s.handed_in, s.known_by, s.notes, s.fingerprint,"
+            " iif(g.fingerprint = s.fingerprint, s.graded_notes, 'null')"
+            " FROM submissions s LEFT JOIN grades g ON g.id = s.grade WHERE s.status = '' ORDER BY s.key"
         )
         return [
-            Submission(key, name, self.read_paths(entries), json.loads(members), handed_in,
-                       known_by, read_notes(notes), fingerprint)
-            for key, name, entries, members, handed_in, known_by, notes, fingerprint in rows
+            Submission(key, name, self.read_paths(entries), json.loads(members), handed_in, known_by,
+                       read_notes(notes), fingerprint,
+                       graded_notes=None if graded == "null" else read_notes(graded))
+            for key, name, entries, members, handed_in, known_by, notes, fingerprint, graded in rows
         ]  # fmt: skip
 
     def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
-        """Writes a grade and the submission's status in one step. `summary`: the columns of grades that the report
-        says."""
+        """Writes a grade and the submission's status in one step. Without a report, an earlier grade of the same
+        contents stays. `summary`: the columns of grades that the report says."""
         with self.transaction() as connection:
             ((reason,),) = connection.execute("SELECT reason FROM submissions WHERE key = ?", [graded.key]).fetchall()
             number = None
@@ -470,9 +474,9 @@ class Database:
                     [(number, *vars(stage).values()) for stage in stages],
                 )
             connection.execute(
-                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, grade = ?, reason = '',"
-                " pending_alone = 0"
-                " WHERE key = ?",
+                "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, reason = '',"
+                " pending_alone = 0, grade = coalesce(?, (SELECT id FROM grades WHERE id = submissions.grade AND"
+                " grades.fingerprint = submissions.fingerprint)) WHERE key = ?",
                 [graded.status, graded.detail, graded.wall_s, write_notes(graded.notes), number, graded.key],
             )
 
@@ -494,13 +498,14 @@ class Database:
         """All submissions, those first that are our fault, then by status and key."""
         found = self.query(
             "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
-            " s.wall_s, s.grade, g.points, g.most, g.pending, g.time, g.backend, g.sandbox FROM submissions s"
-            " LEFT JOIN grades g ON g.id = s.grade"
+            " s.wall_s, s.grade, g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
+            " FROM submissions s LEFT JOIN grades g ON g.id = s.grade"
         )
         rows = [
             Row(key, name, json.loads(members), handed_in, known_by, join_notes(notes, graded), status, detail,
-                wall_s, grade, *(value for value in rest if value is not None))
-            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, *rest in found
+                wall_s, grade, *(value for value in rest if value is not None), graded_as=graded_as or "")
+            for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, *rest, graded_as
+            in found
         ]  # fmt: skip
         self.add_stages(rows)
         order = {status: index for index, status in enumerate(["", *STATUSES])}

@@ -20,14 +20,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from grader.course.batch.archive import RefusedError, is_archive, is_folder, walk
+from grader.course.batch.archive import RefusedError, is_archive, is_folder
 from grader.course.batch.contents import pick_journal_files, pick_stages, show_path
 from grader.course.batch.database import DiskFullError, Graded, Stage, summarise
 from grader.course.batch.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.course.batch.names import file_name
 from grader.course.batch.notes import make_note
 from grader.course.batch.places import place_of
-from grader.course.batch.reader import Contents, read_apart
+from grader.course.batch.reader import Contents, KilledError, read_apart
 from grader.course.batch.submissions import Submission, name_some
 from grader.journal.console import UserError, find_labs, read_stages
 from grader.journal.documents import from_json
@@ -108,12 +108,6 @@ class StoppedError(Exception):
     """The batch is being interrupted; what was begun is not kept."""
 
 
-def is_empty(files: dict[str, bytes], entries: Sequence[Path]) -> bool:
-    """Whether nothing was handed in but empty folders and archives; of a folder, `files` has only what is read."""
-    inside = (found for entry in entries if is_folder(entry) for found in walk(entry))
-    return not files and all(found.is_dir(follow_symlinks=False) or is_archive(found.name) for found in inside)
-
-
 def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str:
     """Why none of these files is graded."""
     sources = list_sources(files)
@@ -152,42 +146,53 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 
 @dataclass
 class Opened:
-    """A hand-in's contents: all files, and those of the journal and of the stages. If nothing can be judged, a status
-    and the reason."""
+    """A hand-in's contents: all files, and those of the journal and of the stages. The journal is None if the batch has
+    it already. If nothing can be judged, a status and the reason."""
 
     files: dict[str, bytes] = field(default_factory=dict)
-    journal: dict[str, bytes] = field(default_factory=dict)
+    journal: dict[str, bytes] | None = field(default_factory=dict)
     picked: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     status: str = ""
     detail: str = ""
+    was_killed: bool = False  # the process that read it, by something else
 
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
-    """Read a hand-in and choose the files to grade, without running anything. Raises only interruptions: every
-    hand-in has a status or files to judge."""
+    """Read a hand-in and choose the files to grade, without running anything. Contents that were graded before are the
+    batch's own copy, because the hand-in may be gone or changed. Raises only interruptions: every hand-in has a status
+    or files to judge."""
     opened = Opened()
     try:
+        if submission.graded_notes is not None and (copy := read_copy(submission.key, settings)):
+            return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
         contents = read_apart(submission.entries, settings.timeout_s)
         opened.files = {file.name: file.content for file in contents.files}
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(contents.files, settings.lab, settings.wanted())
         opened.notes += tell_how_to_choose(ties, submission.entries)
         if not opened.picked:
-            opened.status, opened.detail = judge_nothing(opened, contents, submission.entries, settings)
+            opened.status, opened.detail = judge_nothing(opened, contents, settings)
         opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MOST_REFUSED]]
     except RefusedError as refused:
         return Opened(status="archive_refused", detail=describe_refusal(refused))
     except Exception as error:
-        return Opened(status="judge_error", detail=describe_error(error))
+        return Opened(status="judge_error", detail=describe_error(error), was_killed=isinstance(error, KilledError))
     return opened
 
 
-def judge_nothing(opened: Opened, contents: Contents, entries: Sequence[Path], settings: Settings) -> tuple[str, str]:
+def read_copy(key: str, settings: Settings) -> dict[str, bytes]:
+    """Return the files that were graded before, by stage. Raises OSError."""
+    tree = place_of(settings.folder, "submissions", key) / settings.lab
+    files = {stage: tree / f"{stage}.cu" for stage in settings.wanted()}
+    return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
+
+
+def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tuple[str, str]:
     """Return the status of a hand-in without a stage's file, and the reason."""
     if contents.refused and not list_sources(opened.files):
         return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
-    return "nothing_to_grade", why_nothing(opened.files, settings, is_empty(opened.files, entries))
+    return "nothing_to_grade", why_nothing(opened.files, settings, contents.is_empty and not contents.files)
 
 
 def describe_refusal(refused: RefusedError) -> str:
@@ -213,6 +218,7 @@ def grade_submission(
     try:
         opened = open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
+        graded.was_killed = opened.was_killed
         graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier one
         if opened.picked:
             judge(opened.picked, submission, work, graded)
@@ -222,6 +228,7 @@ def grade_submission(
         if isinstance(error, OSError):
             raise_if_full(settings.folder, error)
         graded.status, graded.detail = "judge_error", describe_error(error)
+    graded.notes = list(dict.fromkeys(graded.notes))
     graded.wall_s = work.spent_s()
     return graded
 
@@ -244,8 +251,9 @@ class Work:
         return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
 
 
-def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:
-    """Keeps a submission's journal and renders it beside the feedback; returns remarks: it decides about no points.
+def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[str]:
+    """Keeps a submission's journal, unless it is None, and renders it beside the feedback; returns remarks: it decides
+    about no points.
 
     Raises DiskFullError and StoppedError."""
     settings = work.settings
@@ -253,7 +261,7 @@ def add_journal(files: dict[str, bytes], key: str, work: Work) -> list[str]:
     page = place_of(settings.folder, "feedback", key) / JOURNAL
     bounded = work.bounded(2 * RENDERING_S)
     try:
-        remarks = keep_journal(files, settings.lab, settings.stages, kept)
+        remarks = [] if files is None else keep_journal(files, settings.lab, settings.stages, kept)
         return remarks + render_journal(
             kept,
             page,
@@ -327,11 +335,16 @@ def has_time_out(report: Report) -> bool:
 
 
 def write_tree(folder: Path, lab: str, picked: dict[str, bytes]) -> Path:
-    """The stages' files alone, under their own names, where the judge looks for them."""
+    """The stages' files alone, under their own names, where the judge looks for them. The copy that is graded again is
+    not written again: a batch that is killed here keeps it whole."""
+    (folder / f"{lab}.json").unlink(missing_ok=True)
+    names = {f"{stage}.cu": content for stage, content in picked.items()}
+    if (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names:
+        return folder
     shutil.rmtree(folder, ignore_errors=True)
     (folder / lab).mkdir(parents=True)
-    for stage, content in picked.items():
-        (folder / lab / f"{stage}.cu").write_bytes(content)
+    for name, content in names.items():
+        (folder / lab / name).write_bytes(content)
     return folder
 
 

@@ -7,8 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.batch.submissions import IDS, NAMES, read_cell, read_table
-from grader.course.columns import Identifier, identify_cell
+from grader.course.batch.submissions import read_table
+from grader.course.columns import (
+    FIRST_NAMES,
+    IDENTITIES,
+    IDS,
+    LAST_NAMES,
+    NAMES,
+    Identifier,
+    cells_by_title,
+    columns_of,
+    is_running_number,
+    plain_title,
+    read_person,
+)
 from grader.journal.console import UserError
 from grader.journal.units import show_points
 
@@ -29,25 +41,29 @@ class Mark:
 
 def read_marks(file: Path, most: float) -> list[Mark]:
     """Lines with points; a line without any is of somebody who has none yet. Raises UserError naming file and line."""
-    columns, lines = read_table(file)
-    who, points = pick(columns, (*IDS, *NAMES)), pick(columns, POINTS)
-    if not who or not points:
-        missing = "points" if who else "id"
+    header, lines = read_table(file)
+    columns = list(map(plain_title, header))
+    points = pick(columns, POINTS)
+    if not points or not columns_of(header, IDENTITIES):
+        missing = "points" if columns_of(header, IDENTITIES) else "id"
         raise UserError(f"{file}: no column {missing}. Its first line names the columns: id, points, perhaps reason.")
     marks = []
     for number, line in lines:
-        cells = dict(zip(columns, line, strict=False))
-        text = read_cell(cells.get(points, ""))
+        cells = cells_by_title(header, line)
+        text = cells.get(points, "")
         if not text:
             continue
-        place = f"{file}:{number}"
-        known = [(column, cell) for column in IDS if (cell := read_cell(cells.get(column, "")))]
-        ids = [(identify_cell(column, cell, columns), cell) for column, cell in known]
-        name = read_cell(cells.get(pick(columns, NAMES), ""))
-        if not (ids if who in IDS else name):
-            raise UserError(f"{place}: {text} points of nobody: the column {who} is empty.")
-        reason = cells.get(pick(columns, REASONS), "").strip()
-        marks.append(Mark(ids, name, read_points(text, most, place), reason, place))
+        place, person = f"{file}:{number}", read_person(header, line)
+        if not (person.ids or person.name) or (not person.ids and columns_of(header, IDS)):
+            raise UserError(f"{place}: {text} points of nobody: no column with an id has one.")
+        if (
+            not person.name
+            and columns_of(header, (*NAMES, *FIRST_NAMES, *LAST_NAMES))
+            and is_running_number(person.ids[0][0])
+        ):
+            raise UserError(f"{place}: there is no name to compare with the number {person.ids[0][1]}. Add it.")
+        reason = dict(zip(columns, line, strict=False)).get(pick(columns, REASONS), "").strip()
+        marks.append(Mark(person.ids, person.name, read_points(text, most, place), reason, place))
     return marks
 
 

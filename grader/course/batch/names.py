@@ -26,7 +26,7 @@ MOST_CHARACTERS = 1000  # file systems allow 255 bytes
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
 ADDED = re.compile(rf"(?:{ADDITION}|[ +])$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
-ENDING = re.compile(r"\.(?:cu|zip|tgz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
+ENDING = re.compile(r"\.(?:cu|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MOST_ADDED = 12
 
 

@@ -19,7 +19,7 @@ from grader.course.batch.submissions import (
     show_time,
     squeezed_names,
 )
-from grader.course.columns import NUMBERS, Identifier
+from grader.course.columns import CANVAS_NUMBER, NUMBERS, Identifier
 from grader.journal.console import UserError
 from grader.journal.markup import show_text
 
@@ -76,15 +76,23 @@ class People:
     def find(self, ids: Sequence[tuple[Identifier, str]], name: str) -> str:
         """Return the student with these ids, or with that name if there are none. Raises UserError, also if the ids or
         the name are different students'."""
-        numbers = [self.find_number(one) for one, _ in ids if one[0] in NUMBERS]
-        words = [word for (kind, _), word in ids if kind not in NUMBERS][:1]
-        found = [student for student in numbers if student] + [self.pick(word, self.by_id) for word in words]
+        numbers = {word: student for one, word in ids if one[0] in NUMBERS and (student := self.find_number(one))}
+        unsure = {
+            word for (kind, _), word in ids if kind == CANVAS_NUMBER and not self.fits(word, name)
+        } | numbers.keys()
+        words = [word for (kind, _), word in ids if kind not in NUMBERS and word not in unsure][:1]
+        found = [*numbers.values(), *(self.pick(word, self.by_id) for word in words)]
         if not found:
             found = [self.pick(name or ids[0][1], self.by_name)]
         if len(set(found)) > 1:
             raise UserError(f"The ids in this line are of different students: {', '.join(dict.fromkeys(found))}.")
         self.require_name(found[0], name)
         return found[0]
+
+    def fits(self, word: str, name: str) -> bool:
+        """Return whether an id is one of the roster's, and a name that of its student."""
+        student = self.by_id.get(word.casefold(), "")
+        return may_be_called(Student(student, self.names.get(student, "")), name, self.roster_names) is True
 
     def find_number(self, one: Identifier) -> str:
         """Return the student with a course system's number; empty if there is none."""

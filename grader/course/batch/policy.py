@@ -138,7 +138,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
     final.items = policy.most_of_items()
-    graded = row.status in HAS_POINTS or waits_again(row)
+    graded = row.status in HAS_POINTS or keeps_points(row)
     final.without = policy.without if graded else ()
     final.most = (row.most if graded else lab_points) + sum(final.items.values())
     if graded:
@@ -152,9 +152,10 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     return final
 
 
-def waits_again(row: Row) -> bool:
-    """Whether it is to be graded again: until then the points of before count."""
-    return row.status == "" and row.grade is not None
+def keeps_points(row: Row) -> bool:
+    """Return whether the points of an earlier grade count, because the hand-in waits to be graded again, or our side
+    broke when it was."""
+    return row.grade is not None and (row.status == "" or (row.status == "judge_error" and row.graded_as in HAS_POINTS))
 
 
 def days_late(row: Row, due: datetime | None, policy: Policy) -> int:

@@ -12,29 +12,29 @@ import contextlib
 import json
 import os
 import resource
+import signal
+import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.batch.archive import (
     MOST_BYTES,
-    MOST_FILE_BYTES,
+    MOST_FILES,
+    MOST_NAME,
     Member,
+    Part,
     RefusedError,
+    has_hidden_part,
     is_archive,
-    is_folder,
-    is_journal,
-    is_useful,
+    list_members,
+    list_parts,
     most_bytes,
-    past_time,
     plain_name,
-    read_archive,
-    read_bounded,
-    require_bounds,
-    walk,
+    read_part,
 )
 
 MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
@@ -48,6 +48,10 @@ CHUNK_BYTES = 1_000_000
 PROJECT = Path(__file__).resolve().parents[3]
 
 
+class KilledError(Exception):
+    """Something else, such as a lack of memory, ended the process that read a hand-in: no fault of the student."""
+
+
 @dataclass(frozen=True)
 class File(Member):
     """A file of a hand-in. `places` are the names of the entry and of the archives around the file, outermost
@@ -58,27 +62,31 @@ class File(Member):
 
 @dataclass
 class Contents:
-    """A hand-in's files, and the name of each part that cannot be read, with the reason."""
+    """A hand-in's files, and the name of each part that cannot be read, with the reason. It is empty if there are only
+    folders and archives in it; files that are not read count."""
 
     files: list[File] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
+    is_empty: bool = True
 
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
     """Read a hand-in in a process of its own, for READING_S or `limit_s` seconds. Raises RefusedError if that is
-    not enough, or the process ends in any other way; OSError if it fails without a hand-in, too."""
+    not enough, or the process fails; OSError if it fails without a hand-in, too; KilledError if it is killed."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
     status, data = run_reader(entries, cpu_s)
     if status == 0:
         return parse(data)
+    if status < 0 and status != -signal.SIGXCPU:
+        raise KilledError(f"The reader of hand-ins was killed (signal {-status}). Is there enough memory?")
     if status > 0 and run_reader([], cpu_s)[0] != 0:
         raise OSError(f"the reader of hand-ins ended with status {status}")
     raise RefusedError("too_slow")
 
 
 def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
-    """Return the exit status of the process that reads a hand-in, and its output; negative if it was killed because
-    it took too long or wrote more than MOST_ANSWER_BYTES."""
+    """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
+    long or wrote more than MOST_ANSWER_BYTES, and negative for other signals."""
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
         [sys.executable, "-S", "-P", "-m", "grader.course.batch.reader", str(cpu_s)],
@@ -87,7 +95,7 @@ def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": path},
     )
-    timer = threading.Timer(cpu_s * WAITING, process.kill)
+    timer = threading.Timer(cpu_s * WAITING, end, [process])
     timer.start()
     try:
         data = exchange(process, json.dumps([str(entry) for entry in entries]).encode())
@@ -98,8 +106,13 @@ def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
         process.wait()
 
 
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that exceeds a limit, as the system does after its processor time."""
+    process.send_signal(signal.SIGXCPU)
+
+
 def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
-    """Write to a process and read its output. Kill it if the output exceeds MOST_ANSWER_BYTES."""
+    """Write to a process and read its output. End it if the output exceeds MOST_ANSWER_BYTES."""
     assert process.stdin and process.stdout
     with process.stdout, contextlib.suppress(BrokenPipeError):
         with process.stdin:
@@ -108,7 +121,7 @@ def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
         while chunk := process.stdout.read(CHUNK_BYTES):
             left -= len(chunk)
             if left < 0:
-                process.kill()
+                end(process)
                 return b""
             chunks.append(chunk)
         return b"".join(chunks)
@@ -121,7 +134,7 @@ def parse(data: bytes) -> Contents:
     listed = json.loads(header)
     if listed["error"]:
         raise OSError(listed["error"])
-    contents = Contents(refused=[(name, RefusedError(*why)) for name, *why in listed["refused"]])
+    contents = Contents([], [(name, RefusedError(*why)) for name, *why in listed["refused"]], listed["is_empty"])
     at = 0
     for name, size, time_s, places in listed["files"]:
         contents.files.append(File(name, rest[at : at + size], time_s, tuple(places)))
@@ -130,84 +143,77 @@ def parse(data: bytes) -> Contents:
 
 
 def read_all(entries: Sequence[Path]) -> Contents:
-    """Read a hand-in within the bounds of one archive, the last entry first. Raises OSError."""
+    """Read a hand-in within the bounds of one archive, the last entry first. Raises OSError if an entry is not there
+    any more, which is no fault of the student."""
     reader = Reader(several=len(entries) > 1)
     for entry in reversed(entries):
+        is_folder = stat.S_ISDIR(entry.lstat().st_mode)
         with reader.refusing(entry.name):
-            reader.read_entry(entry)
+            reader.read_parts(list_parts(entry), (entry.name,) if is_folder else ())
     return reader.contents
 
 
 class Reader:
-    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its
-    entry. The bounds hold for all members of all archives, whether they are added, opened or refused."""
+    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry. The
+    bounds hold for all files that are needed, whether they are added, opened or refused."""
 
     def __init__(self, several: bool):
         self.contents = Contents()
         self.several, self.unpacked = several, 0
-        self.archives = self.members = 0  # opened, and in these
+        self.archives = self.files = 0
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
-        """Add a part to the refused ones if it cannot be read."""
+        """Add a part to the refused ones if it cannot be read, whatever the reason is."""
         try:
             yield
-        except RefusedError as refused:
+        except (RefusedError, OSError) as error:
+            refused = RefusedError("unreadable", error.strerror or "") if isinstance(error, OSError) else error
             if len(self.contents.refused) < MOST_REFUSED:
-                self.contents.refused.append((name, refused))
+                self.contents.refused.append((name[:MOST_NAME], refused))
 
-    def read_entry(self, entry: Path) -> None:
-        """Read one file or folder that was handed in. Raises RefusedError, OSError."""
-        if is_folder(entry):
-            for file in list_files(entry):
-                self.read_file(file, file.relative_to(entry).as_posix(), (entry.name,))
-        elif is_archive(entry.name):
-            self.read_inner(read_bounded(entry, most_bytes(entry.name)), (entry.name,))
+    def read_parts(self, parts: Iterable[Part], places: tuple[str, ...], level: int = 0) -> None:
+        """Read the needed files of a folder, or of an archive that lies in `level` - 1 others. Raises RefusedError if
+        the next file of an archive cannot be found."""
+        for part in parts:
+            self.contents.is_empty &= is_archive(part.name) or has_hidden_part(part.name)
+            if part.needed:
+                with self.refusing("/".join((*places[1:], part.name))):
+                    self.read_part(part, places, level)
+
+    def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
+        """Read one file. Raises RefusedError, OSError."""
+        part.check()
+        name = plain_name(part.name) if places else part.name
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+        opens = is_archive(name) and level <= MOST_LEVELS
+        if not opens and min(part.size, most_bytes(name)) + self.unpacked > MOST_BYTES:
+            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+        member = read_part(part, name)
+        if opens:
+            self.read_archive(member.content, (*places, name), level)
         else:
-            content = read_bounded(entry, MOST_FILE_BYTES)
-            self.add(File(entry.name, content, past_time(entry.lstat().st_mtime), (entry.name,)))
+            self.add(member, places)
 
-    def read_file(self, file: Path, name: str, places: tuple[str, ...]) -> None:
-        """Read one file of a folder. Raises OSError."""
-        with self.refusing(name):
-            content = read_bounded(file, most_bytes(name))
-            if is_archive(name):
-                self.read_inner(content, (*places, name))
-            else:
-                self.add_member(Member(plain_name(name), content, past_time(file.lstat().st_mtime)), places)
-
-    def read_inner(self, data: bytes, places: tuple[str, ...], level: int = 0) -> None:
-        """Read an archive that lies in `level` others. Raises RefusedError."""
+    def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
+        """Read an archive that lies in `level` others, or nothing of it. Raises RefusedError."""
         self.archives += 1
         if self.archives > MOST_ARCHIVES:
             raise RefusedError("too_many_files", f"at most {MOST_ARCHIVES} archives")
-        members = read_archive(data)
-        require_bounds(self.members + len(members), self.unpacked + sum(len(member.content) for member in members))
-        self.members += len(members)
-        for member in members:
-            if is_archive(member.name) and level < MOST_LEVELS:
-                with self.refusing("/".join((*places[1:], member.name))):
-                    self.read_inner(member.content, (*places, member.name), level + 1)
-            else:
-                self.add_member(member, places)
+        before = len(self.contents.files)
+        try:
+            self.read_parts(list_members(data), places, level + 1)
+        except RefusedError:
+            del self.contents.files[before:]
+            raise
 
-    def add_member(self, member: Member, places: tuple[str, ...]) -> None:
-        """Add a file of a folder or archive. Raises RefusedError."""
+    def add(self, member: Member, places: tuple[str, ...]) -> None:
+        """Add a file that was read."""
+        self.unpacked += len(member.content)
         name = "/".join((*(places if self.several else places[1:]), member.name))
-        self.add(File(name, member.content, member.time_s, places))
-
-    def add(self, file: File) -> None:
-        """Add a file. Raises RefusedError."""
-        require_bounds(len(self.contents.files) + 1, self.unpacked + len(file.content))
-        self.unpacked += len(file.content)
-        self.contents.files.append(file)
-
-
-def list_files(folder: Path) -> list[Path]:
-    """List code, descriptions, archives and the journal in a folder, newest first. Raises RefusedError, OSError."""
-    found = [Path(entry.path) for entry in walk(folder) if not entry.is_dir(follow_symlinks=False)]
-    files = [file for file in found if is_useful(file.name) or is_journal(file.relative_to(folder).as_posix())]
-    return sorted(files, key=lambda file: -file.lstat().st_mtime)
+        self.contents.files.append(File(name, member.content, member.time_s, places or (name,)))
 
 
 def main() -> None:
@@ -215,7 +221,7 @@ def main() -> None:
     entries = [Path(name) for name in json.load(sys.stdin)]
     cpu_s = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     try:
         contents, error = read_all(entries), ""
@@ -223,7 +229,7 @@ def main() -> None:
         contents, error = Contents(), str(broken)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
     refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
-    header = json.dumps({"error": error, "files": files, "refused": refused})
+    header = json.dumps({"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty})
     sys.stdout.buffer.write(header.encode() + b"\n")
     for file in contents.files:
         sys.stdout.buffer.write(file.content)

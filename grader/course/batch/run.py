@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -94,8 +95,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grades on this machine and yields results as they finish. A submission that timed out next to others is graded
-    once more at the end, alone, and that result counts."""
+    """Grades on this machine and yields results as they finish. A submission that timed out next to others, or whose
+    reader was killed, is graded once more at the end, alone, and that result counts."""
     running = Running()
     gpus = list_gpus() if backend == "cuda" else []
     if gpus:  # each judge has a share of the cores, so what the CPU can do is measured before
@@ -105,7 +106,7 @@ def grade_here(
     by_key = {submission.key: submission for submission in waiting}
     again = []
     for graded in grade_all(waiting, workers, running):
-        if graded.timed_out and not alone:
+        if graded.was_killed or (graded.timed_out and not alone):
             again.append(by_key[graded.key])
         else:
             yield graded
@@ -142,7 +143,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
     except DiskFullError:
         raise
     except Exception as error:
-        broken = Graded(graded.key, "judge_error", describe_error(error), fingerprint=graded.fingerprint)
+        broken = replace(graded, status="judge_error", detail=describe_error(error), report="")
         database.keep(broken, {}, [])
 
 

@@ -9,6 +9,7 @@ al123/…, al123.zip                                                 anything el
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import unicodedata
@@ -16,14 +17,25 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from grader.course.batch.archive import CLOCKS_DIFFER_S, is_archive, is_folder, is_hidden, is_useful, walk
+from grader.course.batch.archive import (
+    CLOCKS_DIFFER_S,
+    Part,
+    is_archive,
+    is_folder,
+    is_hidden,
+    is_useful,
+    list_parts,
+    open_below,
+)
 from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
 from grader.course.batch.names import ADDITION, Reading, choose_systems, file_name, list_readings, says_student
 from grader.course.batch.notes import Note, kind_of, make_note
-from grader.course.columns import Identifier, identify_cell, read_rows
+from grader.course.batch.reader import read_apart
+from grader.course.columns import IDS, NOTHING, NUMBERS, Identifier, cells_by_title, columns_of, read_person, read_rows
 from grader.journal.console import UserError, read_text
 from grader.journal.submit import name_part
 
@@ -32,23 +44,17 @@ SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
     rf"{ADDITION}{{0,3}}(?:\.tar{ADDITION}{{0,3}}(?:\.gz)?|\.tgz){ADDITION}{{0,3}}(?:\.zip)?",
     re.DOTALL | re.IGNORECASE,
 )
-IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
-IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
-NAMES = ("name", "student", "fullname")
-NUMBERS = ("canvasid", "moodleid")  # columns of the numbers that course systems write into names
-CANVAS = {"student", "id"}  # columns of Canvas's gradebook, whose id is its number
-PARTICIPANT = "Participant "  # before Moodle's number in its worksheet
 TIMES = ("handedin", "submitted", "submittedat")
 FILE_DATE = "the file's date"
 DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
-MOST_CELL = 300  # characters of a roster's or gradebook's cell that are read
 MOST_NAMED = 3  # files listed in a sentence
 HOW_TO_TELL = "To tell them apart, add a column such as Canvas ID or Moodle ID to the roster."
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
 FEW = 2  # names that differ, among students whose numbers agree
+MANIFEST, MANIFEST_S = "manifest.json", 2.0  # of `make submit`, and how long reading it may take
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
 ANOTHER = " (another)"  # added to a key that another submission has
@@ -93,6 +99,7 @@ class Submission:
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether the key is a course system's number
     certain: bool = False  # whether an id or number identifies the student; students can choose names
+    graded_notes: list[str] | None = None  # of the grading before, if the same contents are graded again
 
 
 @dataclass(frozen=True)
@@ -148,6 +155,7 @@ def find_submissions(
     may lie among them. `earlier`: submissions of earlier downloads, which no name displaces."""
     entries, strangers = list_entries(folder, lab, roster, out)
     separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
+    separate_forms([entry for entry in entries if entry.written], roster)
     by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
     for entry in entries:
         if not entry.typed:
@@ -212,9 +220,32 @@ def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> No
                 entry.note = of_several(show_name(entry.path))
 
 
-def of_several(name: str) -> Note:
+def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
+    """Give entries that `make submit` named with a form of several students' ids the ids in their manifests as keys, or
+    different keys, if these do not tell: each is nobody's then."""
+    forms, known = ids_by_form(roster), students_by_alias(roster)
+    for entry in entries:
+        if all(len(forms[alias_key(part)]) == 1 for part in split_team(entry.key, forms.keys())):
+            continue
+        ids: list[str] = attempt(partial(read_ids, entry.path), [])
+        entry.written = False
+        if "-".join(map(name_part, ids)) == entry.key and split_team("-".join(ids), known.keys()) == ids:
+            entry.key = "-".join(ids)
+        else:
+            entry.key = show_name(entry.path)
+            entry.note = of_several(entry.key, "Put it into a folder that has the student's id for a name.")
+
+
+def read_ids(archive: Path) -> list[str]:
+    """Return the authors' ids in the manifest of an archive of `make submit`. Raises any exception."""
+    files = read_apart([archive], MANIFEST_S).files
+    (manifest,) = [file.content for file in files if PurePosixPath(file.name).name == MANIFEST]
+    return [str(author["id"]) for author in json.loads(manifest)["authors"]]
+
+
+def of_several(name: str, advice: str = HOW_TO_TELL) -> Note:
     """Return the note on a name that matches several students."""
-    return make_note("of_several", f", so it is assigned to none: {name} {HOW_TO_TELL}")
+    return make_note("of_several", f", so it is assigned to none: {name} {advice}")
 
 
 def is_same(path: Path, out: Path | None) -> bool:
@@ -249,7 +280,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
     if entry.typed:
         return entry
     if match := SUBMITTED.fullmatch(name):
-        if match["lab"] != lab:
+        if match["lab"].lower() != lab:
             return f"{name}: of the lab {match['lab']}, not {lab}."
         entry.time, entry.team = read_time(match["time"]), match["ids"]
         if not entry.time:
@@ -284,13 +315,15 @@ def lab_in_name(path: Path) -> str:
     if match := read_system_name(name):
         name = match["file"]
     match = SUBMITTED.fullmatch(name)
-    return match["lab"] if match else ""
+    return match["lab"].lower() if match else ""
 
 
 def newest_archive(folder: Path, lab: str) -> str:
     """The name of the last of `make submit`'s archives of the lab that lies in a folder; empty where there is none."""
-    matches = [match for path in folder.iterdir() if (match := SUBMITTED.fullmatch(show_name(path)))]
-    of_lab = [match for match in matches if match["lab"] == lab]
+    with open_below(folder, "", os.O_DIRECTORY) as descriptor:
+        names = os.listdir(descriptor)  # noqa: PTH208 - a descriptor
+    matches = [match for name in names if (match := SUBMITTED.fullmatch(show_name(Path(name))))]
+    of_lab = [match for match in matches if match["lab"].lower() == lab]
     return max(of_lab, key=lambda match: read_time(match["time"]) or NO_TIME)[0] if of_lab else ""
 
 
@@ -390,21 +423,20 @@ def show_time(time: datetime) -> str:
 
 
 def fingerprint(entries: Sequence[Path]) -> str:
-    """A hash of names and contents; of very large files, which are refused anyway, of their beginning."""
+    """A hash of names and contents of all files that are read; of very large files, which are refused anyway, of their
+    beginning."""
     digest = hashlib.sha256()
     for entry in entries:
-        files = sorted(Path(found.path) for found in walk(entry)) if is_folder(entry) else [entry]
-        for file in files:
-            path = file.relative_to(entry.parent if file == entry else entry)
-            digest.update(os.fsencode(path) + b"\0" + hash_content(file))
+        for part in sorted((part for part in list_parts(entry) if part.needed), key=lambda part: part.name):
+            content = attempt(partial(hash_content, part), bytes(32))
+            digest.update(os.fsencode(part.name) + b"\0" + content)
     return digest.hexdigest()
 
 
-def hash_content(file: Path) -> bytes:
-    """Return 32 bytes, so that no content can be mistaken for the next file's name; zeros if it is not a file."""
-    if not file.is_file() or file.is_symlink():
-        return bytes(32)
-    with file.open("rb") as stream:
+def hash_content(part: Part) -> bytes:
+    """Return 32 bytes, so that no content can be mistaken for the next file's name. Raises RefusedError, OSError."""
+    part.check()
+    with part.open() as stream:
         return hashlib.sha256(stream.read(25_000_000)).digest()
 
 
@@ -415,7 +447,7 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         if not submission.of_system and not submission.claim:
-            ids = written | known if submission.written else known
+            ids = written if submission.written else known
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
     current = {one.called for one in found} | {one.key for one in found if one.own}
@@ -532,25 +564,36 @@ def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
     return {alias_key(alias): student for student in roster for alias in student.aliases}
 
 
+def ids_by_form(roster: Sequence[Student]) -> dict[str, set[str]]:
+    """Return the students by each form in which `make submit` writes their ids into a name. Forms of several ids may be
+    the same."""
+    forms: dict[str, set[str]] = {}
+    for student in roster:
+        for alias in student.aliases:
+            forms.setdefault(alias_key(name_part(alias)), set()).add(student.id)
+    return forms
+
+
 def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
     """Students by each of their ids as `make submit` writes it into a name, if it is unique."""
-    written = {(alias_key(name_part(alias)), student.id) for student in roster for alias in student.aliases}
-    of_one = Counter(part for part, _ in written)
     by_id = {student.id: student for student in roster}
-    return {part: by_id[one] for part, one in written if of_one[part] == 1}
+    return {form: by_id[min(ids)] for form, ids in ids_by_form(roster).items() if len(ids) == 1}
 
 
 def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
     """Add the partners in an archive's name, unless they have, or had earlier, a hand-in of their own. If only a name
     says that a hand-in is theirs, policy.rank() decides, so that nobody can replace another student's work."""
-    named, known = names_of_one(roster), students_as_written(roster) | students_by_alias(roster)
+    known, forms = students_as_written(roster), ids_by_form(roster)
+    named = {name: student for name, student in names_of_one(roster).items() if name not in forms}
     present = {member for one in (*found, *earlier) for member in one.own}
     certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
     for submission in found:
         team = [known.get(alias_key(part)) or named[alias_key(part)]
                 for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
         if known and submission.team and not team:
-            submission.notes.append(f"Its name says {submission.team}, and not all of these are on the roster.")
+            submission.notes.append(
+                f"Its name says {submission.team}, and not each of these is one student of the roster."
+            )
         if team and not {student.id for student in team} & set(submission.own):
             said = " and ".join(student.id for student in team)
             rest = f" {said}, and not {submission.key}, who handed it in."
@@ -648,14 +691,14 @@ def name_some(names: Sequence[str]) -> str:
 
 def read_roster(file: Path) -> list[Student]:
     """Students of a CSV file: a column id (or one of the course systems' names for it), and name. Raises UserError."""
-    columns, lines = read_table(file)
-    if not any(column in IDS for column in columns):
+    header, lines = read_table(file)
+    if not columns_of(header, IDS):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
     roster: dict[str, Student] = {}
     lines_of: dict[str, int] = {}
     for number, line in lines:
         try:
-            student = read_student(columns, line)
+            student = read_student(header, line)
         except UserError as error:
             raise UserError(f"{file}:{number}: {error}") from None
         if student is None:
@@ -671,15 +714,14 @@ def read_roster(file: Path) -> list[Student]:
 
 
 def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Columns of a CSV file, in small letters alone, and its other lines with their numbers. Raises UserError."""
+    """Titles of a CSV file's columns, and its other lines with their numbers. Raises UserError."""
     if file.is_file() and is_spreadsheet(file):
         raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
     try:
         rows = read_rows(read_text(file))
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
-    columns = [re.sub(r"[^a-z]", "", title.casefold()) for title in rows[0][1]] if rows else []
-    return columns, rows[1:]
+    return rows[0][1] if rows else [], rows[1:]
 
 
 def is_spreadsheet(file: Path) -> bool:
@@ -688,27 +730,13 @@ def is_spreadsheet(file: Path) -> bool:
         return stream.read(2) == b"PK"
 
 
-def read_cell(cell: str) -> str:
-    """Return a cell's text with composed letters, and at most MOST_CELL characters of it: students type some cells, and
-    composing takes time quadratic in the length."""
-    return compose(cell.strip()[:MOST_CELL])
-
-
-def read_student(columns: Sequence[str], line: Sequence[str]) -> Student | None:
-    """A student of one line; None where it has no id, as Canvas's second line."""
-    cells = {column: read_cell(cell) for column, cell in zip(columns, line, strict=False) if cell.strip()}
-    ids = [cells[column].removeprefix(PARTICIPANT) for column in IDS if column in cells]
-    if not ids:
+def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
+    """A student of one line; None where it has no id, as Canvas's second line. Raises UserError."""
+    person, cells = read_person(header, line), cells_by_title(header, line)
+    if not person.ids:
         return None
-    names = [cells[column] for column in NAMES if column in cells]
-    names.append(" ".join(cells[part] for part in ("firstname", "lastname", "surname") if part in cells))
-    times = [show_time(parse_time(cells[column])) for column in TIMES if column in cells]
-    known = {identify_cell(column, cells[column], columns) for column in IDS if column in cells}
-    return Student(ids[0], names[0], set(ids), max(times, default=""), read_numbers(columns, cells), known)
-
-
-def read_numbers(columns: Sequence[str], cells: Mapping[str, str]) -> set[str]:
-    """Return a student's numbers of course systems. A plain column id may hold running numbers."""
-    of_system = [*NUMBERS, *(["id"] if set(columns) >= CANVAS else [])]
-    of_system += ["identifier"] if cells.get("identifier", "").startswith(PARTICIPANT) else []
-    return {cells[column].removeprefix(PARTICIPANT) for column in of_system if column in cells}
+    times = [parse_zoned_time(cells[column]) for column in TIMES if cells.get(column, "") not in NOTHING]
+    handed_in = show_time(max(times)) if times else ""
+    words = [word for _, word in person.ids]
+    numbers = {word for (kind, _), word in person.ids if kind in NUMBERS}
+    return Student(words[0], person.name, set(words), handed_in, numbers, {one for one, _ in person.ids})

@@ -83,6 +83,9 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
                 raise TarError
             said |= read_extension(stream, member)
             continue
+        more = member.kind == SPARSE and block[482]  # whether more of GNU's map of the holes follows
+        while more:
+            more = read_whole(stream, BLOCK)[504]
         member = complete(member, said)
         said, headers = {}, 0
         content = Content(stream, 0 if member.kind in WITHOUT_CONTENT else member.size)
@@ -101,6 +104,14 @@ def read_exactly(stream: Stream, size: int) -> bytes:
     if left and parts:
         raise EOFError
     return b"".join(parts)
+
+
+def read_whole(stream: Stream, size: int) -> bytes:
+    """Return that many bytes. Raises EOFError at the end of the stream, too."""
+    content = read_exactly(stream, size)
+    if len(content) < size:
+        raise EOFError
+    return content
 
 
 def parse_header(block: bytes) -> Member:
@@ -140,9 +151,7 @@ def read_extension(stream: Stream, member: Member) -> dict[str, str]:
     """Read a header's values for the next member. Raises TarError, EOFError."""
     if member.size > MOST_HEADER_BYTES:
         raise TarError
-    content = read_exactly(stream, member.size + -member.size % BLOCK)[: member.size]
-    if len(content) < member.size:
-        raise EOFError
+    content = read_whole(stream, member.size + -member.size % BLOCK)[: member.size]
     if member.kind == LONG_NAME:
         return {"path": read_text(content)}
     return parse_pax(content) if member.kind == PAX else {}

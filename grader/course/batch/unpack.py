@@ -39,6 +39,7 @@ from grader.course.batch.archive import (
     is_archive,
     is_folder,
     is_hidden,
+    is_needed,
     plain_name,
     refusing_damage,
     require_end,
@@ -47,7 +48,7 @@ from grader.course.batch.archive import (
     walk,
 )
 from grader.course.batch.grading import raise_if_full
-from grader.course.batch.submissions import read_system_name, says_whose
+from grader.course.batch.submissions import MANIFEST, read_system_name, says_whose
 from grader.journal.console import UserError, read_json, say
 
 FOLDER = "handed-in"
@@ -59,7 +60,6 @@ CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 OWN_PARTS = ("journal", "reports", "starter", "work")  # folders of one student's work
-MANIFEST = "manifest.json"  # of `make submit`
 # Reasons that concern only one hand-in.
 OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files", "unknown_method")
 NAME_ERRORS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
@@ -233,20 +233,24 @@ def take_content(content: tar.Content) -> tar.Content:
 
 
 def take(member: Member, unpacked: Unpacked) -> None:
-    """Writes a member where its name says, or notes why not. Raises RefusedError for the whole, OSError."""
+    """Writes a member where its name says, or notes why not. A file that no grade needs takes no room from the others,
+    and needs no note. Raises RefusedError for the whole, OSError."""
     parts = split_name(member.name)
     of_system = bool(parts) and says_whose(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
+    needed = len(parts) <= unpacked.depth or is_needed("/".join(parts))
+    budget = hand_in if needed else f"{hand_in}\0"
     try:
-        if of_system and len(parts) > 1:  # whatever is wrong with it, this student handed something in
-            make_folder(unpacked.folder / checked_name(parts[0]))
-        count_member(hand_in, unpacked)
+        if len(parts) > 1 and (of_system or not needed):  # whatever is wrong, this student handed something in
+            make_folder(unpacked.folder / checked_name(parts[0] if of_system else hand_in))
+        count_member(budget, unpacked)
         member.check()
-        write_member(member, hand_in, unpacked)
+        write_member(member, budget, unpacked)
     except RefusedError as refused:
         if refused.reason not in OF_ONE:
             raise
-        unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
+        if needed:
+            unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
 
 
 def write_member(member: Member, hand_in: str, unpacked: Unpacked) -> None:
@@ -325,11 +329,8 @@ def open_new(target: Path) -> IO[bytes]:
 
 def date_folder(top: Path) -> None:
     """Gives a hand-in's folder its newest file's date, which may count as the time of handing in."""
-    if not is_folder(top):
-        return
-    with contextlib.suppress(RefusedError):  # too many files: grading reports it
-        if dates := [file.stat().st_mtime for file in walk(top) if file.is_file(follow_symlinks=False)]:
-            os.utime(top, (max(dates), max(dates)))
+    if is_folder(top) and (dates := [part.time_s for part in walk(top)]):
+        os.utime(top, (max(dates), max(dates)))
 
 
 def visible(folder: Path) -> list[Path]:
