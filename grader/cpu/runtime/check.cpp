@@ -1038,8 +1038,12 @@ void Checker::access(const Touch& touch) {
         return;
     }
     if (object->freed) return record(FindingKind::use_after_free, object, touch);
-    if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
+    if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes) {
+        if (touch.address - object->begin >= object->bytes &&
+            may_be_unlisted_variable(reinterpret_cast<void*>(touch.address)))
+            return;
         return record(FindingKind::out_of_bounds, object, touch);
+    }
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);

@@ -280,6 +280,22 @@ const Case symbols[] = {
      "__device__ float (*op)(float) = g; WARPLAB_CPU_SYMBOL(op, device);"},
     {"ExternC", "extern \"C\" { __device__ int n; }",
      "extern \"C\" { __device__ int n; WARPLAB_CPU_SYMBOL(n, device); }"},
+    {"ExternCAlone", "extern \"C\" __device__ int n = 0;",
+     "extern \"C\" __device__ int n = 0; WARPLAB_CPU_SYMBOL(n, device);"},
+    {"Constructed", "__device__ int n(0), m = 1, o(-1); __constant__ P p(3, x.y);",
+     "__device__ int n(0), m = 1, o(-1); WARPLAB_CPU_SYMBOL(n, device); WARPLAB_CPU_SYMBOL(m, device); "
+     "WARPLAB_CPU_SYMBOL(o, device); __constant__ P p(3, x.y); WARPLAB_CPU_SYMBOL(p, constant);"},
+    {"Unclear", "__device__ P p(q);", "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ P p(q);"},
+    {"UnclearInFunction", "void f() { static __device__ P p(q); }",
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; void f() { static __device__ P p(q); }"},
+    {"BehindMacro", "#define D(t) __device__ t\nD(int) n;",
+     "#define D(t) __device__ t\nWARPLAB_CPU_UNLISTED_SYMBOLS; D(int) n;"},
+    {"WordInArguments", "D(__device__, int, n);", "WARPLAB_CPU_UNLISTED_SYMBOLS; D(__device__, int, n);"},
+    {"Prototypes",
+     "__device__ int f(T); __device__ int f(T x) { return 1; } struct P { __device__ P(T); __device__ ~P(); }; "
+     "__device__ int g(T x, U*), h(const T&);",
+     "__device__ int f(T); __device__ int f(T x) { return 1; } struct P { __device__ P(T); __device__ ~P(); }; "
+     "__device__ int g(T x, U*), h(const T&);"},
     {"Functions",
      "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}",
      "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}"},
