@@ -139,6 +139,36 @@ struct Pending {
     unsigned char old[16] = {};
 };
 
+/// A copy that continues while its block's threads run: its destination or its source.
+struct AsyncCopy {
+    std::uintptr_t end, barrier;
+    unsigned thread, batch, phase;
+    std::uint32_t place;
+};
+
+/// The copies of one block that are not complete.
+struct AsyncCopies {
+    std::map<std::uintptr_t, AsyncCopy> copies;                        // by where their destinations begin
+    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> sources;  // by where they begin, and the thread
+    std::size_t longest_source = 0;
+    std::array<unsigned, 1024> batches{};  // that each thread has committed
+
+    bool any() const { return !copies.empty(); }
+    void forget() {
+        copies.clear();
+        sources.clear();
+        longest_source = 0;
+    }
+};
+
+/// The first thread at the barrier that a block's threads arrive at now.
+struct FirstArrival {
+    std::uint64_t barrier = ~0ull;  // block and generation
+    Touch touch{};
+    FindingSide side{};
+    int line = 0;
+};
+
 class Checker final : public Observer {
   public:
     void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
@@ -205,7 +235,7 @@ class Checker final : public Observer {
     void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
                     std::uint32_t place);
     void async_commit() {
-        if (grid_) ++async_batches_[linear_thread()];
+        if (grid_) ++async_.batches[linear_thread()];
     }
     /// Report an asynchronous copy whose address is not a multiple of the alignment that it promises.
     void misaligned(const Touch& touch);
@@ -258,8 +288,6 @@ class Checker final : public Observer {
     void look_for_unfinished_host(const Object& object, const Touch& touch);
     template <class Predicate>
     void finish_async(Predicate is_over);
-    void forget_async();
-    struct AsyncCopy;
     const AsyncCopy* copy_to(const Touch& touch) const;
     const AsyncCopy* copy_from(const Touch& touch) const;
     void look_for_unfinished_async(const Object& object, const Touch& touch);
@@ -279,19 +307,8 @@ class Checker final : public Observer {
         std::size_t bytes;
     };
 
-    /// A copy that continues while its block's threads run: its destination or its source.
-    struct AsyncCopy {
-        std::uintptr_t end, barrier;
-        unsigned thread, batch, phase;
-        std::uint32_t place;
-    };
-
-    std::map<std::uintptr_t, AsyncCopy> async_copies_;  // of the block, by where their destinations begin
-    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> async_sources_;  // by where they begin, and the thread
-    std::size_t longest_source_ = 0;
-    std::array<unsigned, 1024> async_batches_{};
+    AsyncCopies async_;  // of the block async_block_
     std::uint32_t async_block_ = 0;
-    bool any_async_ = false;
     Objects device_, shared_;
     std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by where their memory begins
     LastFound last_device_, last_shared_;
@@ -310,10 +327,7 @@ class Checker final : public Observer {
     std::set<std::uint32_t> guards_;
     // The last write of each word by an atomic that holds within its block only, in this grid.
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
-    std::uint64_t barrier_ = ~0ull;  // block and generation that threads arrive at now
-    Touch barrier_arrival_{};
-    FindingSide barrier_side_{};
-    int barrier_line_ = 0;
+    FirstArrival first_arrival_;  // of the running block
 };
 
 /// Addresses of threadIdx and the other built-in variables of the running kernel's file: not always adjacent.
@@ -623,7 +637,7 @@ void Checker::grid_ends() {
     quick.kernels_thread = nullptr;
 }
 
-/// The words of shared memory that a block has used, and its part of the happens-before order.
+/// All that is known of one block only.
 struct BlockShadow final : HeldShadow {
     explicit BlockShadow(HappensBefore::Held order_) : order(std::move(order_)) {}
     struct Word {
@@ -632,12 +646,16 @@ struct BlockShadow final : HeldShadow {
         Bytes bytes;
     };
     HappensBefore::Held order;
+    AsyncCopies async;
+    FirstArrival first_arrival;
     std::vector<Word> words;
 };
 
 std::unique_ptr<HeldShadow> Checker::block_leaves() {
     settle();
     auto held = std::make_unique<BlockShadow>(histories_.order.hold_block());
+    if (async_block_ == block_state.epoch) std::swap(held->async, async_);
+    held->first_arrival = first_arrival_;
     for (const auto& [zone, object] : shared_)
         for (std::size_t i = 0; i < object.word_count; ++i)
             if (const History& word = object.histories[i]; word.block == block_state.epoch)
@@ -648,6 +666,9 @@ std::unique_ptr<HeldShadow> Checker::block_leaves() {
 void Checker::block_returns(HeldShadow& held) {
     auto& shadow = static_cast<BlockShadow&>(held);
     histories_.order.return_block(shadow.order);
+    async_ = std::move(shadow.async);
+    async_block_ = block_state.epoch;
+    first_arrival_ = shadow.first_arrival;
     for (const auto& [zone, index, bytes] : shadow.words) {
         History& word = shared_[zone].histories[index];
         word.block = block_state.epoch;
@@ -818,23 +839,15 @@ void Checker::look_for_unfinished_host(const Object& object, const Touch& touch)
 void Checker::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
                          unsigned phase, std::uint32_t place) {
     if (!grid_ || bytes == 0) return;
-    if (async_block_ != block_state.epoch) forget_async();
+    if (async_block_ != block_state.epoch) async_.forget();
     async_block_ = block_state.epoch;
     const unsigned thread = linear_thread();
-    const AsyncCopy copy{to + bytes, barrier, thread, async_batches_[thread], phase, place};
-    async_copies_[to] = copy;
-    any_async_ = true;
+    const AsyncCopy copy{to + bytes, barrier, thread, async_.batches[thread], phase, place};
+    async_.copies[to] = copy;
     if (!from) return;
-    AsyncCopy& source = async_sources_[{from, thread}] = copy;
+    AsyncCopy& source = async_.sources[{from, thread}] = copy;
     source.end = from + bytes;
-    longest_source_ = std::max(longest_source_, bytes);
-}
-
-void Checker::forget_async() {
-    async_copies_.clear();
-    async_sources_.clear();
-    longest_source_ = 0;
-    any_async_ = false;
+    async_.longest_source = std::max(async_.longest_source, bytes);
 }
 
 void Checker::misaligned(const Touch& touch) {
@@ -846,37 +859,36 @@ void Checker::misaligned(const Touch& touch) {
 
 template <class Predicate>
 void Checker::finish_async(Predicate is_over) {
-    std::erase_if(async_copies_, [&](const auto& one) { return is_over(one.second); });
-    std::erase_if(async_sources_, [&](const auto& one) { return is_over(one.second); });
-    any_async_ = !async_copies_.empty();
+    std::erase_if(async_.copies, [&](const auto& one) { return is_over(one.second); });
+    std::erase_if(async_.sources, [&](const auto& one) { return is_over(one.second); });
 }
 
 void Checker::async_wait(unsigned prior) {
-    if (!any_async_) return;
-    const unsigned thread = linear_thread(), open = async_batches_[thread];
+    if (!async_.any()) return;
+    const unsigned thread = linear_thread(), open = async_.batches[thread];
     finish_async(
         [&](const AsyncCopy& copy) { return copy.thread == thread && !copy.barrier && open - copy.batch > prior; });
 }
 
 void Checker::async_phases(std::uintptr_t barrier, unsigned phase) {
-    if (!any_async_) return;
+    if (!async_.any()) return;
     finish_async(
         [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
 }
 
-const Checker::AsyncCopy* Checker::copy_to(const Touch& touch) const {
-    const auto after = async_copies_.lower_bound(touch.address + touch.width);
-    if (after == async_copies_.begin()) return nullptr;
+const AsyncCopy* Checker::copy_to(const Touch& touch) const {
+    const auto after = async_.copies.lower_bound(touch.address + touch.width);
+    if (after == async_.copies.begin()) return nullptr;
     const AsyncCopy& copy = std::prev(after)->second;
     return copy.end > touch.address ? &copy : nullptr;
 }
 
 /// Sources may overlap: several threads may copy the same bytes.
-const Checker::AsyncCopy* Checker::copy_from(const Touch& touch) const {
-    auto source = async_sources_.lower_bound({touch.address + touch.width, 0});
-    while (source != async_sources_.begin()) {
+const AsyncCopy* Checker::copy_from(const Touch& touch) const {
+    auto source = async_.sources.lower_bound({touch.address + touch.width, 0});
+    while (source != async_.sources.begin()) {
         --source;
-        if (source->first.first + longest_source_ <= touch.address) return nullptr;
+        if (source->first.first + async_.longest_source <= touch.address) return nullptr;
         if (source->second.end > touch.address) return &source->second;
     }
     return nullptr;
@@ -884,7 +896,7 @@ const Checker::AsyncCopy* Checker::copy_from(const Touch& touch) const {
 
 /// Look for copies of any thread of the block, because barriers do not wait for copies.
 void Checker::look_for_unfinished_async(const Object& object, const Touch& touch) {
-    if (async_block_ != block_state.epoch) return forget_async();
+    if (async_block_ != block_state.epoch) return async_.forget();
     const AsyncCopy* const to = copy_to(touch);
     const AsyncCopy* const copy = to || !touch.writes ? to : copy_from(touch);
     if (!copy) return;
@@ -978,7 +990,7 @@ template <unsigned width>
 WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const std::uintptr_t offset = touch.address - recent.begin;
-    if (recent.key != key_of(touch.place) || pending_.active || any_async_ || touch.address % width) return false;
+    if (recent.key != key_of(touch.place) || pending_.active || async_.any() || touch.address % width) return false;
     if (recent.bytes < width || offset > recent.bytes - width) return false;
     const std::size_t first = touch.address / word_bytes - recent.first_word;
     const unsigned bytes = width < word_bytes ? ((1u << width) - 1) << touch.address % word_bytes : 0xf;
@@ -1047,7 +1059,7 @@ void Checker::access(const Touch& touch) {
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
-    if (any_async_) look_for_unfinished_async(*object, touch);
+    if (async_.any()) look_for_unfinished_async(*object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
     const LoggedAccess access{touch.address - from, touch.place,  static_cast<std::uint8_t>(touch.width),
                               touch.writes,         touch.atomic, object->memory_kind()};
@@ -1065,14 +1077,11 @@ void Checker::barrier(std::uint32_t place, int line) {
     settle();
     const Touch arrival{0, 0, false, false, place};
     const std::uint64_t here = std::uint64_t{block_state.epoch} << 32 | block_state.generation;
-    if (here != barrier_) {
-        barrier_ = here;
-        barrier_arrival_ = arrival;
-        barrier_side_ = side_here(arrival);
-        barrier_line_ = line;
-    } else if (line != barrier_line_) {
+    if (here != first_arrival_.barrier) {
+        first_arrival_ = {here, arrival, side_here(arrival), line};
+    } else if (line != first_arrival_.line) {
         Finding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
-        finding.before = barrier_side_;
+        finding.before = first_arrival_.side;
         const bool same_thread = std::equal(finding.now.thread, finding.now.thread + 3, finding.before.thread);
         if (!same_thread) record_finding(finding);  // else it goes on alone, as the others have returned
     }
@@ -1080,8 +1089,8 @@ void Checker::barrier(std::uint32_t place, int line) {
 
 void Checker::early_exit() {
     if (!grid_) return;
-    Finding finding = describe(FindingKind::returned_before_barrier, nullptr, barrier_arrival_);
-    finding.now = barrier_side_;
+    Finding finding = describe(FindingKind::returned_before_barrier, nullptr, first_arrival_.touch);
+    finding.now = first_arrival_.side;
     finding.threads_missing = block_state.threads - block_state.alive;
     record_finding(finding);
 }
