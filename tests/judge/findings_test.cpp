@@ -128,6 +128,14 @@ TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
     EXPECT_TRUE(has(describe_one(finding).hint, "16 bytes are read"));
 }
 
+TEST(Misaligned, NamesTheDeclarationOfASharedArray) {
+    Finding finding = finding_of(FindingKind::misaligned, FindingSpace::shared);
+    finding.offset = 8;
+    finding.width = 8;
+    EXPECT_TRUE(has(describe_one(finding).message, "whose type does not put it at a multiple of 8"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "__align__(8)"));
+}
+
 TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
     Finding finding = finding_of(FindingKind::race, FindingSpace::shared);
     finding.before.writes = 1;

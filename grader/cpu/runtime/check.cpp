@@ -68,6 +68,9 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
+    std::uint64_t declared_at = 0;     // shared: the place in the file
+    std::size_t alignment = 1;         // shared: that the declaration asks for
+    std::uint32_t read_in = 0;         // shared: the last grid that read it
     bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
     int line = 0;                      // of its allocation, while it may be a leak
@@ -176,7 +179,7 @@ class Checker final : public Observer {
     void memory_ends(void* begin) override;
     bool memory_written(void* begin, std::size_t bytes) override;
     void memory_read(const void* begin, std::size_t bytes) override;
-    void shared_begins(void* begin, std::size_t bytes, const char* name) override;
+    void shared_begins(void* begin, const SharedDeclaration& variable) override;
     std::size_t bytes_left(const void* address) override;
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
@@ -295,6 +298,8 @@ class Checker final : public Observer {
                      const Touch& touch);
     void settle();
     void report_reads_beside_atomics();
+    void note_shared_access(Object& object, const Touch& touch);
+    void report_misaligned_shared();
     void report_leaks();
     Finding describe(FindingKind kind, const Object* object, const Touch& touch) const;
     void record(FindingKind kind, const Object* object, const Touch& touch) {
@@ -325,6 +330,9 @@ class Checker final : public Observer {
     // those whose threads go on to update the word, as in if (bin < 255) atomicAdd(&bin, 1).
     std::map<std::uint32_t, std::pair<Finding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
+    // Accesses of this grid that are wider than the alignment of a static shared variable, by its begin and their
+    // place.
+    std::map<std::pair<std::uintptr_t, std::uint32_t>, Finding> wide_accesses_;
     // The last write of each word by an atomic that holds within its block only, in this grid.
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
     FirstArrival first_arrival_;  // of the running block
@@ -564,18 +572,49 @@ std::size_t Checker::bytes_left(const void* address) {
     return at < host.memory_end ? left_of(host.begin, host.bytes) : SIZE_MAX;
 }
 
-void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {
+void Checker::shared_begins(void* begin, const SharedDeclaration& variable) {
     const std::uintptr_t zone = number(begin) - shared_zone;
+    const std::size_t bytes = variable.bytes;
     Object& object = shared_[zone];
     if (object.bytes != bytes) {
         object.drop_words();
-        object = {number(begin), zone, number(begin) + bytes + shared_zone, bytes, FindingSpace::shared, name};
+        object = {number(begin), zone, number(begin) + bytes + shared_zone, bytes, FindingSpace::shared, variable.name};
+        object.alignment = variable.alignment;
+        object.declared_at = static_cast<std::uint64_t>(variable.line) << 32 | shared_.size();
         object.provide_words();
         objects_changed();
     }
     object.block = block_state.epoch;
     quick.shared_begin = std::min(quick.shared_begin, object.zone_begin);
     quick.shared_end = std::max(quick.shared_end, object.zone_end);
+}
+
+void Checker::note_shared_access(Object& object, const Touch& touch) {
+    if (touch.reads()) object.read_in = histories_.order.first_block();
+    if (touch.copies || touch.width <= object.alignment) return;  // copies are bytes
+    const std::pair key{object.begin, touch.place};
+    if (!wide_accesses_.count(key)) wide_accesses_[key] = describe(FindingKind::misaligned, &object, touch);
+}
+
+/// Static shared variables lie at multiples of 128 here. nvcc packs those that kernels read, in their order in the
+/// file, at multiples of what their types or attributes ask for: look for accesses that this would misalign.
+void Checker::report_misaligned_shared() {
+    constexpr std::uint32_t most_certain = 8;  // a hook of 16 bytes may be for a struct of two doubles
+    std::vector<const Object*> variables;
+    for (const auto& [zone, object] : shared_)
+        if (object.space == FindingSpace::shared && object.read_in == histories_.order.first_block())
+            variables.push_back(&object);
+    std::sort(variables.begin(), variables.end(),
+              [](const Object* a, const Object* b) { return a->declared_at < b->declared_at; });
+    std::size_t end = 0;
+    for (const Object* variable : variables) {
+        const std::size_t begin = (end + variable->alignment - 1) / variable->alignment * variable->alignment;
+        end = begin + variable->bytes;
+        for (const auto& [place, finding] : wide_accesses_)
+            if (place.first == variable->begin && begin % std::min(finding.width, most_certain))
+                record_finding(finding);
+    }
+    wide_accesses_.clear();
 }
 
 bool all_zero(const char* begin, std::size_t bytes) {
@@ -631,6 +670,7 @@ void Checker::grid_ends() {
         if (object.space == FindingSpace::shared && object.block >= histories_.order.first_block())
             static_shared_bytes += object.bytes;
     end_counting(*grid_, static_shared_bytes);
+    report_misaligned_shared();
     report_reads_beside_atomics();
     grid_ = nullptr;
     quick.in_grid = false;
@@ -1059,6 +1099,7 @@ void Checker::access(const Touch& touch) {
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
+    if (object->space == FindingSpace::shared) note_shared_access(*object, touch);
     if (async_.any()) look_for_unfinished_async(*object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
     const LoggedAccess access{touch.address - from, touch.place,  static_cast<std::uint8_t>(touch.width),

@@ -26,7 +26,7 @@ class Observer {
     /// A copy or a fill wrote the memory. False if a constant input of the lab begins there.
     virtual bool memory_written(void* begin, std::size_t bytes) = 0;
     virtual void memory_read(const void* begin, std::size_t bytes) = 0;
-    virtual void shared_begins(void* begin, std::size_t bytes, const char* name) = 0;
+    virtual void shared_begins(void* begin, const SharedDeclaration& variable) = 0;
     /// From there to the end of the lab's buffer that it is in, be it the host's; the most there can be where it is in
     /// none.
     virtual std::size_t bytes_left(const void* address) = 0;

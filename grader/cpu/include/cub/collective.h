@@ -92,7 +92,7 @@ class Exchange {
     static_assert(threads % group == 0, "this algorithm needs a block of whole warps");
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         T values[(in_turns ? group : threads) * items];
     };
 
