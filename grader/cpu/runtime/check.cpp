@@ -467,7 +467,10 @@ void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::
 }
 
 void Checker::memory_ends(void* begin) {
-    if (Object* object = find(device_, last_device_, number(begin))) object->freed = true;
+    if (Object* object = find(device_, last_device_, number(begin))) {
+        object->freed = true;
+        object->drop_words();
+    }
     objects_changed();
 }
 

@@ -189,6 +189,17 @@ void remember_freed(uintptr_t begin, size_t bytes) {
     freed()[begin] = bytes;
 }
 
+/// Give the pages back. While the sanitizer is on, their addresses stay reserved: if a later allocation got them, uses
+/// of the freed memory would go unnoticed.
+void unmap(const Region& region) {
+    constexpr size_t most_reserved = size_t{1} << 40;  // of 2^47: more than a program frees before its time is up
+    static std::atomic<size_t> reserved{0};
+    if (!observer || (reserved += region.mapping_bytes) > most_reserved ||
+        mmap(region.mapping, region.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
+        munmap(region.mapping, region.mapping_bytes);
+}
+
 cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
     if (!pointer) return cudaSuccess;
     if (const auto error = refuse_while_capturing(); error != cudaSuccess) return error;
@@ -209,7 +220,7 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
         remember_freed(number(pointer), region.bytes);
     }
     if (observer) observer->memory_ends(pointer);
-    munmap(region.mapping, region.mapping_bytes);
+    unmap(region);
     if (!pinned) allocated -= static_cast<int64_t>(region.bytes);
     return cudaSuccess;
 }
@@ -252,9 +263,10 @@ const char* variable_by_name(const void* address) {
 bool was_freed(const void* address) {
     std::lock_guard lock(mutex);
     const auto found = holder(freed(), address, [](size_t bytes) { return bytes; });
+    if (found == freed().end()) return false;
     unsigned char here = 0;
     void* page = reinterpret_cast<void*>(number(address) / page_bytes * page_bytes);
-    return found != freed().end() && mincore(page, 1, &here) != 0;
+    return observer || mincore(page, 1, &here) != 0;
 }
 
 Access::Access(const void* address, size_t bytes) {
