@@ -68,6 +68,7 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
+    std::size_t pitch = 0, width = 0;  // of rows with padding; 0 if there is none
     std::uint64_t declared_at = 0;     // shared: the place in the file
     std::size_t alignment = 1;         // shared: that the declaration asks for
     std::uint32_t read_in = 0;         // shared: the last grid that read it
@@ -176,6 +177,7 @@ class Checker final : public Observer {
   public:
     void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
                        int line) override;
+    void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) override;
     void memory_ends(void* begin) override;
     bool memory_written(void* begin, std::size_t bytes) override;
     void memory_read(const void* begin, std::size_t bytes) override;
@@ -464,6 +466,13 @@ void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::
     object.line = line;
     object.provide_words();
     device_[zone] = object;
+}
+
+void Checker::memory_has_rows(void* begin, std::size_t width, std::size_t pitch) {
+    if (Object* object = find(device_, last_device_, number(begin))) {
+        object->width = width;
+        object->pitch = pitch;
+    }
 }
 
 void Checker::memory_ends(void* begin) {
@@ -976,12 +985,28 @@ unsigned Checker::written_of(const Object& object, std::size_t index) const {
     return stale ? 0 : object.bytes_of_word(index).written;
 }
 
-/// One byte that nobody wrote is enough: a copy may have ended within a word.
+/// Return the bytes of the word that lie behind the end of a row, if the access begins in the row.
+unsigned padding_in(const Object& object, const Touch& touch) {
+    if (!object.pitch) return 0;
+    const std::size_t column = (touch.address - object.begin) % object.pitch;
+    const std::size_t left = column < object.width ? object.width - column : word_bytes;
+    return ~0u << (touch.address % word_bytes + std::min(left, word_bytes));
+}
+
+/// One byte that nobody wrote is enough, because a copy may have ended within a word. Of a vector all must be missing:
+/// it may reach into the padding of a row or of a struct.
 void Checker::look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch) {
     if (object.holds_data) return;
     const FindingKind kind = object.constant ? FindingKind::unset_constant : FindingKind::uninitialised;
-    for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
-        if (bytes & ~written_of(object, first + word)) return record(kind, &object, touch);
+    const bool is_vector = touch.width > word_bytes && !touch.atomic;
+    if (!is_vector) bytes &= ~padding_in(object, touch);
+    bool any = false, all = true;
+    for (std::size_t word = 0; word * word_bytes < touch.width; ++word) {
+        const unsigned written = bytes & written_of(object, first + word);
+        any = any || written;
+        all = all && written == bytes;
+    }
+    if (!all && !(is_vector && any)) record(kind, &object, touch);
 }
 
 /// Of a struct copied as a whole one byte is enough: what it is padded with is never written.

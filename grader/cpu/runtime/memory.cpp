@@ -476,7 +476,9 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return alloc
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Line line) {
     if (!pitch) return set_error(cudaErrorInvalidValue);
     *pitch = round_up(width, 512);
-    return cudaMalloc(pointer, *pitch * height, line);
+    const cudaError_t error = cudaMalloc(pointer, *pitch * height, line);
+    if (observer && error == cudaSuccess) observer->memory_has_rows(*pointer, width, *pitch);
+    return error;
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, Line line) {
     if (!pitched) return set_error(cudaErrorInvalidValue);
