@@ -217,7 +217,10 @@ std::string race_with_itself(const Finding& f) {
 Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
-        f.before.atomic && f.now.atomic
+        f.before.atomic && f.now.atomic && f.detail[0] ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does "
+                                                         "not order them. Use one type for all atomics "
+                                                         "on these bytes."
+        : f.before.atomic && f.now.atomic
             ? "Both are atomic, but one holds within its block only. Use an atomic that holds on the whole GPU: the "
               "function without _block, or cuda::thread_scope_device."
         : with_atomic && !same_block(f)

@@ -69,6 +69,8 @@ struct Object {
     bool freed = false;
     bool constant = false;
     std::size_t pitch = 0, width = 0;  // of rows with padding; 0 if there is none
+    unsigned atomic_widths = 0;        // the set of them; 4 and 8
+    unsigned first_atomic_width = 0;
     std::uint64_t declared_at = 0;     // shared: the place in the file
     std::size_t alignment = 1;         // shared: that the declaration asks for
     std::uint32_t read_in = 0;         // shared: the last grid that read it
@@ -112,7 +114,8 @@ struct Touch {
     std::uint32_t place;
     bool copies = false;  // part of a whole struct
     bool is_volatile = false;
-    bool stores = false;  // an atomic that does not read
+    bool stores = false;       // an atomic that does not read
+    bool other_width = false;  // than an atomic on the same word
 
     bool reads() const { return !stores && (atomic || !writes); }
     AccessKind kind() const {
@@ -237,6 +240,7 @@ class Checker final : public Observer {
         if (grid_) histories_.order.fence(of_device);
     }
     void block_scope(const Touch& touch);
+    void look_for_other_width(Object& object, std::size_t first, Touch touch);
     void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
                     std::uint32_t place);
     void async_commit() {
@@ -337,6 +341,8 @@ class Checker final : public Observer {
     std::map<std::pair<std::uintptr_t, std::uint32_t>, Finding> wide_accesses_;
     // The last write of each word by an atomic that holds within its block only, in this grid.
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
+    // The last atomic of each word, with its width, in memory with atomics of two widths, in this grid.
+    std::map<std::uintptr_t, std::pair<Mark, unsigned>> atomics_by_width_;
     FirstArrival first_arrival_;  // of the running block
 };
 
@@ -663,6 +669,7 @@ void Checker::grid_begins(const Grid& grid) {
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     histories_.begin_grid();
     writes_for_one_block_.clear();
+    atomics_by_width_.clear();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
     Object& object = shared_[dynamic];
     if (object.bytes != grid.shared_bytes || !object.has_words()) {
@@ -791,6 +798,7 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     const std::uint64_t blocks = std::uint64_t{grid_->blocks.x} * grid_->blocks.y * grid_->blocks.z;
     fill_place(finding.before.block,
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
+    if (touch.other_width) copy_name(finding.detail, sizeof finding.detail, "another width");
     const Mark& read = touch.atomic ? earlier : now;
     if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // it is what its author wants
     if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {
@@ -1060,6 +1068,7 @@ WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
     const std::uintptr_t offset = touch.address - recent.begin;
     if (recent.key != key_of(touch.place) || pending_.active || async_.any() || touch.address % width) return false;
     if (recent.bytes < width || offset > recent.bytes - width) return false;
+    if (touch.atomic && (recent.object->atomic_widths & ~width)) return false;
     const std::size_t first = touch.address / word_bytes - recent.first_word;
     const unsigned bytes = width < word_bytes ? ((1u << width) - 1) << touch.address % word_bytes : 0xf;
     constexpr std::size_t words = (width + word_bytes - 1) / word_bytes;
@@ -1137,6 +1146,7 @@ void Checker::access(const Touch& touch) {
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
     if (!touch.copies && touch.reads()) look_for_unwritten(*object, first, bytes, touch);
+    if (touch.atomic && touch.width >= word_bytes && object->histories) look_for_other_width(*object, first, touch);
     for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
         check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
@@ -1183,6 +1193,28 @@ void Checker::block_scope(const Touch& touch) {
     else if (touch.writes && is_race(any_scope))
         report_race(*object, any_scope, true, mark, touch);
     if (touch.writes) writes_for_one_block_[word] = mark;
+}
+
+/// Atomics on the same word protect it from each other only if they have one width. Before memory had atomics of two
+/// widths, all had the first one.
+void Checker::look_for_other_width(Object& object, std::size_t first, Touch touch) {
+    if (!object.first_atomic_width) object.first_atomic_width = touch.width;
+    object.atomic_widths |= touch.width;
+    if (object.atomic_widths == touch.width) return;
+    touch.other_width = true;
+    const Mark mark = histories_.order.mark(touch.place, 0xf, true, false);
+    for (std::size_t word = 0; word * word_bytes < touch.width; ++word) {
+        const Mark& latest = object.histories[first + word].latest[static_cast<unsigned>(AccessKind::atomic)];
+        auto& [earlier, width] =
+            atomics_by_width_.try_emplace(touch.address / word_bytes + word, latest, object.first_atomic_width)
+                .first->second;
+        const bool own = earlier.block == mark.block && earlier.thread == mark.thread;
+        if (width != touch.width && earlier.block >= histories_.order.first_block() && !own &&
+            !histories_.order.ordered(earlier))
+            report_race(object, earlier, true, mark, touch);
+        earlier = mark;
+        width = touch.width;
+    }
 }
 
 /// A finding of the host's, or of what the runtime itself sees: it knows the line.
