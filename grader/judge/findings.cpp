@@ -353,10 +353,12 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 element_at(buffers, f)),
                     "", true};
         case FindingKind::leak:
-            return {"leak",
-                    fmt::format("{} that are allocated here are still allocated when the call ends.",
-                                format_bytes(static_cast<double>(f.bytes))),
-                    "Each cudaMalloc needs its cudaFree, on every way out of the function."};
+            return {
+                "leak",
+                fmt::format("{} that are allocated here are still allocated when the call ends.",
+                            format_bytes(static_cast<double>(f.bytes))),
+                "Each cudaMalloc needs its cudaFree, and each cudaMallocHost its cudaFreeHost, on every way out of the "
+                "function."};
         case FindingKind::copy_direction:
         case FindingKind::copy_of_freed:
         case FindingKind::copy_of_host_variable:

@@ -139,7 +139,7 @@ void show_expected(Region& region) {
 }
 
 /// Between two pages that may not be touched, so that a kernel that runs over the end faults.
-cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
+cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
     const DeviceLock device = lock_device();
     *pointer = nullptr;
@@ -471,8 +471,12 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t, Line lin
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned, Line line) {
     return bytes ? allocate(pointer, bytes, Side::managed, line) : set_error(cudaErrorInvalidValue);
 }
-cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
+cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned, Line line) {
+    return allocate(pointer, bytes, Side::pinned, line);
+}
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned, Line line) {
+    return allocate(pointer, bytes, Side::pinned, line);
+}
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Line line) {
     if (!pitch) return set_error(cudaErrorInvalidValue);
     *pitch = round_up(width, 512);
