@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "../cuda/functional"
 #include "../cuda_runtime.h"
 
 namespace cub {
