@@ -21,9 +21,10 @@ std::string derived(const Stream& stream, const Declarator& declarator, std::str
 std::string aligned_struct(const Stream& stream, const Declaration& declaration, const std::string& name) {
     std::string members;
     const auto& tokens = declaration.attribute_tokens;
+    int count = 0;
     for (auto at = tokens.begin(); at != tokens.end();) {
         const int end = stream.after_group(is_attribute_word(stream[*at]) ? *at + 1 : *at);
-        members += " " + stream.text(*at, end) + " char m" + std::to_string(*at) + ";";
+        members += " " + stream.text(*at, end) + " char m" + std::to_string(count++) + ";";
         while (at != tokens.end() && *at < end) ++at;
     }
     return "; struct " + name + " {" + members + " }";

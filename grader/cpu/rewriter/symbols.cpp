@@ -60,7 +60,7 @@ Names defined_functions(const Stream& code) {
 /// Return whether the word at `i` certainly belongs to a function or a lambda.
 bool belongs_to_function(const Stream& stream, int i, const Names& functions, const Context& context) {
     int before = i - 1;
-    while (context.qualifiers.of(stream, before)) --before;
+    while (before > i - longest_search && context.qualifiers.of(stream, before)) --before;
     const bool after_captures = stream[before] == "]" && stream[stream.match[before] + 1] != "[";
     if (after_captures) return true;
     const auto after = [&](int at) {
