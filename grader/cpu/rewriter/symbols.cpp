@@ -24,7 +24,7 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
                                             "kernel, or leave the word away for a variable of each thread's own");
 }
 
-constexpr int longest_search = 512;  // as in a declaration
+constexpr int longest_scan = 512;  // as in a declaration
 
 /// Return the declaration with the word at `i` if register_symbols() can name all its variables.
 std::optional<Declaration> listed(const Stream& stream, int i, const Context& context) {
@@ -60,14 +60,14 @@ Names defined_functions(const Stream& code) {
 /// Return whether the word at `i` certainly belongs to a function or a lambda.
 bool belongs_to_function(const Stream& stream, int i, const Names& functions, const Context& context) {
     int before = i - 1;
-    while (before > i - longest_search && context.qualifiers.of(stream, before)) --before;
+    while (before > i - longest_scan && context.qualifiers.of(stream, before)) --before;
     const bool after_captures = stream[before] == "]" && stream[stream.match[before] + 1] != "[";
     if (after_captures) return true;
     const auto after = [&](int at) {
         const int after_arguments = stream[at] == "<" ? after_angles(stream, at) : -1;
         return after_arguments > 0 ? after_arguments : stream.after_group(at);
     };
-    for (int at = i + 1, steps = 0; stream.has(at) && steps < longest_search; at = after(at), ++steps) {
+    for (int at = i + 1, steps = 0; stream.has(at) && steps < longest_scan; at = after(at), ++steps) {
         const auto text = stream[at], previous = stream[at - 1];
         if (text == "operator" || text == "~") return true;
         if (text == ";" || text == "=" || text == "}") return false;

@@ -190,7 +190,8 @@ const Case shared[] = {
     {"Static", "void f() { static volatile __shared__ unsigned long n; }",
      "void f() {  volatile typedef unsigned long warplab_cpu_type_n" + defined("n") + "; }"},
     {"Aligned", "void f() { __shared__ __align__(16) alignas(8) char s[4] __attribute__((aligned(2))); }",
-     "void f() { typedef   char warplab_cpu_type_s[4] ; struct warplab_cpu_aligned_s { __align__(16) char m0; alignas(8) "
+     "void f() { typedef   char warplab_cpu_type_s[4] ; struct warplab_cpu_aligned_s { __align__(16) char m0; "
+     "alignas(8) "
      "char m1; __attribute__((aligned(2))) char m2; }; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_s, "
      "warplab_cpu_aligned_s> warplab_cpu_s; auto& s = warplab_cpu_s.use(\"s\", __LINE__); }"},
     {"Class", "void f() { __shared__ typename ns::A<int, B<2>>::T t; }",
