@@ -172,6 +172,20 @@ Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f
             size_hint(f, elements)};
 }
 
+/// The access would be aligned if the variable were.
+bool is_by_its_variable(const Finding& f) {
+    return static_cast<FindingSpace>(f.space) == FindingSpace::shared && f.offset % f.width == 0;
+}
+
+Discovery misaligned_variable(const Finding& f, const std::string& of) {
+    return {"misaligned",
+            fmt::format("Kernel {} {} {} bytes at byte {} of {}, whose type does not put it at a multiple of {}: {}.",
+                        kernel_of(f), verb_of(f.now), f.width, f.offset, of, f.width, who(f.now)),
+            fmt::format("On a GPU this is an error: {0} begins where the shared variables before it end. Declare it "
+                        "with __align__({1}), or read its elements one by one.",
+                        of, f.width)};
+}
+
 std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const std::uint64_t element = elements_of(buffers, f).bytes;
     if (f.width == 2 * element || f.width == 4 * element)
@@ -203,7 +217,10 @@ std::string race_with_itself(const Finding& f) {
 Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
-        f.before.atomic && f.now.atomic
+        f.before.atomic && f.now.atomic && f.detail[0] ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does "
+                                                         "not order them. Use one type for all atomics "
+                                                         "on these bytes."
+        : f.before.atomic && f.now.atomic
             ? "Both are atomic, but one holds within its block only. Use an atomic that holds on the whole GPU: the "
               "function without _block, or cuda::thread_scope_device."
         : with_atomic && !same_block(f)
@@ -310,6 +327,7 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 f.threads, index_text(f.now.block)),
                     "Threads without work must not return before it, nor may it be in an if that some do not enter."};
         case FindingKind::misaligned:
+            if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).of);
             return {"misaligned",
                     fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is no multiple of {}: {}.", kernel_of(f),
                                 verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
@@ -335,10 +353,12 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                                 element_at(buffers, f)),
                     "", true};
         case FindingKind::leak:
-            return {"leak",
-                    fmt::format("{} that are allocated here are still allocated when the call ends.",
-                                format_bytes(static_cast<double>(f.bytes))),
-                    "Each cudaMalloc needs its cudaFree, on every way out of the function."};
+            return {
+                "leak",
+                fmt::format("{} that are allocated here are still allocated when the call ends.",
+                            format_bytes(static_cast<double>(f.bytes))),
+                "Each cudaMalloc needs its cudaFree, and each cudaMallocHost its cudaFreeHost, on every way out of the "
+                "function."};
         case FindingKind::copy_direction:
         case FindingKind::copy_of_freed:
         case FindingKind::copy_of_host_variable:

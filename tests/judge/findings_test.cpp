@@ -128,6 +128,14 @@ TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
     EXPECT_TRUE(has(describe_one(finding).hint, "16 bytes are read"));
 }
 
+TEST(Misaligned, NamesTheDeclarationOfASharedArray) {
+    Finding finding = finding_of(FindingKind::misaligned, FindingSpace::shared);
+    finding.offset = 8;
+    finding.width = 8;
+    EXPECT_TRUE(has(describe_one(finding).message, "whose type does not put it at a multiple of 8"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "__align__(8)"));
+}
+
 TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
     Finding finding = finding_of(FindingKind::race, FindingSpace::shared);
     finding.before.writes = 1;
@@ -145,11 +153,13 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
     EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads()"));
 }
 
-TEST(Race, OfTwoAtomicsSaysThatOneHoldsWithinItsBlock) {
+TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
     Finding finding = finding_of(FindingKind::atomic_race);
     finding.before.block[0] = 1;
     finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "one holds within its block only"));
+    finding.detail[0] = 'w';
+    EXPECT_TRUE(has(describe_one(finding).hint, "one of 4 and one of 8 bytes"));
     finding.before.atomic = 0;
     EXPECT_TRUE(has(describe_one(finding).hint, "An atomic protects a word only from other atomics"));
 }

@@ -96,7 +96,7 @@ inline thread_block this_thread_block() { return {}; }
 
 /// Scratch that GPUs before Ampere need for tiles of more than a warp.
 template <unsigned MaxBlockSize = 1024>
-struct block_tile_memory {
+struct alignas(16) block_tile_memory {
     char scratch[MaxBlockSize / 32 * 8];
 };
 template <unsigned MaxBlockSize>

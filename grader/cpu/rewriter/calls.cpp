@@ -308,11 +308,12 @@ int Calls::find_body(int name) const {
 
 void Calls::find_definitions() {
     const Stream& code = unit_.code;
+    int end_of_head = 0;  // of a class
     for (int i = 0; i < code.size(); ++i) {
         if ((code[i] == "struct" || code[i] == "class" || code[i] == "union") && code.is_identifier(i + 1)) {
-            int body = i + 1;
-            while (code.has(body) && code[body] != "{" && code[body] != ";" && code[body] != "(") ++body;
-            if (code[body] == "{") types_[code[i + 1]] = body;
+            int& at = end_of_head = std::max(end_of_head, i + 1);
+            while (code.has(at) && code[at] != "{" && code[at] != ";" && code[at] != "(") ++at;
+            if (code[at] == "{") types_[code[i + 1]] = at;
         }
         if ((code[i] == "typename" || code[i] == "class") && (code[i - 1] == "<" || code[i - 1] == ","))
             template_types_.insert(code[i + 1]);
@@ -324,8 +325,10 @@ void Calls::find_definitions() {
     std::vector<char> in_kernel(code.tokens.size() + 1, 0);
     for (int i = 0; i < code.size(); ++i) {
         if (code[i] != "__global__") continue;
+        constexpr int longest_head = 512;
         int k = i;
-        while (code.has(k) && code[k] != "{" && code[k] != ";") k = code.after_group(k);
+        for (int steps = 0; steps < longest_head && code.has(k) && code[k] != "{" && code[k] != ";"; ++steps)
+            k = code.after_group(k);
         for (int end = code.after_group(k); k < end; ++k) in_kernel[k] = 1;
     }
     for (int i = 0; i < code.size(); ++i) use_thread_index_ |= code[i] == "threadIdx" && !in_kernel[i];

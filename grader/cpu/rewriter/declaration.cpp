@@ -52,7 +52,7 @@ class DeclarationReader {
                 result_.word_tokens.push_back(at_++);
             } else if (skip_attribute()) {
                 continue;
-            } else if (kept_words().count(text())) {
+            } else if (kept_words().count(text()) || follows_extern()) {
                 ++at_;
             } else if (text() == "struct" || text() == "class" || text() == "union" || text() == "enum") {
                 if (!read_elaborated_type()) return false;
@@ -71,6 +71,11 @@ class DeclarationReader {
             }
         }
         return has_type;
+    }
+
+    /// Return whether the "C" of an extern "C" is there.
+    bool follows_extern() const {
+        return stream_.has(at_) && stream_.tokens[at_].kind == Kind::string && stream_[at_ - 1] == "extern";
     }
 
     /// Records the attribute at at_ and steps over it, if one is there.
@@ -152,17 +157,24 @@ class DeclarationReader {
         declarator.name_end = at_;
         if (nested) at_ = stream_.after_group(outer);
         declarator.ends_in_unknown_bound = text() == "[" && stream_[at_ + 1] == "]";
-        if (!nested && text() == "(") return false;
-        while (skip_attribute() || text() == "[" || text() == "(") {
+        const bool plain = !nested || declarator.name_begin == outer + 1;
+        const bool constructed = plain && text() == "(" && is_device_variables_initialiser(at_);
+        if (plain && text() == "(" && !constructed) return false;
+        while (!constructed && (skip_attribute() || text() == "[" || text() == "(")) {
             if (text() == "[" || text() == "(") at_ = stream_.after_group(at_);
         }
         declarator.end = at_;
-        if (text() == "=" || text() == "{") {
+        if (constructed || text() == "=" || text() == "{") {
             declarator.initialised = true;
             skip_initialiser();
         }
         result_.declarators.push_back(declarator);
         return true;
+    }
+
+    bool is_device_variables_initialiser(int open) const {
+        return (result_.words & (q_device | q_constant | q_managed)) &&
+               read_parentheses(stream_, open) == Parentheses::initialiser;
     }
 
     void skip_pointers() {
@@ -173,6 +185,7 @@ class DeclarationReader {
     void skip_initialiser() {
         for (int steps = 0; stream_.has(at_) && steps < longest_search; ++steps) {
             if (text() == ";" || (text() == "," && begins_declarator(at_ + 1))) return;
+            if (text() == "," && may_begin_declarator(at_ + 1)) result_.may_have_more = true;
             at_ = stream_.after_group(at_);
         }
     }
@@ -181,7 +194,16 @@ class DeclarationReader {
         while (pointer_words().count(stream_[i])) ++i;
         if (!stream_.is_identifier(i)) return false;
         const auto after = stream_[i + 1];
+        if (after == "(" && is_device_variables_initialiser(i + 1)) return true;
         return after == "=" || after == "[" || after == ";" || after == "," || after == "{";
+    }
+
+    /// Return whether begins_declarator() cannot tell a declarator from a template argument there.
+    bool may_begin_declarator(int i) const {
+        while (pointer_words().count(stream_[i])) ++i;
+        const auto after = stream_[i + 1];
+        return stream_[i] == "(" || (stream_.is_identifier(i) &&
+                                     (after == "(" || after == "::" || after == "##" || is_attribute_word(after)));
     }
 
     const Stream& stream_;
@@ -190,12 +212,80 @@ class DeclarationReader {
     Declaration result_;
 };
 
+/// Return the position after a::b<c>::d.
+int after_name(const Stream& stream, int i) {
+    while (true) {
+        if (stream[i] == "::") ++i;
+        if (stream.is_identifier(i)) ++i;
+        if (const int after = stream[i] == "<" ? after_angles(stream, i) : -1; after > 0) i = after;
+        if (stream[i] != "::") return i;
+    }
+}
+
+bool begins_value(const Stream& stream, int i) {
+    static const Words words = {"-",
+                                "+",
+                                "!",
+                                "~",
+                                "&",
+                                "*",
+                                "(",
+                                "{",
+                                "true",
+                                "false",
+                                "sizeof",
+                                "alignof",
+                                "nullptr",
+                                "static_cast",
+                                "NULL",
+                                "const_cast",
+                                "reinterpret_cast"};
+    const Kind kind = stream.has(i) ? stream.tokens[i].kind : Kind::punctuation;
+    return kind == Kind::number || kind == Kind::string || kind == Kind::character || words.count(stream[i]);
+}
+
+/// Return what the argument in the tokens [begin, end) shows about the parentheses around it.
+Parentheses read_argument(const Stream& stream, int begin, int end) {
+    static const Words type_begins = {"const", "volatile", "struct", "class", "union", "enum", "typename", "..."};
+    static const Words operators = {"+", "-", "/", "%", "?", ".", "->", "||", "<<", "{"};
+    if (begins_value(stream, begin)) return Parentheses::initialiser;
+    if (type_begins.count(stream[begin])) return Parentheses::parameters;
+    int at = begin;
+    while (type_words().count(stream[at])) ++at;
+    const bool basic = at > begin;
+    if (!basic) at = after_name(stream, begin);
+    const auto next = at < end ? stream[at] : std::string_view();
+    if (operators.count(next)) return Parentheses::initialiser;
+    if (next == "(")
+        return begins_value(stream, at + 1) && stream[at + 1] != "*" && stream[at + 1] != "&" ? Parentheses::initialiser
+                                                                                              : Parentheses::unknown;
+    if (basic || (at < end && stream.is_identifier(at)) || next == "...") return Parentheses::parameters;
+    const bool is_pointer = (next == "*" || next == "&" || next == "&&") && at + 1 == end;
+    return is_pointer ? Parentheses::parameters : Parentheses::unknown;
+}
+
 }  // namespace
 
 bool is_attribute_word(std::string_view word) {
     static const Words words = {"alignas",           "__align__",   "__attribute__",    "__attribute",   "__declspec",
                                 "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__"};
     return words.count(word) != 0;
+}
+
+Parentheses read_parentheses(const Stream& stream, int open) {
+    const int close = stream.match[open];
+    if (close < 0) return Parentheses::unknown;
+    const auto after = stream[close + 1];
+    const bool ends = after == ";" || after == "," || (stream.is_macro && !stream.has(close + 1));
+    if (!ends || close == open + 1) return Parentheses::parameters;
+    Parentheses found = Parentheses::unknown;
+    for (int begin = open + 1, i = begin; i <= close && found == Parentheses::unknown && i < open + longest_search;
+         i = stream.after_group(i)) {
+        if (i != close && stream[i] != ",") continue;
+        if (begin < i) found = read_argument(stream, begin, i);
+        begin = i + 1;
+    }
+    return found;
 }
 
 Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin) {

@@ -23,13 +23,21 @@ struct Declaration {
     std::vector<int> word_tokens;       // where they are
     std::vector<int> attribute_tokens;  // alignas(16), __align__(16), __attribute__((…)), [[…]]
     std::vector<Declarator> declarators;
+    bool may_have_more = false;  // an initialiser has a comma that may end it
 };
+
+/// The parentheses after a declared name.
+enum class Parentheses { initialiser, parameters, unknown };
 
 /// Whether the word is an attribute that takes an argument in parentheses, as in `__launch_bounds__(256)`.
 bool is_attribute_word(std::string_view word);
 
 /// Reads from the declaration's first token. Whatever is no variable (a function, an expression) is not understood.
 Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin);
+
+/// Return what the parentheses that open at `open`, after a declared name, contain. Without knowing which names are
+/// types, `T x(name);` is unknown.
+Parentheses read_parentheses(const Stream& stream, int open);
 
 /// The first token of the statement that `i` is in.
 int statement_begin(const Stream& stream, int i);

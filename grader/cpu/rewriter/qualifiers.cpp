@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "grader/cpu/rewriter/declaration.h"
+
 namespace warplab::rewriter {
 namespace {
 
@@ -103,7 +105,9 @@ unsigned Qualifiers::of_macro(const Macro& macro) const {
         const unsigned word = of(body, i);
         const bool silent = body[i] == "void" || body[i] == "inline" || body[i] == "__forceinline__" ||
                             body[i] == "__noinline__" || body.tokens[i].kind == Kind::string;
-        if (word == 0 && !silent) only_words = false;
+        const bool attribute = is_attribute_word(body[i]) && !(words & (q_shared | q_global));
+        if (word == 0 && !silent && !attribute) only_words = false;
+        if (attribute) i = body.after_group(i + 1) - 1;
         if (body[i] == "{" || body[i] == "<<<") has_body = true;
         words |= word;
     }

@@ -17,6 +17,19 @@ std::string derived(const Stream& stream, const Declarator& declarator, std::str
     return std::string(prefix) + (stream.is_macro ? "##" : "") + name;
 }
 
+/// Return a struct that is aligned as the declaration's attributes ask for.
+std::string aligned_struct(const Stream& stream, const Declaration& declaration, const std::string& name) {
+    std::string members;
+    const auto& tokens = declaration.attribute_tokens;
+    int count = 0;
+    for (auto at = tokens.begin(); at != tokens.end();) {
+        const int end = stream.after_group(is_attribute_word(stream[*at]) ? *at + 1 : *at);
+        members += " " + stream.text(*at, end) + " char m" + std::to_string(count++) + ";";
+        while (at != tokens.end() && *at < end) ++at;
+    }
+    return "; struct " + name + " {" + members + " }";
+}
+
 std::string defining_text(const Stream& stream, const Declaration& declaration, const Declarator& declarator) {
     const bool in_file = stream.at_namespace[declaration.begin];
     const auto name = stream.text(declarator.name_begin, declarator.name_end);
@@ -26,7 +39,11 @@ std::string defining_text(const Stream& stream, const Declaration& declaration, 
     const std::string reference = (in_file ? "; WARPLAB_CPU_FILE_SHARED auto& " : "; auto& ") + name + " = ";
     if (declaration.words & q_extern)
         return reference + "::warplab_cpu::dynamic_shared<decltype(" + type + ")>" + place;
-    return "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" + type + "> " + storage + reference + storage + ".use" + place;
+    const bool aligned = !declaration.attribute_tokens.empty();
+    const auto alignment = derived(stream, declarator, "warplab_cpu_aligned_");
+    return (aligned ? aligned_struct(stream, declaration, alignment) : "") +
+           "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" + type + (aligned ? ", " + alignment : "") + "> " + storage +
+           reference + storage + ".use" + place;
 }
 
 class SharedRewriter {

@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
 namespace warplab::rewriter {
 namespace {
+
+using Names = std::unordered_set<std::string_view>;
 
 constexpr unsigned symbol_words = q_constant | q_device | q_managed;
 
@@ -20,37 +24,88 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
                                             "kernel, or leave the word away for a variable of each thread's own");
 }
 
-/// Return whether token `i` is a word of a variable's declaration, after its template parameters.
-bool declares_variable(const Stream& stream, int i, const Context& context) {
-    int begin = statement_begin(stream, i);
-    while (stream[begin] == "template" && stream[begin + 1] == "<") {
-        const int after = after_angles(stream, begin + 1);
-        if (after < 0 || after > i) return false;
-        begin = after;
-    }
-    const auto declaration = read_declaration(stream, context.qualifiers, begin);
+constexpr int longest_scan = 512;  // as in a declaration
+
+/// Return the declaration with the word at `i` if register_symbols() can name all its variables.
+std::optional<Declaration> listed(const Stream& stream, int i, const Context& context) {
+    auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i));
     const auto& words = declaration.word_tokens;
-    return declaration.understood && std::find(words.begin(), words.end(), i) != words.end();
+    const bool has_word = std::find(words.begin(), words.end(), i) != words.end();
+    if (!declaration.understood || !has_word || (declaration.words & (q_shared | q_global))) return {};
+    return declaration;
 }
 
-/// Return whether no registration can name the variable: it is in a function, a class or a macro, or is a template.
-bool is_unlisted(const Stream& stream, int i, const Context& context) {
-    const bool is_template = stream.at_namespace[i] && stream[statement_begin(stream, i)] == "template";
-    return (is_template || !stream.at_namespace[i]) && declares_variable(stream, i, context);
+bool is_complete(const Stream& stream, const Declaration& declaration) {
+    if (declaration.may_have_more) return false;
+    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))  // g++ may read only a part of it
+        if (stream.branch[i] != stream.branch[declaration.begin]) return false;
+    return std::none_of(declaration.declarators.begin(), declaration.declarators.end(),
+                        [](const Declarator& declarator) { return declarator.qualified; });
+}
+
+/// Return whether `i` lies directly in a class, where no variable has an initialiser in parentheses.
+bool is_in_class(const Stream& stream, int i) {
+    static const Names of_functions = {"const", "noexcept", "override", "mutable", "else", "do", "try", "volatile"};
+    const int before = stream.block[i] - 1;
+    return stream[before] == ">" || (stream.is_identifier(before) && !of_functions.count(stream[before]));
+}
+
+Names defined_functions(const Stream& code) {
+    Names names;
+    for (int i = 0; i < code.size(); ++i)
+        if (code.is_identifier(i) && code[i + 1] == "(" && code[code.after_group(i + 1)] == "{") names.insert(code[i]);
+    return names;
+}
+
+/// Return whether the word at `i` certainly belongs to a function or a lambda.
+bool belongs_to_function(const Stream& stream, int i, const Names& functions, const Context& context) {
+    int before = i - 1;
+    while (before > i - longest_scan && context.qualifiers.of(stream, before)) --before;
+    const bool after_captures = stream[before] == "]" && stream[stream.match[before] + 1] != "[";
+    if (after_captures) return true;
+    const auto after = [&](int at) {
+        const int after_arguments = stream[at] == "<" ? after_angles(stream, at) : -1;
+        return after_arguments > 0 ? after_arguments : stream.after_group(at);
+    };
+    for (int at = i + 1, steps = 0; stream.has(at) && steps < longest_scan; at = after(at), ++steps) {
+        const auto text = stream[at], previous = stream[at - 1];
+        if (text == "operator" || text == "~") return true;
+        if (text == ";" || text == "=" || text == "}") return false;
+        if (text == "{") return previous == ")";  // of a lambda, or a function behind macros
+        if (text == "->") return true;
+        if (text != "(" || is_attribute_word(previous) || previous == "decltype" || !stream.is_identifier(at - 1))
+            continue;
+        if (stream.is_identifier(stream.after_group(at)) && context.unit.macro_names.count(previous)) continue;
+        const auto parentheses = read_parentheses(stream, at);
+        if (parentheses != Parentheses::unknown) return parentheses == Parentheses::parameters;
+        return is_in_class(stream, i) || functions.count(previous);
+    }
+    return false;
+}
+
+/// Return whether the word at `i` may declare a variable that no registration names.
+bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const Context& context) {
+    const bool is_template = stream[statement_begin(stream, i)] == "template";
+    if (stream.at_namespace[i] && !is_template)
+        if (const auto declaration = listed(stream, i, context)) return !is_complete(stream, *declaration);
+    return !belongs_to_function(stream, i, functions, context);
 }
 
 }  // namespace
 
 void note_unlisted_symbols(const Unit& unit, Context& context) {
+    const Names functions = defined_functions(unit.code);
     bool any = false;
     const auto look_at = [&](const Stream& stream) {
         for (int i = 0; !any && i < stream.size(); ++i) {
             const unsigned words = context.qualifiers.of(stream, i);
-            any = (words & symbol_words) && !(words & (q_shared | q_global)) && is_unlisted(stream, i, context);
+            any = (words & symbol_words) && !(words & (q_shared | q_global)) &&
+                  may_be_unlisted(stream, i, functions, context);
         }
     };
     look_at(unit.code);
-    for (const Macro& macro : unit.macros) look_at(macro.body);
+    for (const Macro& macro : unit.macros)
+        if (!context.qualifiers.is_alias(macro)) look_at(macro.body);
     if (any && unit.code.size() != 0)
         context.edits.insert_before(unit.code.tokens.front(), "WARPLAB_CPU_UNLISTED_SYMBOLS; ");
 }
@@ -61,21 +116,21 @@ void register_symbols(const Stream& stream, Context& context) {
         const unsigned words = context.qualifiers.of(stream, i);
         if (!(words & symbol_words) || (words & (q_shared | q_global))) continue;
         if (!stream.at_namespace[i] && device[i] == 0) continue;
-        const auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i));
-        if (!declaration.understood || declaration.end <= i || (declaration.words & (q_shared | q_global))) continue;
+        const auto declaration = listed(stream, i, context);
+        if (!declaration) continue;
         if (!stream.at_namespace[i]) {
-            refuse_in_function(stream, i, declaration, context);
+            refuse_in_function(stream, i, *declaration, context);
             continue;
         }
         std::string registrations;
-        for (const auto& declarator : declaration.declarators) {
-            const bool elsewhere = (declaration.words & q_extern) && !declarator.initialised;
+        for (const auto& declarator : declaration->declarators) {
+            const bool elsewhere = (declaration->words & q_extern) && !declarator.initialised;
             if (elsewhere || declarator.qualified) continue;
             registrations += " WARPLAB_CPU_SYMBOL(" + std::string(stream[declarator.name_begin]) + ", " +
-                             std::string(kind_of(declaration.words)) + ");";
+                             std::string(kind_of(declaration->words)) + ");";
         }
-        context.edits.insert_after(stream.tokens[declaration.end], registrations);
-        i = declaration.end;
+        context.edits.insert_after(stream.tokens[declaration->end], registrations);
+        i = declaration->end;
     }
 }
 

@@ -68,6 +68,12 @@ struct Object {
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
+    std::size_t pitch = 0, width = 0;  // of rows with padding; 0 if there is none
+    unsigned atomic_widths = 0;        // the set of them; 4 and 8
+    unsigned first_atomic_width = 0;
+    std::uint64_t declared_at = 0;     // shared: the place in the file
+    std::size_t alignment = 1;         // shared: that the declaration asks for
+    std::uint32_t read_in = 0;         // shared: the last grid that read it
     bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
     int line = 0;                      // of its allocation, while it may be a leak
@@ -108,7 +114,8 @@ struct Touch {
     std::uint32_t place;
     bool copies = false;  // part of a whole struct
     bool is_volatile = false;
-    bool stores = false;  // an atomic that does not read
+    bool stores = false;       // an atomic that does not read
+    bool other_width = false;  // than an atomic on the same word
 
     bool reads() const { return !stores && (atomic || !writes); }
     AccessKind kind() const {
@@ -139,14 +146,45 @@ struct Pending {
     unsigned char old[16] = {};
 };
 
+/// A copy that continues while its block's threads run: its destination or its source.
+struct AsyncCopy {
+    std::uintptr_t end, barrier;
+    unsigned thread, batch, phase;
+    std::uint32_t place;
+};
+
+/// The copies of one block that are not complete.
+struct AsyncCopies {
+    std::map<std::uintptr_t, AsyncCopy> copies;                        // by where their destinations begin
+    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> sources;  // by where they begin, and the thread
+    std::size_t longest_source = 0;
+    std::array<unsigned, 1024> batches{};  // that each thread has committed
+
+    bool any() const { return !copies.empty(); }
+    void forget() {
+        copies.clear();
+        sources.clear();
+        longest_source = 0;
+    }
+};
+
+/// The first thread at the barrier that a block's threads arrive at now.
+struct FirstArrival {
+    std::uint64_t barrier = ~0ull;  // block and generation
+    Touch touch{};
+    FindingSide side{};
+    int line = 0;
+};
+
 class Checker final : public Observer {
   public:
     void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
                        int line) override;
+    void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) override;
     void memory_ends(void* begin) override;
     bool memory_written(void* begin, std::size_t bytes) override;
     void memory_read(const void* begin, std::size_t bytes) override;
-    void shared_begins(void* begin, std::size_t bytes, const char* name) override;
+    void shared_begins(void* begin, const SharedDeclaration& variable) override;
     std::size_t bytes_left(const void* address) override;
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
@@ -202,10 +240,11 @@ class Checker final : public Observer {
         if (grid_) histories_.order.fence(of_device);
     }
     void block_scope(const Touch& touch);
+    void look_for_other_width(Object& object, std::size_t first, Touch touch);
     void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
                     std::uint32_t place);
     void async_commit() {
-        if (grid_) ++async_batches_[linear_thread()];
+        if (grid_) ++async_.batches[linear_thread()];
     }
     /// Report an asynchronous copy whose address is not a multiple of the alignment that it promises.
     void misaligned(const Touch& touch);
@@ -258,8 +297,6 @@ class Checker final : public Observer {
     void look_for_unfinished_host(const Object& object, const Touch& touch);
     template <class Predicate>
     void finish_async(Predicate is_over);
-    void forget_async();
-    struct AsyncCopy;
     const AsyncCopy* copy_to(const Touch& touch) const;
     const AsyncCopy* copy_from(const Touch& touch) const;
     void look_for_unfinished_async(const Object& object, const Touch& touch);
@@ -267,6 +304,8 @@ class Checker final : public Observer {
                      const Touch& touch);
     void settle();
     void report_reads_beside_atomics();
+    void note_shared_access(Object& object, const Touch& touch);
+    void report_misaligned_shared();
     void report_leaks();
     Finding describe(FindingKind kind, const Object* object, const Touch& touch) const;
     void record(FindingKind kind, const Object* object, const Touch& touch) {
@@ -279,19 +318,8 @@ class Checker final : public Observer {
         std::size_t bytes;
     };
 
-    /// A copy that continues while its block's threads run: its destination or its source.
-    struct AsyncCopy {
-        std::uintptr_t end, barrier;
-        unsigned thread, batch, phase;
-        std::uint32_t place;
-    };
-
-    std::map<std::uintptr_t, AsyncCopy> async_copies_;  // of the block, by where their destinations begin
-    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> async_sources_;  // by where they begin, and the thread
-    std::size_t longest_source_ = 0;
-    std::array<unsigned, 1024> async_batches_{};
+    AsyncCopies async_;  // of the block async_block_
     std::uint32_t async_block_ = 0;
-    bool any_async_ = false;
     Objects device_, shared_;
     std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by where their memory begins
     LastFound last_device_, last_shared_;
@@ -308,12 +336,14 @@ class Checker final : public Observer {
     // those whose threads go on to update the word, as in if (bin < 255) atomicAdd(&bin, 1).
     std::map<std::uint32_t, std::pair<Finding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
+    // Accesses of this grid that are wider than the alignment of a static shared variable, by its begin and their
+    // place.
+    std::map<std::pair<std::uintptr_t, std::uint32_t>, Finding> wide_accesses_;
     // The last write of each word by an atomic that holds within its block only, in this grid.
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
-    std::uint64_t barrier_ = ~0ull;  // block and generation that threads arrive at now
-    Touch barrier_arrival_{};
-    FindingSide barrier_side_{};
-    int barrier_line_ = 0;
+    // The last atomic of each word, with its width, in memory with atomics of two widths, in this grid.
+    std::map<std::uintptr_t, std::pair<Mark, unsigned>> atomics_by_width_;
+    FirstArrival first_arrival_;  // of the running block
 };
 
 /// Addresses of threadIdx and the other built-in variables of the running kernel's file: not always adjacent.
@@ -444,8 +474,18 @@ void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::
     device_[zone] = object;
 }
 
+void Checker::memory_has_rows(void* begin, std::size_t width, std::size_t pitch) {
+    if (Object* object = find(device_, last_device_, number(begin))) {
+        object->width = width;
+        object->pitch = pitch;
+    }
+}
+
 void Checker::memory_ends(void* begin) {
-    if (Object* object = find(device_, last_device_, number(begin))) object->freed = true;
+    if (Object* object = find(device_, last_device_, number(begin))) {
+        object->freed = true;
+        object->drop_words();
+    }
     objects_changed();
 }
 
@@ -550,18 +590,49 @@ std::size_t Checker::bytes_left(const void* address) {
     return at < host.memory_end ? left_of(host.begin, host.bytes) : SIZE_MAX;
 }
 
-void Checker::shared_begins(void* begin, std::size_t bytes, const char* name) {
+void Checker::shared_begins(void* begin, const SharedDeclaration& variable) {
     const std::uintptr_t zone = number(begin) - shared_zone;
+    const std::size_t bytes = variable.bytes;
     Object& object = shared_[zone];
     if (object.bytes != bytes) {
         object.drop_words();
-        object = {number(begin), zone, number(begin) + bytes + shared_zone, bytes, FindingSpace::shared, name};
+        object = {number(begin), zone, number(begin) + bytes + shared_zone, bytes, FindingSpace::shared, variable.name};
+        object.alignment = variable.alignment;
+        object.declared_at = static_cast<std::uint64_t>(variable.line) << 32 | shared_.size();
         object.provide_words();
         objects_changed();
     }
     object.block = block_state.epoch;
     quick.shared_begin = std::min(quick.shared_begin, object.zone_begin);
     quick.shared_end = std::max(quick.shared_end, object.zone_end);
+}
+
+void Checker::note_shared_access(Object& object, const Touch& touch) {
+    if (touch.reads()) object.read_in = histories_.order.first_block();
+    if (touch.copies || touch.width <= object.alignment) return;  // copies are bytes
+    const std::pair key{object.begin, touch.place};
+    if (!wide_accesses_.count(key)) wide_accesses_[key] = describe(FindingKind::misaligned, &object, touch);
+}
+
+/// Static shared variables lie at multiples of 128 here. nvcc packs those that kernels read, in their order in the
+/// file, at multiples of what their types or attributes ask for: look for accesses that this would misalign.
+void Checker::report_misaligned_shared() {
+    constexpr std::uint32_t most_certain = 8;  // a hook of 16 bytes may be for a struct of two doubles
+    std::vector<const Object*> variables;
+    for (const auto& [zone, object] : shared_)
+        if (object.space == FindingSpace::shared && object.read_in == histories_.order.first_block())
+            variables.push_back(&object);
+    std::sort(variables.begin(), variables.end(),
+              [](const Object* a, const Object* b) { return a->declared_at < b->declared_at; });
+    std::size_t end = 0;
+    for (const Object* variable : variables) {
+        const std::size_t begin = (end + variable->alignment - 1) / variable->alignment * variable->alignment;
+        end = begin + variable->bytes;
+        for (const auto& [place, finding] : wide_accesses_)
+            if (place.first == variable->begin && begin % std::min(finding.width, most_certain))
+                record_finding(finding);
+    }
+    wide_accesses_.clear();
 }
 
 bool all_zero(const char* begin, std::size_t bytes) {
@@ -598,6 +669,7 @@ void Checker::grid_begins(const Grid& grid) {
     find_kernels_stack(number(&grid + 1));  // whose code reads it
     histories_.begin_grid();
     writes_for_one_block_.clear();
+    atomics_by_width_.clear();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
     Object& object = shared_[dynamic];
     if (object.bytes != grid.shared_bytes || !object.has_words()) {
@@ -617,13 +689,14 @@ void Checker::grid_ends() {
         if (object.space == FindingSpace::shared && object.block >= histories_.order.first_block())
             static_shared_bytes += object.bytes;
     end_counting(*grid_, static_shared_bytes);
+    report_misaligned_shared();
     report_reads_beside_atomics();
     grid_ = nullptr;
     quick.in_grid = false;
     quick.kernels_thread = nullptr;
 }
 
-/// The words of shared memory that a block has used, and its part of the happens-before order.
+/// All that is known of one block only.
 struct BlockShadow final : HeldShadow {
     explicit BlockShadow(HappensBefore::Held order_) : order(std::move(order_)) {}
     struct Word {
@@ -632,12 +705,16 @@ struct BlockShadow final : HeldShadow {
         Bytes bytes;
     };
     HappensBefore::Held order;
+    AsyncCopies async;
+    FirstArrival first_arrival;
     std::vector<Word> words;
 };
 
 std::unique_ptr<HeldShadow> Checker::block_leaves() {
     settle();
     auto held = std::make_unique<BlockShadow>(histories_.order.hold_block());
+    if (async_block_ == block_state.epoch) std::swap(held->async, async_);
+    held->first_arrival = first_arrival_;
     for (const auto& [zone, object] : shared_)
         for (std::size_t i = 0; i < object.word_count; ++i)
             if (const History& word = object.histories[i]; word.block == block_state.epoch)
@@ -648,6 +725,9 @@ std::unique_ptr<HeldShadow> Checker::block_leaves() {
 void Checker::block_returns(HeldShadow& held) {
     auto& shadow = static_cast<BlockShadow&>(held);
     histories_.order.return_block(shadow.order);
+    async_ = std::move(shadow.async);
+    async_block_ = block_state.epoch;
+    first_arrival_ = shadow.first_arrival;
     for (const auto& [zone, index, bytes] : shadow.words) {
         History& word = shared_[zone].histories[index];
         word.block = block_state.epoch;
@@ -718,6 +798,7 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     const std::uint64_t blocks = std::uint64_t{grid_->blocks.x} * grid_->blocks.y * grid_->blocks.z;
     fill_place(finding.before.block,
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
+    if (touch.other_width) copy_name(finding.detail, sizeof finding.detail, "another width");
     const Mark& read = touch.atomic ? earlier : now;
     if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // it is what its author wants
     if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {
@@ -818,23 +899,15 @@ void Checker::look_for_unfinished_host(const Object& object, const Touch& touch)
 void Checker::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
                          unsigned phase, std::uint32_t place) {
     if (!grid_ || bytes == 0) return;
-    if (async_block_ != block_state.epoch) forget_async();
+    if (async_block_ != block_state.epoch) async_.forget();
     async_block_ = block_state.epoch;
     const unsigned thread = linear_thread();
-    const AsyncCopy copy{to + bytes, barrier, thread, async_batches_[thread], phase, place};
-    async_copies_[to] = copy;
-    any_async_ = true;
+    const AsyncCopy copy{to + bytes, barrier, thread, async_.batches[thread], phase, place};
+    async_.copies[to] = copy;
     if (!from) return;
-    AsyncCopy& source = async_sources_[{from, thread}] = copy;
+    AsyncCopy& source = async_.sources[{from, thread}] = copy;
     source.end = from + bytes;
-    longest_source_ = std::max(longest_source_, bytes);
-}
-
-void Checker::forget_async() {
-    async_copies_.clear();
-    async_sources_.clear();
-    longest_source_ = 0;
-    any_async_ = false;
+    async_.longest_source = std::max(async_.longest_source, bytes);
 }
 
 void Checker::misaligned(const Touch& touch) {
@@ -846,37 +919,36 @@ void Checker::misaligned(const Touch& touch) {
 
 template <class Predicate>
 void Checker::finish_async(Predicate is_over) {
-    std::erase_if(async_copies_, [&](const auto& one) { return is_over(one.second); });
-    std::erase_if(async_sources_, [&](const auto& one) { return is_over(one.second); });
-    any_async_ = !async_copies_.empty();
+    std::erase_if(async_.copies, [&](const auto& one) { return is_over(one.second); });
+    std::erase_if(async_.sources, [&](const auto& one) { return is_over(one.second); });
 }
 
 void Checker::async_wait(unsigned prior) {
-    if (!any_async_) return;
-    const unsigned thread = linear_thread(), open = async_batches_[thread];
+    if (!async_.any()) return;
+    const unsigned thread = linear_thread(), open = async_.batches[thread];
     finish_async(
         [&](const AsyncCopy& copy) { return copy.thread == thread && !copy.barrier && open - copy.batch > prior; });
 }
 
 void Checker::async_phases(std::uintptr_t barrier, unsigned phase) {
-    if (!any_async_) return;
+    if (!async_.any()) return;
     finish_async(
         [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
 }
 
-const Checker::AsyncCopy* Checker::copy_to(const Touch& touch) const {
-    const auto after = async_copies_.lower_bound(touch.address + touch.width);
-    if (after == async_copies_.begin()) return nullptr;
+const AsyncCopy* Checker::copy_to(const Touch& touch) const {
+    const auto after = async_.copies.lower_bound(touch.address + touch.width);
+    if (after == async_.copies.begin()) return nullptr;
     const AsyncCopy& copy = std::prev(after)->second;
     return copy.end > touch.address ? &copy : nullptr;
 }
 
 /// Sources may overlap: several threads may copy the same bytes.
-const Checker::AsyncCopy* Checker::copy_from(const Touch& touch) const {
-    auto source = async_sources_.lower_bound({touch.address + touch.width, 0});
-    while (source != async_sources_.begin()) {
+const AsyncCopy* Checker::copy_from(const Touch& touch) const {
+    auto source = async_.sources.lower_bound({touch.address + touch.width, 0});
+    while (source != async_.sources.begin()) {
         --source;
-        if (source->first.first + longest_source_ <= touch.address) return nullptr;
+        if (source->first.first + async_.longest_source <= touch.address) return nullptr;
         if (source->second.end > touch.address) return &source->second;
     }
     return nullptr;
@@ -884,7 +956,7 @@ const Checker::AsyncCopy* Checker::copy_from(const Touch& touch) const {
 
 /// Look for copies of any thread of the block, because barriers do not wait for copies.
 void Checker::look_for_unfinished_async(const Object& object, const Touch& touch) {
-    if (async_block_ != block_state.epoch) return forget_async();
+    if (async_block_ != block_state.epoch) return async_.forget();
     const AsyncCopy* const to = copy_to(touch);
     const AsyncCopy* const copy = to || !touch.writes ? to : copy_from(touch);
     if (!copy) return;
@@ -921,12 +993,28 @@ unsigned Checker::written_of(const Object& object, std::size_t index) const {
     return stale ? 0 : object.bytes_of_word(index).written;
 }
 
-/// One byte that nobody wrote is enough: a copy may have ended within a word.
+/// Return the bytes of the word that lie behind the end of a row, if the access begins in the row.
+unsigned padding_in(const Object& object, const Touch& touch) {
+    if (!object.pitch) return 0;
+    const std::size_t column = (touch.address - object.begin) % object.pitch;
+    const std::size_t left = column < object.width ? object.width - column : word_bytes;
+    return ~0u << (touch.address % word_bytes + std::min(left, word_bytes));
+}
+
+/// One byte that nobody wrote is enough, because a copy may have ended within a word. Of a vector all must be missing:
+/// it may reach into the padding of a row or of a struct.
 void Checker::look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch) {
     if (object.holds_data) return;
     const FindingKind kind = object.constant ? FindingKind::unset_constant : FindingKind::uninitialised;
-    for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
-        if (bytes & ~written_of(object, first + word)) return record(kind, &object, touch);
+    const bool is_vector = touch.width > word_bytes && !touch.atomic;
+    if (!is_vector) bytes &= ~padding_in(object, touch);
+    bool any = false, all = true;
+    for (std::size_t word = 0; word * word_bytes < touch.width; ++word) {
+        const unsigned written = bytes & written_of(object, first + word);
+        any = any || written;
+        all = all && written == bytes;
+    }
+    if (!all && !(is_vector && any)) record(kind, &object, touch);
 }
 
 /// Of a struct copied as a whole one byte is enough: what it is padded with is never written.
@@ -978,8 +1066,9 @@ template <unsigned width>
 WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const std::uintptr_t offset = touch.address - recent.begin;
-    if (recent.key != key_of(touch.place) || pending_.active || any_async_ || touch.address % width) return false;
+    if (recent.key != key_of(touch.place) || pending_.active || async_.any() || touch.address % width) return false;
     if (recent.bytes < width || offset > recent.bytes - width) return false;
+    if (touch.atomic && (recent.object->atomic_widths & ~width)) return false;
     const std::size_t first = touch.address / word_bytes - recent.first_word;
     const unsigned bytes = width < word_bytes ? ((1u << width) - 1) << touch.address % word_bytes : 0xf;
     constexpr std::size_t words = (width + word_bytes - 1) / word_bytes;
@@ -1040,12 +1129,17 @@ void Checker::access(const Touch& touch) {
         return;
     }
     if (object->freed) return record(FindingKind::use_after_free, object, touch);
-    if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes)
+    if (touch.address < object->begin || touch.address + touch.width > object->begin + object->bytes) {
+        if (touch.address - object->begin >= object->bytes &&
+            may_be_unlisted_variable(reinterpret_cast<void*>(touch.address)))
+            return;
         return record(FindingKind::out_of_bounds, object, touch);
+    }
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);
     if (touch.address & (touch.width - 1)) return record(FindingKind::misaligned, object, touch);
-    if (any_async_) look_for_unfinished_async(*object, touch);
+    if (object->space == FindingSpace::shared) note_shared_access(*object, touch);
+    if (async_.any()) look_for_unfinished_async(*object, touch);
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
     const LoggedAccess access{touch.address - from, touch.place,  static_cast<std::uint8_t>(touch.width),
                               touch.writes,         touch.atomic, object->memory_kind()};
@@ -1054,6 +1148,7 @@ void Checker::access(const Touch& touch) {
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
     if (!touch.copies && touch.reads()) look_for_unwritten(*object, first, bytes, touch);
+    if (touch.atomic && touch.width >= word_bytes && object->histories) look_for_other_width(*object, first, touch);
     for (std::size_t word = 0; word * word_bytes < touch.width; ++word)
         check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
@@ -1063,14 +1158,11 @@ void Checker::barrier(std::uint32_t place, int line) {
     settle();
     const Touch arrival{0, 0, false, false, place};
     const std::uint64_t here = std::uint64_t{block_state.epoch} << 32 | block_state.generation;
-    if (here != barrier_) {
-        barrier_ = here;
-        barrier_arrival_ = arrival;
-        barrier_side_ = side_here(arrival);
-        barrier_line_ = line;
-    } else if (line != barrier_line_) {
+    if (here != first_arrival_.barrier) {
+        first_arrival_ = {here, arrival, side_here(arrival), line};
+    } else if (line != first_arrival_.line) {
         Finding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
-        finding.before = barrier_side_;
+        finding.before = first_arrival_.side;
         const bool same_thread = std::equal(finding.now.thread, finding.now.thread + 3, finding.before.thread);
         if (!same_thread) record_finding(finding);  // else it goes on alone, as the others have returned
     }
@@ -1078,8 +1170,8 @@ void Checker::barrier(std::uint32_t place, int line) {
 
 void Checker::early_exit() {
     if (!grid_) return;
-    Finding finding = describe(FindingKind::returned_before_barrier, nullptr, barrier_arrival_);
-    finding.now = barrier_side_;
+    Finding finding = describe(FindingKind::returned_before_barrier, nullptr, first_arrival_.touch);
+    finding.now = first_arrival_.side;
     finding.threads_missing = block_state.threads - block_state.alive;
     record_finding(finding);
 }
@@ -1103,6 +1195,28 @@ void Checker::block_scope(const Touch& touch) {
     else if (touch.writes && is_race(any_scope))
         report_race(*object, any_scope, true, mark, touch);
     if (touch.writes) writes_for_one_block_[word] = mark;
+}
+
+/// Atomics on the same word protect it from each other only if they have one width. Before memory had atomics of two
+/// widths, all had the first one.
+void Checker::look_for_other_width(Object& object, std::size_t first, Touch touch) {
+    if (!object.first_atomic_width) object.first_atomic_width = touch.width;
+    object.atomic_widths |= touch.width;
+    if (object.atomic_widths == touch.width) return;
+    touch.other_width = true;
+    const Mark mark = histories_.order.mark(touch.place, 0xf, true, false);
+    for (std::size_t word = 0; word * word_bytes < touch.width; ++word) {
+        const Mark& latest = object.histories[first + word].latest[static_cast<unsigned>(AccessKind::atomic)];
+        auto& [earlier, width] =
+            atomics_by_width_.try_emplace(touch.address / word_bytes + word, latest, object.first_atomic_width)
+                .first->second;
+        const bool own = earlier.block == mark.block && earlier.thread == mark.thread;
+        if (width != touch.width && earlier.block >= histories_.order.first_block() && !own &&
+            !histories_.order.ordered(earlier))
+            report_race(object, earlier, true, mark, touch);
+        earlier = mark;
+        width = touch.width;
+    }
 }
 
 /// A finding of the host's, or of what the runtime itself sees: it knows the line.

@@ -139,7 +139,7 @@ void show_expected(Region& region) {
 }
 
 /// Between two pages that may not be touched, so that a kernel that runs over the end faults.
-cudaError_t allocate(void** pointer, size_t bytes, Side side, int line = 0) {
+cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
     const DeviceLock device = lock_device();
     *pointer = nullptr;
@@ -189,6 +189,17 @@ void remember_freed(uintptr_t begin, size_t bytes) {
     freed()[begin] = bytes;
 }
 
+/// Give the pages back. While the sanitizer is on, their addresses stay reserved: if a later allocation got them, uses
+/// of the freed memory would go unnoticed.
+void unmap(const Region& region) {
+    constexpr size_t most_reserved = size_t{1} << 40;  // of 2^47: more than a program frees before its time is up
+    static std::atomic<size_t> reserved{0};
+    if (!observer || (reserved += region.mapping_bytes) > most_reserved ||
+        mmap(region.mapping, region.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
+        munmap(region.mapping, region.mapping_bytes);
+}
+
 cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
     if (!pointer) return cudaSuccess;
     if (const auto error = refuse_while_capturing(); error != cudaSuccess) return error;
@@ -209,7 +220,7 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
         remember_freed(number(pointer), region.bytes);
     }
     if (observer) observer->memory_ends(pointer);
-    munmap(region.mapping, region.mapping_bytes);
+    unmap(region);
     if (!pinned) allocated -= static_cast<int64_t>(region.bytes);
     return cudaSuccess;
 }
@@ -252,9 +263,10 @@ const char* variable_by_name(const void* address) {
 bool was_freed(const void* address) {
     std::lock_guard lock(mutex);
     const auto found = holder(freed(), address, [](size_t bytes) { return bytes; });
+    if (found == freed().end()) return false;
     unsigned char here = 0;
     void* page = reinterpret_cast<void*>(number(address) / page_bytes * page_bytes);
-    return found != freed().end() && mincore(page, 1, &here) != 0;
+    return observer || mincore(page, 1, &here) != 0;
 }
 
 Access::Access(const void* address, size_t bytes) {
@@ -459,12 +471,18 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t, Line lin
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned, Line line) {
     return bytes ? allocate(pointer, bytes, Side::managed, line) : set_error(cudaErrorInvalidValue);
 }
-cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, Side::pinned); }
+cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned, Line line) {
+    return allocate(pointer, bytes, Side::pinned, line);
+}
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned, Line line) {
+    return allocate(pointer, bytes, Side::pinned, line);
+}
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Line line) {
     if (!pitch) return set_error(cudaErrorInvalidValue);
     *pitch = round_up(width, 512);
-    return cudaMalloc(pointer, *pitch * height, line);
+    const cudaError_t error = cudaMalloc(pointer, *pitch * height, line);
+    if (observer && error == cudaSuccess) observer->memory_has_rows(*pointer, width, *pitch);
+    return error;
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, Line line) {
     if (!pitched) return set_error(cudaErrorInvalidValue);

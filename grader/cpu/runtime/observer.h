@@ -22,11 +22,13 @@ class Observer {
     /// student's.
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
                                bool host_writes, int line) = 0;
+    /// Each `pitch` bytes of the memory are a row of `width` bytes and padding.
+    virtual void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) = 0;
     virtual void memory_ends(void* begin) = 0;
     /// A copy or a fill wrote the memory. False if a constant input of the lab begins there.
     virtual bool memory_written(void* begin, std::size_t bytes) = 0;
     virtual void memory_read(const void* begin, std::size_t bytes) = 0;
-    virtual void shared_begins(void* begin, std::size_t bytes, const char* name) = 0;
+    virtual void shared_begins(void* begin, const SharedDeclaration& variable) = 0;
     /// From there to the end of the lab's buffer that it is in, be it the host's; the most there can be where it is in
     /// none.
     virtual std::size_t bytes_left(const void* address) = 0;

@@ -558,10 +558,11 @@ void fill_poison(void* begin, size_t bytes) {
     memcpy(words + count, &poison_word, bytes % sizeof(unsigned));
 }
 
-void begin_shared(void* begin, size_t bytes, const char* name) {
+void begin_shared(void* begin, const SharedDeclaration& variable) {
     constexpr size_t most = most_static_shared_bytes;
+    const size_t bytes = variable.bytes;
     fill_poison(begin, bytes);
-    if (observer) observer->shared_begins(begin, bytes, name);
+    if (observer) observer->shared_begins(begin, variable);
     standstill.add_shared(begin, bytes);
     if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
     end_with_fault(warplab::Fault::too_much_shared,

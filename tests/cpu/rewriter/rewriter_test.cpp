@@ -190,7 +190,10 @@ const Case shared[] = {
     {"Static", "void f() { static volatile __shared__ unsigned long n; }",
      "void f() {  volatile typedef unsigned long warplab_cpu_type_n" + defined("n") + "; }"},
     {"Aligned", "void f() { __shared__ __align__(16) alignas(8) char s[4] __attribute__((aligned(2))); }",
-     "void f() { typedef   char warplab_cpu_type_s[4] " + defined("s") + "; }"},
+     "void f() { typedef   char warplab_cpu_type_s[4] ; struct warplab_cpu_aligned_s { __align__(16) char m0; "
+     "alignas(8) "
+     "char m1; __attribute__((aligned(2))) char m2; }; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_s, "
+     "warplab_cpu_aligned_s> warplab_cpu_s; auto& s = warplab_cpu_s.use(\"s\", __LINE__); }"},
     {"Class", "void f() { __shared__ typename ns::A<int, B<2>>::T t; }",
      "void f() { typedef typename ns::A<int, B<2>>::T warplab_cpu_type_t" + defined("t") + "; }"},
     {"StructDefined", "void f() { __shared__ struct P { int x, y; } p[2]; }",
@@ -280,6 +283,22 @@ const Case symbols[] = {
      "__device__ float (*op)(float) = g; WARPLAB_CPU_SYMBOL(op, device);"},
     {"ExternC", "extern \"C\" { __device__ int n; }",
      "extern \"C\" { __device__ int n; WARPLAB_CPU_SYMBOL(n, device); }"},
+    {"ExternCAlone", "extern \"C\" __device__ int n = 0;",
+     "extern \"C\" __device__ int n = 0; WARPLAB_CPU_SYMBOL(n, device);"},
+    {"Constructed", "__device__ int n(0), m = 1, o(-1); __constant__ P p(3, x.y);",
+     "__device__ int n(0), m = 1, o(-1); WARPLAB_CPU_SYMBOL(n, device); WARPLAB_CPU_SYMBOL(m, device); "
+     "WARPLAB_CPU_SYMBOL(o, device); __constant__ P p(3, x.y); WARPLAB_CPU_SYMBOL(p, constant);"},
+    {"Unclear", "__device__ P p(q);", "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ P p(q);"},
+    {"UnclearInFunction", "void f() { static __device__ P p(q); }",
+     "WARPLAB_CPU_UNLISTED_SYMBOLS; void f() { static __device__ P p(q); }"},
+    {"BehindMacro", "#define D(t) __device__ t\nD(int) n;",
+     "#define D(t) __device__ t\nWARPLAB_CPU_UNLISTED_SYMBOLS; D(int) n;"},
+    {"WordInArguments", "D(__device__, int, n);", "WARPLAB_CPU_UNLISTED_SYMBOLS; D(__device__, int, n);"},
+    {"Prototypes",
+     "__device__ int f(T); __device__ int f(T x) { return 1; } struct P { __device__ P(T); __device__ ~P(); }; "
+     "__device__ int g(T x, U*), h(const T&);",
+     "__device__ int f(T); __device__ int f(T x) { return 1; } struct P { __device__ P(T); __device__ ~P(); }; "
+     "__device__ int g(T x, U*), h(const T&);"},
     {"Functions",
      "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}",
      "__device__ int f(int); __device__ A<int> operator+(B); __device__ A::A() : x(1) {} __device__ A::B A::f() {}"},

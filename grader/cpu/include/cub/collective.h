@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "../cuda/functional"
 #include "../cuda_runtime.h"
 
 namespace cub {
@@ -92,7 +93,7 @@ class Exchange {
     static_assert(threads % group == 0, "this algorithm needs a block of whole warps");
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         T values[(in_turns ? group : threads) * items];
     };
 

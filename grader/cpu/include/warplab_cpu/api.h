@@ -240,8 +240,9 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
                               warplab_cpu::Line line = {__builtin_LINE()});
-cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned flags = 0);
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
+cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned flags = 0,
+                           warplab_cpu::Line line = {__builtin_LINE()});
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags, warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height,
                             warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream,
@@ -292,12 +293,12 @@ cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMe
     return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
-cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = 0) {
-    return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags);
+cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = 0, warplab_cpu::Line line = {__builtin_LINE()}) {
+    return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
-cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags) {
-    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned flags, warplab_cpu::Line line = {__builtin_LINE()}) {
+    return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags, line);
 }
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height,

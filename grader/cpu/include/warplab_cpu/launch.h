@@ -214,8 +214,9 @@ struct Kernel {
 inline constexpr size_t most_static_shared_bytes = 48 * 1024;
 inline constexpr size_t shared_zone = 1024;  // around a shared variable, for the sanitizer
 
-/// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration.
-template <class T>
+/// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration. `Aligned` is a
+/// class with the alignment that the declaration asks for.
+template <class T, class Aligned = char>
 struct Shared {
     static_assert(sizeof(T) <= most_static_shared_bytes,
                   "a __shared__ variable has at most 48 KB (49152 bytes); make it smaller, or use 'extern __shared__'");
@@ -228,14 +229,15 @@ struct Shared {
 #endif
     unsigned epoch;
 
-    WARPLAB_CPU_INLINE T& use(const char* name, int) {
-        if (__builtin_expect(load_unseen(epoch) != load_unseen(block_state.epoch), 0)) poison(name);
+    WARPLAB_CPU_INLINE T& use(const char* name, int line) {
+        if (__builtin_expect(load_unseen(epoch) != load_unseen(block_state.epoch), 0)) poison(name, line);
         return reinterpret_cast<T&>(storage);
     }
 
-    WARPLAB_CPU_COLD WARPLAB_CPU_UNSEEN void poison(const char* name) {
+    WARPLAB_CPU_COLD WARPLAB_CPU_UNSEEN void poison(const char* name, int line) {
         epoch = block_state.epoch;
-        begin_shared(storage, sizeof(T), name);
+        constexpr size_t alignment = alignof(T) > alignof(Aligned) ? alignof(T) : alignof(Aligned);
+        begin_shared(storage, {name, line, sizeof(T), alignment});
     }
 };
 

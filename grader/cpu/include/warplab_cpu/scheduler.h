@@ -45,8 +45,14 @@ void* new_memory(size_t bytes);
 void delete_memory(void* place) noexcept;
 
 void fill_poison(void* begin, size_t bytes);
+/// A __shared__ variable as it is declared.
+struct SharedDeclaration {
+    const char* name;
+    int line;
+    size_t bytes, alignment;
+};
 /// Poisons a shared variable that the block comes to, and ends the process when the block has more than 48 KB of them.
-void begin_shared(void* begin, size_t bytes, const char* name);
+void begin_shared(void* begin, const SharedDeclaration& variable);
 
 /// Turns the loop's thread into a fiber and makes fibers of those that come after it. False when none does, so that
 /// there is nobody to wait for; at a block's barrier that means that the others returned too early.

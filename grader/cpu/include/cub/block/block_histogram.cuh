@@ -16,7 +16,7 @@ class BlockHistogram {
 
   public:
     /// CUB's sort uses storage, its atomics do not.
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         unsigned counts[sorts ? Bins : 1];
     };
     explicit BlockHistogram(TempStorage& storage) : storage_(storage) {}

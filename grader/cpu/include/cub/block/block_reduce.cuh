@@ -17,7 +17,7 @@ class BlockReduce {
     static constexpr int threads = DimX * DimY * DimZ, warps = (threads + 31) / 32;
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         T aggregates[warps];
     };
     explicit BlockReduce(TempStorage& storage) : storage_(storage) {}

@@ -14,7 +14,7 @@ class BlockScan {
     using Plus = warplab_details::Plus;
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         T aggregates[warps], inclusive[threads];
     };
     explicit BlockScan(TempStorage& storage) : storage_(storage) {}
