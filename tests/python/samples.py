@@ -15,6 +15,7 @@ STAGES = [
 ]
 
 KINDS = ("correctness", "hygiene", "speed")
+COMPILES = {"answer": "compiles", "log": ""}  # nvcc's answer
 
 
 def measurement(median_s: float = 0.0783, limit: str = "device memory", **changes: Any) -> Json:
@@ -116,7 +117,14 @@ def stage(name: str, title: str, **changes: Any) -> Json:
         "source": f"work/dot/{name}.cu",
         "source_hash": "5f2a" * 16,
         "verdict": "passed",
-        "compilation": {"verdict": "passed", "failure": None, "log": "", "wall_s": 0.8, "cached": False, "nvcc": {"answer": "compiles", "log": ""}},
+        "compilation": {
+            "verdict": "passed",
+            "failure": None,
+            "log": "",
+            "wall_s": 0.8,
+            "cached": False,
+            "nvcc": COMPILES,
+        },
         "checks": [check("one"), check("ragged"), check("secret", hidden=True, points=2)],
         "check_mode": None,
         "measurements": [],
@@ -130,7 +138,7 @@ def stage(name: str, title: str, **changes: Any) -> Json:
 def refused_stage(name: str, title: str) -> Json:
     """A stage that only the CPU backend refused: all its points are pending."""
     failure = {"cause": "refused_feature", "message": "Line 2: Thrust cannot run on the CPU backend.", "hint": ""}
-    compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": {"answer": "compiles", "log": ""}}
+    compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": COMPILES}
     points = dict.fromkeys(KINDS, 0) | {f"{kind}_pending": True for kind in KINDS}
     why = "grading on a GPU decides, because the CPU backend refuses the file"
     made = score(**points, correctness_why=why, hygiene_why="", speed_why="")
