@@ -1,13 +1,17 @@
 """What takes too long for every run of the tests: `make soak` runs it and writes tests/soak.json.
 
-First, all untrusted input is fuzzed with more than ten million inputs, times FUZZ_SCALE
-(tests/fuzz/soak_fuzz.py, with clang and atheris). For SECONDS_EACH (60) every solution is checked again and again, with
-1, 2 and 7 threads on the CPU backend. Then tests of which `make test` takes some are run in full
-(WARPLAB_THOROUGH=1): check mode on every program and every earlier stage, on aarch64 too where its tools are, slow
-hostile hand-ins, all of them at the sandbox's weaker level, some without each of its mechanisms, Slurm's time limit,
-CUDA 12 on every stage. All rows of tests/corpus are run, and three rates kept. GENERATED (300) random programs run on
-the CPU backend in each of its modes and are compared with an oracle and with what a GPU gave (tests/differential).
-Last, batches of submissions: tests/course/soak_batch.py.
+    .venv/bin/python tests/soak.py [PART…]      runs these parts alone, and keeps the results of the others
+
+- fuzz: more than ten million inputs for all that reads untrusted data, times FUZZ_SCALE (tests/fuzz/soak_fuzz.py, with
+  clang and atheris).
+- solutions: for SECONDS_EACH (60), checks every solution again and again, with 1, 2 and 7 threads on the CPU backend.
+- thorough: tests of which `make test` takes some, in full (WARPLAB_THOROUGH=1): check mode on every program and every
+  earlier stage, on aarch64 too where its tools are, slow hostile hand-ins, all of them at the sandbox's weaker level,
+  some without each of its mechanisms, Slurm's time limit, CUDA 12 on every stage.
+- corpus: all rows of tests/corpus, with the three rates.
+- generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
+  what a GPU gave, and bugs planted in some of them (tests/differential).
+- batches: batches of submissions (tests/course/soak_batch.py).
 """
 
 from __future__ import annotations
@@ -19,12 +23,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("BUILD") or "build")
 THREADS = (1, 2, 7)
 MOST_SHOWN = 20
+PROGRAMS = int(os.environ.get("GENERATED") or 300)
+REPORT = ROOT / "tests/soak.json"
 
 
 def run(command: list, **environment: str) -> tuple[int, str]:
@@ -98,37 +105,56 @@ def find_planted(programs: int) -> dict:
     return {"what": "a bug planted in generated programs, sanitizer", **result, "found": []}
 
 
-def main() -> int:
-    os.chdir(ROOT)
-    seconds = float(os.environ.get("SECONDS_EACH") or 60)
-    print("Fuzzing untrusted input", flush=True)
-    sys.path.insert(0, str(ROOT))
+def fuzz() -> list[dict]:
     from tests.fuzz import soak_fuzz
 
-    fuzzed = soak_fuzz.soak()
-    print(f"Checking the solutions for {seconds:.0f} s", flush=True)
-    ran = [check_solutions(seconds)]
-    print("Running in full what make test runs in part", flush=True)
-    ran.append(test_thoroughly())
-    ran.append(check_corpus())
-    print("Comparing generated programs", flush=True)
-    programs = int(os.environ.get("GENERATED") or 300)
-    ran += [compare_generated(programs), find_planted(programs // 3)]
-    print("Grading batches", flush=True)
+    return soak_fuzz.soak()
+
+
+def grade_batches() -> list[dict]:
     from tests.course.soak_batch import soak
 
-    ran += soak() + fuzzed
-    failures = sum(len(one["found"]) for one in ran)
-    for one in ran:
-        one["found"] = one["found"][:MOST_SHOWN]
-    report = {"seconds_each": seconds, "ran": ran, "failures": failures}
-    (ROOT / "tests/soak.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    inputs = sum(one.get("inputs", 0) for one in ran)
-    for one in ran:
-        if "skipped" in one:
-            print(f"Skipped: {one['what']}: {one['skipped']}")
-    done = f"{inputs} fuzzed inputs, {ran[0]['checks']} checks, {ran[1]['tests']} thorough tests"
-    print(f"{done}, {failures} failures: tests/soak.json")
+    return soak()
+
+
+PARTS: dict[str, Callable[[], list[dict]]] = {
+    "fuzz": fuzz,
+    "solutions": lambda: [check_solutions(float(os.environ.get("SECONDS_EACH") or 60))],
+    "thorough": lambda: [test_thoroughly()],
+    "corpus": lambda: [check_corpus()],
+    "generated": lambda: [compare_generated(PROGRAMS), find_planted(PROGRAMS // 3)],
+    "batches": grade_batches,
+}
+
+
+def describe_source() -> dict:
+    """The commit, and whether files differ from it."""
+    _, commit = run(["git", "rev-parse", "--short", "HEAD"])
+    status, _ = run(["git", "diff", "--quiet", "HEAD"])
+    return {"commit": commit.strip(), "changed": status != 0, "cores": os.cpu_count()}
+
+
+def main() -> int:
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    names = sys.argv[1:] or list(PARTS)
+    if unknown := set(names) - set(PARTS):
+        sys.exit(f"{', '.join(sorted(unknown))}: not a part. The parts: {', '.join(PARTS)}.")
+    report = json.loads(REPORT.read_text()) if REPORT.exists() else {}
+    report = {name: report[name] for name in PARTS if name in report}
+    failures = 0
+    for name in names:
+        print(f"{name} …", flush=True)
+        begin, ran = time.monotonic(), PARTS[name]()
+        failures += sum(len(one["found"]) for one in ran)
+        for one in ran:
+            if "skipped" in one:
+                print(f"Skipped: {one['what']}: {one['skipped']}")
+            one["found"] = one["found"][:MOST_SHOWN]
+        report[name] = {**describe_source(), "seconds": round(time.monotonic() - begin), "ran": ran}
+        report = {name: report[name] for name in PARTS if name in report}
+        REPORT.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    print(f"{failures} failures: {REPORT}")
     return 1 if failures else 0
 
 

@@ -185,7 +185,7 @@ void explain_by_findings(std::vector<Check>& checks, const std::vector<Discovery
     if (first == findings.end() || first->hint.empty()) return;
     const bool strays = first->cause == "out_of_bounds" && first->line > 0;
     const std::string hint =
-        strays ? fmt::format("Line {} uses memory that is not its own: mend that first. {}", first->line, first->hint)
+        strays ? fmt::format("Line {} uses memory that is not its own: fix that first. {}", first->line, first->hint)
                : first->hint;
     for (Check& check : checks) {
         if (!check.failure) continue;
