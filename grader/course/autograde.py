@@ -36,7 +36,10 @@ def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
 
 def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
     """The result for the course system. Raises UserError for what is our fault."""
-    graded = grade_submission(Submission("submission", entries=list(submission)), settings)
+    handed_in = Submission("submission", entries=list(submission))
+    graded = grade_submission(handed_in, settings)
+    if graded.was_killed:
+        graded = grade_submission(handed_in, settings)
     if graded.status in STUDENTS_FAULT:
         opened = "What was handed in is not opened. " if graded.status == "archive_refused" else ""
         return refuse(wanted, settings.stages, opened + graded.detail)

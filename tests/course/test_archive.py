@@ -24,7 +24,7 @@ from grader.course.batch.archive import (
 )
 from grader.course.batch.reader import File, Reader
 
-GOOD = {"lab/01_first.cu": b"int main;\n", "lab/notes.json": b"hello\n"}
+GOOD = {"lab/01_first.cu": b"int main;\n", "lab/manifest.json": b"hello\n"}
 
 
 def read_archive(data: bytes) -> list[File]:

@@ -18,7 +18,8 @@ import pytest
 
 from grader.course.batch.archive import MEANINGS
 from grader.course.batch.database import STATUSES
-from grader.course.batch.grading import is_stale
+from grader.course.batch.grading import is_stale, write_tree
+from grader.course.batch.submissions import Submission
 from tests.course.batches import LAB, ROOT, STAGES, Course, environment
 from tests.course.test_archive import make_tar, make_zip
 from tests.python import samples
@@ -261,6 +262,48 @@ def test_what_was_graded_is_regraded_without_the_hand_in(course: Course, is_gone
     assert again == [(12, "graded"), (6, "missing_stages")]
     assert {row.key: row.notes for row in course.database().rows()} == before
     assert (course.out / "feedback/al1/journal.html").is_file()
+
+
+def test_the_copy_of_a_killed_batch_is_not_graded_as_other_contents(course: Course) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    copy = course.out / "submissions/al1"
+    (copy / "fingerprint").write_text("of what was handed in meanwhile")
+    (copy / LAB / f"{STAGES[0]}.cu").write_text("compile_error")
+    assert course.verb("regrade", "--all").returncode == 0
+    grades = course.database().query("SELECT points FROM grades ORDER BY id")
+    assert grades == [(12,), (12,)] and "fine" in (copy / LAB / f"{STAGES[0]}.cu").read_text()
+
+
+def test_a_batch_that_is_killed_in_writing_a_copy_does_not_use_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "first")
+    write_bytes = Path.write_bytes
+
+    def write_one(file: Path, data: bytes) -> int:
+        if file.stem == STAGES[1]:
+            raise KeyboardInterrupt
+        return write_bytes(file, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write_one)
+    with pytest.raises(KeyboardInterrupt):
+        write_tree(tmp_path, LAB, {STAGES[0]: b"other", STAGES[1]: b"fine"}, "second")
+    assert not (tmp_path / "fingerprint").exists()
+
+
+def test_folders_of_a_renamed_submission_move_although_the_batch_was_killed(course: Course) -> None:
+    course.hand_in("7", "fine", "fine")
+    course.grade()
+    (stale := course.out / "submissions/bea" / LAB).mkdir(parents=True)
+    (stale / f"{STAGES[0]}.cu").write_text("compile_error")
+    database = course.database()
+    database.rename("7", Submission("bea", members=["bea"], called="7"), set())
+    database.close()  # killed here
+    shutil.rmtree(course.handed_in)
+    assert course.verb("regrade", "--all").returncode == 0
+    assert course.database().query("SELECT key, points FROM grades ORDER BY id") == [("bea", 12), ("bea", 12)]
+    assert not (course.out / "submissions/7").exists() and "fine" in (stale / f"{STAGES[0]}.cu").read_text()
 
 
 def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.batch.archive import is_useful
+from grader.course.batch.archive import kind_of_file
 from grader.course.batch.called import agree, words_of
 from grader.course.batch.contents import pick_stages
 from grader.course.batch.notes import IN_DOUBT, has_kind, kind_of
@@ -270,7 +270,7 @@ STAGES += [
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stages_file_is_found_as_a_browser_names_it(name: str) -> None:
-    assert is_useful(name)
+    assert kind_of_file(name) != "ignored"
     assert pick_stages(loose({f"lab/{name}": b"1"}), "lab", ("01_first", "02_first_1"))[0] == {"01_first": b"1"}
 
 

@@ -240,6 +240,23 @@ def test_what_is_refused_in_nested_archives_is_bounded(tmp_path: Path) -> None:
     assert not found.files and len(found.refused) == reader.MOST_REFUSED
 
 
+@pytest.mark.parametrize("crowd", ["x.json", "x.cpp", "x.gz", "journal/x.md"])
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_no_crowd_of_other_files_displaces_the_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crowd: str, form: str
+) -> None:
+    monkeypatch.setattr(reader, "MOST_FILES", 20)
+    monkeypatch.setattr(reader, "MOST_BYTES", 200 if form == "folder" else reader.MOST_BYTES)
+    names = [f"{number}/{crowd}" for number in range(30)]
+    (folder := tmp_path / "al1").mkdir()
+    for name, content in [*((name, bytes(50)) for name in names), (FIRST, b"1")]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    os.utime(folder / FIRST, (1e9, 1e9))
+    (packed := tmp_path / "al1.zip").write_bytes(make_zip(*((name, bytes(50)) for name in names), (FIRST, b"1")))
+    assert FIRST in [file.name for file in read_all([folder if form == "folder" else packed]).files]
+
+
 def test_the_archives_of_a_hand_in_are_bounded(tmp_path: Path) -> None:
     (file := tmp_path / "a.zip").write_bytes(
         make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MOST_ARCHIVES + 7)))
@@ -313,20 +330,20 @@ def test_a_file_that_vanishes_is_refused_alone(tmp_path: Path, monkeypatch: pyte
 
 def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests may run as root, who may read everything."""
-    for name in (f"open/{FIRST}", f"closed/{SECOND}", "notes.json"):
+    for name in (f"open/{FIRST}", f"closed/{SECOND}", "manifest.json"):
         (file := tmp_path / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
         file.write_text("1")
     real = os.open
 
     def refuse(name: str, flags: int, dir_fd: int | None = None) -> int:
-        if name in ("closed", "notes.json"):
+        if name in ("closed", "manifest.json"):
             raise PermissionError(13, "Permission denied", name)
         return real(name, flags, dir_fd=dir_fd)
 
     monkeypatch.setattr(archive.os, "open", refuse)
     files, refused = read(tmp_path / "al1")
     assert files == {f"open/{FIRST}": b"1"}
-    assert sorted(refused) == [("closed", "unreadable"), ("notes.json", "unreadable")]
+    assert sorted(refused) == [("closed", "unreadable"), ("manifest.json", "unreadable")]
 
 
 def test_the_files_at_the_top_of_a_deep_or_large_folder_are_read(

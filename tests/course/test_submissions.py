@@ -17,6 +17,7 @@ from grader.course.batch.notes import has_kind
 from grader.course.batch.places import folder_name
 from grader.course.batch.submissions import (
     DOUBTED_DATE,
+    FILE_DATE,
     NO_SUCH_DATE,
     NO_SUCH_TIME,
     Submission,
@@ -118,7 +119,7 @@ def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) 
     for name in ("al1", "AL1"):
         (folder / name).mkdir()
         (folder / name / "01_first.cu").write_text(name)
-    os.utime(folder / "AL1", (4e9, 4e9))
+    os.utime(folder / "AL1" / "01_first.cu", (4e9, 4e9))
     found, _ = find(folder, "id\nal1\n")
     assert found["al1"].entries == [folder / "al1"]
     (folder / "al1" / "01_first.cu").unlink()
@@ -126,6 +127,23 @@ def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) 
     found, _ = find(folder, "id\nal1\n")
     assert found["al1"].known_by == DOUBTED_DATE and NO_SUCH_DATE in found["al1"].notes
     assert found["al1"].handed_in[:4] == str(datetime.now(UTC).year)
+
+
+def test_a_folder_is_dated_by_its_newest_file_that_is_read(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    for name, time_s in (("01_first.cu", 1_700_000_000), ("02_second.cu", 1_690_000_000), ("report.pdf", 1.79e9)):
+        (folder / "al1" / name).write_text(name)
+        os.utime(folder / "al1" / name, (time_s, time_s))
+    os.utime(folder / "al1", (1_600_000_000, 1_600_000_000))
+    found, _ = find(folder)
+    assert (found["al1"].handed_in, found["al1"].known_by) == ("2023-11-14T22:13:20Z", FILE_DATE)
+
+
+def test_a_folder_without_code_is_dated_by_its_newest_file(folder: Path) -> None:
+    (folder / "al1").mkdir()
+    (folder / "al1" / "report.pdf").write_text("")
+    os.utime(folder / "al1" / "report.pdf", (1_700_000_000, 1_700_000_000))
+    assert find(folder)[0]["al1"].handed_in == "2023-11-14T22:13:20Z"
 
 
 def test_names_of_make_submit_and_the_latest_counts(folder: Path) -> None:
@@ -338,3 +356,31 @@ def test_a_partners_name_that_two_students_may_have_credits_nobody(folder: Path)
     (folder / "bo_7_1_lab-bo1-al_12-2025-11-20-100000.tar.gz").touch()
     found, _ = find(folder, "id,Canvas ID\nbo1,7\nal_12,8\nal-12,9\n")
     assert found["bo1"].members == ["bo1"]
+
+
+def test_a_fingerprint_reads_no_more_than_a_hand_in_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    hash_content = submissions.hash_content
+    monkeypatch.setattr(submissions, "hash_content", lambda part: sizes.append(part.size) or hash_content(part))
+    for number in range(30):
+        with (tmp_path / f"{number:02}.cu").open("wb") as file:
+            file.truncate(9_000_000 if number < 20 else 25_000_000)
+    before = submissions.fingerprint([tmp_path])
+    assert sizes == [9_000_000] * (submissions.MOST_BYTES // 9_000_000)
+    for name in ("00.cu", "19.cu", "29.cu"):
+        with (tmp_path / name).open("r+b") as file:
+            file.write(b"x")
+        changed = submissions.fingerprint([tmp_path])
+        assert changed != before
+        before = changed
+
+
+def test_a_fingerprint_opens_few_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submissions, "MOST_STEPS", 40)
+    opened: list[str] = []
+    monkeypatch.setattr(submissions, "hash_content", lambda part: opened.append(part.name) or bytes(32))
+    (deep := tmp_path / "/".join("abcdefghi")).mkdir(parents=True)
+    for number in range(10):
+        (deep / f"{number}.cu").write_text("")
+    submissions.fingerprint([tmp_path])
+    assert len(opened) == 4

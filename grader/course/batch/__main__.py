@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Sequence, Set
 from dataclasses import asdict, replace
@@ -127,23 +128,29 @@ def separate_strangers(folder: Path, ids: Set[str]) -> None:
     """Give earlier submissions of strangers keys that differ from all ids of the roster, and rename their folders."""
     if not (folder / DATABASE).is_file():
         return
-    for old, new in Database(folder / DATABASE).separate_strangers(ids).items():
-        move_parts(folder, old, new)
+    database = Database(folder / DATABASE)
+    move_renamed(database, folder)
+    database.separate_strangers(ids)
+    move_renamed(database, folder)
 
 
-def move_parts(folder: Path, old: str, new: str) -> None:
-    """Move the folders that are named by a submission's key."""
-    for part in KEPT:
-        source, target = place_of(folder, part, old), place_of(folder, part, new)
-        if source.is_dir() and not target.exists():
-            source.rename(target)
+def move_renamed(database: Database, folder: Path) -> None:
+    """Move the folders of renamed submissions, also of those that a killed batch left. What lies at a new place is a
+    leftover, because no other submission has that key."""
+    for old, new in (database.fact("renamed") or {}).items():
+        for part in KEPT:
+            source, target = place_of(folder, part, old), place_of(folder, part, new)
+            if source.is_dir():
+                shutil.rmtree(target, ignore_errors=True)
+                source.rename(target)
+    database.set_facts(renamed={})
 
 
 def rename(database: Database, folder: Path, found: Sequence[Submission], on_roster: Set[str]) -> None:
     """Gives what a better roster knows its new name, with what lies in folders of the old one."""
     for old, one in database.find_renamed(found):
-        move_parts(folder, old, one.key)
-        database.rename(old, one, on_roster)  # last: if the batch is killed before this, it is done again
+        database.rename(old, one, on_roster)
+        move_renamed(database, folder)
         say(f"{old} is {one.key} now, according to the roster.")
 
 
@@ -263,6 +270,7 @@ def regrade(options: argparse.Namespace) -> int:
     """Lets some wait again, with the reason, and grades them."""
     with only_one(options.folder):
         database = open_batch(options.folder)
+        move_renamed(database, options.folder)
         settings = kept_settings(database)
         if options.backend:
             settings = replace(settings, backend=options.backend)

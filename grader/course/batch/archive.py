@@ -26,15 +26,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Literal
 
 from grader.course.batch import tar
 from grader.course.batch.names import original_name
 
 MOST_ARCHIVE_BYTES = 20_000_000
-MOST_BYTES = 64_000_000  # unpacked, all files that are read
+MOST_BYTES = 64_000_000  # unpacked, all files of a kind
 MOST_FILE_BYTES = 10_000_000
-MOST_FILES = 2000
+MOST_FILES = 2000  # of a kind
 MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
 MOST_INFLATED = 300_000_000  # bytes of a tar, ignored files included
 CHUNK_BYTES = 1_000_000
@@ -44,6 +44,7 @@ CLOCKS_DIFFER_S = 86_400  # maximum clock difference, time zones included; later
 XZ_MEMORY_BYTES = 128_000_000
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
+MANIFEST = "manifest.json"  # of `make submit`
 ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
@@ -72,6 +73,9 @@ MEANINGS = {
 }
 
 
+Kind = Literal["code", "archive", "other", "ignored"]
+
+
 class RefusedError(Exception):
     """Why a submission is not opened, as the end of a sentence. `reason` is a key of MEANINGS."""
 
@@ -92,13 +96,13 @@ class Member:
 
 @dataclass(frozen=True)
 class Part:
-    """A file of an archive or a folder, not read yet. Only needed parts are read, checked and counted. `check` raises
+    """A file of an archive or a folder, not read yet. Ignored parts are not read, checked or counted. `check` raises
     RefusedError if the part is not a plain file; `open` raises OSError, and other errors for damaged archives."""
 
     name: str
     size: int  # in bytes
-    time_s: float
-    needed: bool
+    time_s: float  # of its last change, in seconds since 1970; 0 if it is unknown
+    kind: Kind
     check: Callable[[], None]
     open: Callable[[], AbstractContextManager[tar.Stream]]
 
@@ -108,16 +112,18 @@ def is_archive(name: str) -> bool:
     return original_name(name).lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
 
 
-def is_useful(name: str) -> bool:
-    """Whether a file's name says that it may be code or a description, or hold them; or code under another name."""
-    return original_name(name).lower().endswith((".cu", ".cpp", ".json")) or is_archive(name)
-
-
-def is_needed(path: str) -> bool:
-    """Return whether a file may be code, a description, an archive or a part of a journal, by its path in a submission.
-    All other files are ignored, and so are hidden ones."""
+def kind_of_file(path: str) -> Kind:
+    """Return the kind of a file by its path in a submission. Each kind has bounds of its own, so that no crowd of other
+    files displaces the code. Files that no grade and no message needs are ignored, and so are hidden ones."""
     path = path.replace("\\", "/")
-    return not has_hidden_part(path) and (is_useful(path.rpartition("/")[2]) or is_journal(path))
+    name = original_name(path.rpartition("/")[2]).lower()
+    if has_hidden_part(path):
+        return "ignored"
+    if name.endswith(".cu"):
+        return "code"
+    if is_archive(name):
+        return "archive"
+    return "other" if name.endswith(".cpp") or name == MANIFEST or is_journal(path) else "ignored"
 
 
 def has_hidden_part(path: str) -> bool:
@@ -149,7 +155,7 @@ def read_part(part: Part, name: str) -> Member:
                 content = stream.read(most + 1)
         if max(part.size, len(content)) > most:
             raise RefusedError("too_large", f"at most {most // 10**6} MB, enough for what `make submit` packs")
-        return Member(name, content, part.time_s)
+        return Member(name, content, past_time(part.time_s))
 
 
 @contextlib.contextmanager
@@ -181,17 +187,9 @@ def past_time(time_s: float) -> float:
 def zip_time(entry: zipfile.ZipInfo) -> float:
     """Return an entry's time, 0 if it has no valid one."""
     try:
-        return 0.0 if entry.date_time == NO_ZIP_TIME else past_time(calendar.timegm(entry.date_time))
+        return 0.0 if entry.date_time == NO_ZIP_TIME else calendar.timegm(entry.date_time)
     except (ValueError, OverflowError):
         return 0.0
-
-
-def require_bounds(files: int, unpacked: int) -> None:
-    """Raise RefusedError if this many files, or their bytes, are too many for one submission."""
-    if files > MOST_FILES:
-        raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-    if unpacked > MOST_BYTES:
-        raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
 
 
 def plain_name(name: str) -> str:
@@ -222,10 +220,10 @@ def list_zip(data: bytes) -> Iterator[Part]:
         files = [entry for entry in archive.infolist() if not entry.is_dir()]
         if len(files) > MOST_ENTRIES:
             raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
-        require_no_overlap([entry for entry in files if is_needed(entry.filename)], len(data))
+        require_no_overlap([entry for entry in files if kind_of_file(entry.filename) != "ignored"], len(data))
         for entry in files:
             check, read = partial(check_zip_entry, entry), partial(archive.open, entry)
-            yield Part(entry.filename, entry.file_size, zip_time(entry), is_needed(entry.filename), check, read)
+            yield Part(entry.filename, entry.file_size, zip_time(entry), kind_of_file(entry.filename), check, read)
 
 
 def require_end(end: bytes) -> None:
@@ -319,7 +317,7 @@ def list_tar(stream: Bounded) -> Iterator[Part]:
             raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
         if not member.is_folder():
             check, read = partial(check_tar_member, member), partial(contextlib.nullcontext, content)
-            yield Part(member.name, member.size, past_time(member.time_s), is_needed(member.name), check, read)
+            yield Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)
     while stream.read(CHUNK_BYTES):  # up to the checksum at its end
         pass
 
@@ -333,12 +331,12 @@ def check_tar_member(member: tar.Member) -> None:
 
 
 def list_parts(entry: Path) -> list[Part]:
-    """List the files in a folder that was handed in, newest first; or the file itself, which is always needed. Raises
+    """List the files in a folder that was handed in, newest first; or the file itself, which is never ignored. Raises
     OSError."""
     status = entry.lstat()
     if not stat.S_ISDIR(status.st_mode):
         return [make_part(entry, "", status)]
-    return sorted(walk(entry), key=lambda part: -part.time_s)
+    return sorted(walk(entry), key=lambda part: -past_time(part.time_s))
 
 
 def walk(folder: Path) -> Iterator[Part]:
@@ -356,7 +354,7 @@ def walk(folder: Path) -> Iterator[Part]:
                 raise RefusedError("too_deep")
             found = list_folder(folder, inside, left)
         except (OSError, RefusedError) as error:
-            yield Part(inside or folder.name, 0, 0, True, partial(raise_again, error), contextlib.nullcontext)
+            yield Part(inside or folder.name, 0, 0, "other", partial(raise_again, error), contextlib.nullcontext)
             continue
         left -= len(found)
         for name, status in found:
@@ -366,7 +364,7 @@ def walk(folder: Path) -> Iterator[Part]:
                 yield make_part(folder, name, status)
     if left <= 0:
         too_many = RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
-        yield Part(folder.name, 0, 0, True, partial(raise_again, too_many), contextlib.nullcontext)
+        yield Part(folder.name, 0, 0, "other", partial(raise_again, too_many), contextlib.nullcontext)
 
 
 def list_folder(folder: Path, inside: str, most: int) -> list[tuple[str, os.stat_result]]:
@@ -395,9 +393,12 @@ def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
 
 def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
     """Return a file of a folder; with an empty name, the file that was handed in itself."""
-    called, needed = name or folder.name, not name or is_needed(name)
+    called = name or folder.name
+    kind: Kind = kind_of_file(called)
+    if kind == "ignored" and not name:
+        kind = "other"
     check = partial(require_file, called, status.st_mode)
-    return Part(called, status.st_size, past_time(status.st_mtime), needed, check, partial(open_file, folder, name))
+    return Part(called, status.st_size, status.st_mtime, kind, check, partial(open_file, folder, name))
 
 
 def require_file(name: str, mode: int) -> None:

@@ -204,6 +204,12 @@ def guess_called(key: str, entries: Sequence[str]) -> str:
     return ids.pop() if len(ids) == 1 else key
 
 
+def write_facts(connection: sqlite3.Connection, **facts: Any) -> None:
+    """Write facts over those of the same names."""
+    for name, value in facts.items():
+        connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
+
+
 class Database:
     """One batch's file. All methods are called by one thread."""
 
@@ -307,8 +313,7 @@ class Database:
     def set_facts(self, **facts: Any) -> None:
         """Notes facts, over what was there."""
         with self.transaction() as connection:
-            for name, value in facts.items():
-                connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
+            write_facts(connection, **facts)
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
         """Return old keys of submissions that the roster now identifies differently: the course system has the same
@@ -345,9 +350,9 @@ class Database:
             found.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
         return found
 
-    def separate_strangers(self, ids: Set[str]) -> dict[str, str]:
-        """Give submissions of students who are not on the roster other keys than the roster's `ids`. Return the new
-        keys by the old ones. Decisions for a student of the previous roster stay with that student."""
+    def separate_strangers(self, ids: Set[str]) -> None:
+        """Give submissions of students who are not on the roster other keys than the roster's `ids`. The fact `renamed`
+        holds the new keys by the old ones. Decisions for a student of the previous roster stay with that student."""
         rows = self.query("SELECT key, members, notes FROM submissions WHERE status != 'not_submitted'")
         taken, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
         renamed = {}
@@ -367,11 +372,11 @@ class Database:
                 connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
                 for table in ("extensions", "points", "overrides") if old not in others | before else ():
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
-        return renamed
+            write_facts(connection, renamed=renamed)
 
     def rename(self, old: str, one: Submission, on_roster: Set[str]) -> None:
-        """Give a submission its new key. Decisions for a single student move along, unless the roster still has that
-        student under the old id."""
+        """Give a submission its new key, which the fact `renamed` then holds by the old one. Decisions for a single
+        student move along, unless the roster still has that student under the old id."""
         ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
         members = json.loads(text)
         with self.transaction() as connection:
@@ -384,6 +389,7 @@ class Database:
             alone = len(members) == len(one.members) == 1 and members[0] not in on_roster
             for table in ("extensions", "points", "overrides") if alone else ():
                 connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
+            write_facts(connection, renamed={old: one.key})
 
     def enter(self, submissions: Iterable[Submission]) -> None:
         """Adds what is new; what was handed in again with other contents waits to be graded again. What names and

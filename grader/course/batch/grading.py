@@ -40,6 +40,7 @@ MINIMUM_S = 1.0  # minimum time for a judge to report an error
 TIMED_OUT = 124  # exit status of a judge that was stopped
 TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
+MARK = "fingerprint"  # file beside a copy of a hand-in's files
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 LINKED = ("grader/core", "grader/io", "grader/judge")  # what the judge is made of
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
@@ -164,7 +165,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     or files to judge."""
     opened = Opened()
     try:
-        if submission.graded_notes is not None and (copy := read_copy(submission.key, settings)):
+        if submission.graded_notes is not None and (copy := read_copy(submission, settings)):
             return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
         contents = read_apart(submission.entries, settings.timeout_s)
         opened.files = {file.name: file.content for file in contents.files}
@@ -181,9 +182,13 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     return opened
 
 
-def read_copy(key: str, settings: Settings) -> dict[str, bytes]:
-    """Return the files that were graded before, by stage. Raises OSError."""
-    tree = place_of(settings.folder, "submissions", key) / settings.lab
+def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
+    """Return the files that were graded before, by stage; none if they are of other contents, as after a batch was
+    killed. Raises OSError."""
+    folder = place_of(settings.folder, "submissions", submission.key)
+    if not (folder / MARK).is_file() or (folder / MARK).read_text(encoding="utf-8") != submission.fingerprint:
+        return {}
+    tree = folder / settings.lab
     files = {stage: tree / f"{stage}.cu" for stage in settings.wanted()}
     return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
@@ -291,7 +296,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
     """Run the judge, once more if our side broke and time remains, and fill in `graded`."""
     settings = work.settings
     folder = place_of(settings.folder, "submissions", submission.key)
-    tree = write_tree(folder, settings.lab, picked)
+    tree = write_tree(folder, settings.lab, picked, submission.fingerprint)
     for _ in range(ATTEMPTS):
         bounded = work.bounded(settings.timeout_s)
         status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
@@ -334,17 +339,19 @@ def has_time_out(report: Report) -> bool:
     return any(failure is not None and failure.cause in TIME_OUTS for failure in failures)
 
 
-def write_tree(folder: Path, lab: str, picked: dict[str, bytes]) -> Path:
-    """The stages' files alone, under their own names, where the judge looks for them. The copy that is graded again is
-    not written again: a batch that is killed here keeps it whole."""
+def write_tree(folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "") -> Path:
+    """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
+    hand-in that they come from. If the files are there already, keep them, because the batch may be killed here."""
     (folder / f"{lab}.json").unlink(missing_ok=True)
     names = {f"{stage}.cu": content for stage, content in picked.items()}
-    if (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names:
-        return folder
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / lab).mkdir(parents=True)
-    for name, content in names.items():
-        (folder / lab / name).write_bytes(content)
+    kept = (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names
+    if not kept:
+        (folder / MARK).unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / lab).mkdir(parents=True)
+        for name, content in names.items():
+            (folder / lab / name).write_bytes(content)
+    (folder / MARK).write_text(fingerprint, encoding="utf-8")
     return folder
 
 

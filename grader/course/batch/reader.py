@@ -17,6 +17,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from grader.course.batch.archive import (
     MOST_BYTES,
     MOST_FILES,
     MOST_NAME,
+    Kind,
     Member,
     Part,
     RefusedError,
@@ -43,7 +45,7 @@ WAITING = 10  # factor: on a busy machine, this much more time may pass
 MOST_MEMORY_BYTES = 1_500_000_000
 MOST_ARCHIVES = 100  # that are opened, in one hand-in
 MOST_REFUSED = 100  # parts whose names are kept; the feedback lists a few
-MOST_ANSWER_BYTES = MOST_BYTES + 50_000_000  # all files, and their names
+MOST_ANSWER_BYTES = 3 * MOST_BYTES + 50_000_000  # all files of three kinds, and their names
 CHUNK_BYTES = 1_000_000
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -153,14 +155,31 @@ def read_all(entries: Sequence[Path]) -> Contents:
     return reader.contents
 
 
+class Budget:
+    """Counts the files of a kind, and their bytes, whether they are added, opened or refused."""
+
+    def __init__(self) -> None:
+        self.files = self.bytes = 0
+
+    def add_file(self) -> None:
+        """Count one file. Raises RefusedError if it is one too many."""
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
+
+    def require_room(self, size: int) -> None:
+        """Raise RefusedError if `size` more bytes are too many."""
+        if self.bytes + size > MOST_BYTES:
+            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+
+
 class Reader:
-    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry. The
-    bounds hold for all files that are needed, whether they are added, opened or refused."""
+    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry."""
 
     def __init__(self, several: bool):
         self.contents = Contents()
-        self.several, self.unpacked = several, 0
-        self.archives = self.files = 0
+        self.several, self.archives = several, 0
+        self.budgets: defaultdict[Kind, Budget] = defaultdict(Budget)
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
@@ -173,11 +192,11 @@ class Reader:
                 self.contents.refused.append((name[:MOST_NAME], refused))
 
     def read_parts(self, parts: Iterable[Part], places: tuple[str, ...], level: int = 0) -> None:
-        """Read the needed files of a folder, or of an archive that lies in `level` - 1 others. Raises RefusedError if
-        the next file of an archive cannot be found."""
+        """Read the files of a folder, or of an archive that lies in `level` - 1 others. Raises RefusedError if the next
+        file of an archive cannot be found."""
         for part in parts:
             self.contents.is_empty &= is_archive(part.name) or has_hidden_part(part.name)
-            if part.needed:
+            if part.kind != "ignored":
                 with self.refusing("/".join((*places[1:], part.name))):
                     self.read_part(part, places, level)
 
@@ -185,14 +204,12 @@ class Reader:
         """Read one file. Raises RefusedError, OSError."""
         part.check()
         name = plain_name(part.name) if places else part.name
-        self.files += 1
-        if self.files > MOST_FILES:
-            raise RefusedError("too_many_files", f"at most {MOST_FILES}")
-        opens = is_archive(name) and level <= MOST_LEVELS
-        if not opens and min(part.size, most_bytes(name)) + self.unpacked > MOST_BYTES:
-            raise RefusedError("bomb", f"at most {MOST_BYTES // 10**6} MB")
+        budget = self.budgets[part.kind]
+        budget.add_file()
+        budget.require_room(min(part.size, most_bytes(name)))
         member = read_part(part, name)
-        if opens:
+        budget.bytes += len(member.content)
+        if is_archive(name) and level <= MOST_LEVELS:
             self.read_archive(member.content, (*places, name), level)
         else:
             self.add(member, places)
@@ -211,7 +228,6 @@ class Reader:
 
     def add(self, member: Member, places: tuple[str, ...]) -> None:
         """Add a file that was read."""
-        self.unpacked += len(member.content)
         name = "/".join((*(places if self.several else places[1:]), member.name))
         self.contents.files.append(File(name, member.content, member.time_s, places or (name,)))
 

@@ -136,11 +136,12 @@ def grade_by_slurm(
             again = []
             for key, outcome in wait_for(cluster, dict(jobs)):
                 job = jobs.pop(key)
-                if isinstance(outcome, Graded) and outcome.fingerprint == by_key[key].fingerprint:
+                last = attempts[key] >= ATTEMPTS
+                if is_result(outcome, by_key[key]) and (last or not outcome.was_killed):
                     yield outcome
                 elif isinstance(outcome, str) and outcome:
                     raise DiskFullError(outcome)
-                elif attempts[key] < ATTEMPTS:
+                elif not last:
                     again.append(key)
                 else:
                     why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
@@ -149,6 +150,11 @@ def grade_by_slurm(
     except BaseException:
         cluster.cancel(list(jobs.values()))
         raise
+
+
+def is_result(outcome: Any, submission: Submission) -> bool:
+    """Return whether a task returned the result of these contents."""
+    return isinstance(outcome, Graded) and outcome.fingerprint == submission.fingerprint
 
 
 def submit_all(

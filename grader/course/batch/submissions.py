@@ -23,12 +23,15 @@ from typing import TypeVar
 
 from grader.course.batch.archive import (
     CLOCKS_DIFFER_S,
+    MANIFEST,
+    MOST_BYTES,
     Part,
     is_archive,
     is_folder,
     is_hidden,
-    is_useful,
+    kind_of_file,
     list_parts,
+    most_bytes,
     open_below,
 )
 from grader.course.batch.called import agree, as_claimed, compose, spellings, words_of
@@ -54,7 +57,8 @@ HOW_TO_DECIDE = "Ask these students who worked together, and decide with `overri
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
 FEW = 2  # names that differ, among students whose numbers agree
-MANIFEST, MANIFEST_S = "manifest.json", 2.0  # of `make submit`, and how long reading it may take
+MANIFEST_S = 2.0  # how long reading a manifest may take
+MOST_STEPS = 20_000  # names on the paths of files whose contents are hashed
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 CLOCKS_DIFFER = timedelta(seconds=CLOCKS_DIFFER_S)  # maximum clock difference; later times lie in the future
 ANOTHER = " (another)"  # added to a key that another submission has
@@ -141,7 +145,7 @@ class Entry:
 
     def is_readable(self) -> bool:
         """Whether it can hold code, or what goes with it, rather than a picture of it, say."""
-        return self.is_whole() or is_useful(file_name(show_name(self.path)))
+        return self.is_whole() or kind_of_file(file_name(show_name(self.path))) != "ignored"
 
     def is_whole(self) -> bool:
         """Whether it is everything that was handed in at a time, rather than one of several files."""
@@ -379,12 +383,20 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
 
 def date_by_files(submission: Submission, doubted: bool) -> None:
     """Set a submission's time to its newest file's date, or to today if that lies in the future."""
-    newest = attempt(lambda: max(path.lstat().st_mtime for path in submission.entries), 0.0)
+    newest = attempt(lambda: find_newest_date(submission.entries), 0.0)
     now = datetime.now(UTC)
     in_future = newest > (now + CLOCKS_DIFFER).timestamp()
     submission.handed_in = show_time(now if in_future else datetime.fromtimestamp(max(newest, 0.0), UTC))
     submission.notes += [NO_SUCH_DATE] if in_future else []
     submission.known_by = DOUBTED_DATE if in_future or doubted else FILE_DATE
+
+
+def find_newest_date(entries: Sequence[Path]) -> float:
+    """Return the time of the last change of a file that is not ignored, or of any file if all are, or of an empty
+    folder itself, in seconds since 1970. A folder's own time says nothing of the files in it. Raises OSError."""
+    parts = [part for entry in entries for part in list_parts(entry)]
+    read = [part.time_s for part in parts if part.kind != "ignored"]
+    return max(read or [part.time_s for part in parts] or [entry.lstat().st_mtime for entry in entries])
 
 
 def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
@@ -423,12 +435,15 @@ def show_time(time: datetime) -> str:
 
 
 def fingerprint(entries: Sequence[Path]) -> str:
-    """A hash of names and contents of all files that are read; of very large files, which are refused anyway, of their
-    beginning."""
-    digest = hashlib.sha256()
+    """Return a hash of the names and contents of all files that are not ignored. Once it has read as much as one
+    hand-in may have, sizes and times stand for contents: a student's files delay nobody."""
+    digest, bytes_left, steps_left = hashlib.sha256(), MOST_BYTES, MOST_STEPS
     for entry in entries:
-        for part in sorted((part for part in list_parts(entry) if part.needed), key=lambda part: part.name):
-            content = attempt(partial(hash_content, part), bytes(32))
+        for part in sorted((part for part in list_parts(entry) if part.kind != "ignored"), key=lambda part: part.name):
+            bytes_left -= part.size if part.size <= most_bytes(part.name) else 0
+            steps_left -= part.name.count("/") + 1
+            reads = part.size <= most_bytes(part.name) and bytes_left >= 0 and steps_left >= 0
+            content = attempt(partial(hash_content, part), bytes(32)) if reads else hash_date(part)
             digest.update(os.fsencode(part.name) + b"\0" + content)
     return digest.hexdigest()
 
@@ -437,7 +452,12 @@ def hash_content(part: Part) -> bytes:
     """Return 32 bytes, so that no content can be mistaken for the next file's name. Raises RefusedError, OSError."""
     part.check()
     with part.open() as stream:
-        return hashlib.sha256(stream.read(25_000_000)).digest()
+        return hashlib.sha256(stream.read(part.size)).digest()
+
+
+def hash_date(part: Part) -> bytes:
+    """Return 32 bytes that change with a file's size or time."""
+    return hashlib.sha256(f"{part.size} {part.time_s}".encode()).digest()
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:

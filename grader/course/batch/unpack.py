@@ -33,19 +33,18 @@ from grader.course.batch import tar
 from grader.course.batch.archive import (
     MOST_FILES,
     ZIP_END_BYTES,
+    Kind,
     RefusedError,
     check_tar_member,
     check_zip_entry,
     is_archive,
-    is_folder,
     is_hidden,
-    is_needed,
+    kind_of_file,
     plain_name,
     refusing_damage,
     require_end,
     require_no_overlap,
     show,
-    walk,
 )
 from grader.course.batch.grading import raise_if_full
 from grader.course.batch.submissions import MANIFEST, read_system_name, says_whose
@@ -68,6 +67,7 @@ ADVICE = {
     "unknown_format": "SUBMISSIONS is a folder of hand-ins, or a zip or tar archive of them.",
     "bomb": "Unpack it, and give the folder.",
 }
+Budget = tuple[str, Kind]  # a hand-in, and the kind of its files that have a bound in common
 AGAIN = "Download it again; or unpack it, and give the folder."
 
 
@@ -88,8 +88,9 @@ class Unpacked:
 
     folder: Path
     depth: int = 1  # parts of a name that identify the hand-in
-    members: Counter[str] = field(default_factory=Counter)  # by hand-in, as are bytes
-    bytes: Counter[str] = field(default_factory=Counter)
+    hand_ins: set[str] = field(default_factory=set)
+    members: Counter[Budget] = field(default_factory=Counter)
+    bytes: Counter[Budget] = field(default_factory=Counter)
     left_out: dict[tuple[str, str], str] = field(default_factory=dict)  # a sentence by hand-in and reason
 
 
@@ -147,8 +148,6 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
             f"{file}: looks like what one student handed in, with {example} at its top. SUBMISSIONS is an archive of "
             "everybody's, or a folder: put this one into a folder, and give that."
         )
-    for top in tops:
-        date_folder(top)
     sentences = [f"{file.name}: {sentence}" for sentence in unpacked.left_out.values()]
     (part / "left_out.json").write_text(json.dumps(sentences), encoding="utf-8")
 
@@ -238,8 +237,9 @@ def take(member: Member, unpacked: Unpacked) -> None:
     parts = split_name(member.name)
     of_system = bool(parts) and says_whose(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
-    needed = len(parts) <= unpacked.depth or is_needed("/".join(parts))
-    budget = hand_in if needed else f"{hand_in}\0"
+    kind = kind_of_file("/".join(parts))
+    needed = len(parts) <= unpacked.depth or kind != "ignored"
+    budget = (hand_in, kind)
     try:
         if len(parts) > 1 and (of_system or not needed):  # whatever is wrong, this student handed something in
             make_folder(unpacked.folder / checked_name(parts[0] if of_system else hand_in))
@@ -253,25 +253,26 @@ def take(member: Member, unpacked: Unpacked) -> None:
             unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
 
 
-def write_member(member: Member, hand_in: str, unpacked: Unpacked) -> None:
+def write_member(member: Member, budget: Budget, unpacked: Unpacked) -> None:
     """Write a file or make a folder. Raises RefusedError, also if the file system rejects the name; OSError."""
     target = unpacked.folder / checked_name(member.name)
     try:
         make_folder(target if member.is_folder else target.parent)
         if not member.is_folder:
-            write_file(member, target, hand_in, unpacked)
+            write_file(member, target, budget, unpacked)
     except OSError as error:
         if error.errno not in NAME_ERRORS:
             raise
         raise RefusedError("bad_name", show(member.name)) from None
 
 
-def count_member(hand_in: str, unpacked: Unpacked) -> None:
-    """Raises RefusedError where it is one too many of its hand-in, or of all."""
-    unpacked.members[hand_in] += 1
-    if unpacked.members[hand_in] > 2 * MOST_FILES:
-        raise RefusedError("too_many_files", f"at most {2 * MOST_FILES}, in {show(hand_in)}")
-    if len(unpacked.members) > MOST_HAND_INS:
+def count_member(budget: Budget, unpacked: Unpacked) -> None:
+    """Raises RefusedError where it is one too many of its hand-in and kind, or of all."""
+    unpacked.members[budget] += 1
+    unpacked.hand_ins.add(budget[0])
+    if unpacked.members[budget] > 2 * MOST_FILES:
+        raise RefusedError("too_many_files", f"at most {2 * MOST_FILES}, in {show(budget[0])}")
+    if len(unpacked.hand_ins) > MOST_HAND_INS:
         raise RefusedError("bomb", f"at most {MOST_HAND_INS} hand-ins")
 
 
@@ -291,9 +292,9 @@ def make_folder(folder: Path) -> None:
         raise RefusedError("name_clash", show(folder.name)) from None
 
 
-def write_file(member: Member, target: Path, hand_in: str, unpacked: Unpacked) -> None:
+def write_file(member: Member, target: Path, budget: Budget, unpacked: Unpacked) -> None:
     """A file with its date, as far as there is room for its hand-in. Raises RefusedError, OSError."""
-    left = MOST_HAND_IN_BYTES - unpacked.bytes[hand_in]
+    left = MOST_HAND_IN_BYTES - unpacked.bytes[budget]
     too_large = RefusedError(
         "too_large", f"{show(member.name)}, with at most {MOST_HAND_IN_BYTES // 10**6} MB a hand-in"
     )
@@ -305,10 +306,10 @@ def write_file(member: Member, target: Path, hand_in: str, unpacked: Unpacked) -
         while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
             file.write(chunk[:left])
             if len(chunk) > left:
-                unpacked.bytes[hand_in] = MOST_HAND_IN_BYTES
+                unpacked.bytes[budget] = MOST_HAND_IN_BYTES
                 raise too_large
             left -= len(chunk)
-    unpacked.bytes[hand_in] = MOST_HAND_IN_BYTES - left
+    unpacked.bytes[budget] = MOST_HAND_IN_BYTES - left
     date = min(max(0, member.time_s), LATEST_S)
     os.utime(target, (date, date))
 
@@ -325,12 +326,6 @@ def open_new(target: Path) -> IO[bytes]:
         return target.open("xb")
     except FileExistsError:
         raise RefusedError("name_clash", show(target.name)) from None
-
-
-def date_folder(top: Path) -> None:
-    """Gives a hand-in's folder its newest file's date, which may count as the time of handing in."""
-    if is_folder(top) and (dates := [part.time_s for part in walk(top)]):
-        os.utime(top, (max(dates), max(dates)))
 
 
 def visible(folder: Path) -> list[Path]:
