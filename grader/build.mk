@@ -21,7 +21,7 @@ LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
-judge := $(call objects_of,$(foreach part,core io judge,$(call sources,grader/$(part))))
+judge := $(call objects_of,$(foreach part,common io judge model,$(call sources,grader/$(part))))
 rewriter := $(call objects_of,$(call sources,grader/cpu/rewriter))
 oracles := $(patsubst labs/%/oracle.cpp,$(BUILD)/labs/%/oracle.so,$(wildcard labs/*/oracle.cpp))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
@@ -79,8 +79,8 @@ $(judge) $(rewriter): $(BUILD)/precompiled/grader.h.gch
 $(test_objects): private PRECOMPILED := -include $(BUILD)/precompiled/tests.h
 $(test_objects): $(BUILD)/precompiled/tests.h.gch
 $(test_objects) $(BUILD)/precompiled/tests.h.gch: private CXXFLAGS += $(TEST_FLAGS)
-$(objects)/grader/core/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
-$(objects)/grader/core/version.o: $(BUILD)/revision
+$(objects)/grader/model/version.o: private CXXFLAGS += -DWARPLAB_REVISION='"$(shell cat $(BUILD)/revision)"'
+$(objects)/grader/model/version.o: $(BUILD)/revision
 
 # grader/revision is in archives, which may be unpacked inside somebody else's checkout.
 # These files change only when what they say changes, and then what depends on them is built anew.

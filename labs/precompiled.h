@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "grader/core/recipe.h"
-#include "grader/core/text.h"
-#include "grader/judge/oracle.h"
-#include "grader/judge/show.h"
+#include "grader/common/text.h"
+#include "grader/judge/lab/oracle.h"
+#include "grader/judge/lab/show.h"
+#include "grader/model/recipe.h"

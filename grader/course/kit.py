@@ -47,7 +47,7 @@ OF_A_LAB = [
 HIDDEN = "datasets/*/hidden.json"
 GIVEN = ("starter/", "grader/runner/cuda_check.h")  # what every student's file begins with
 REVISION = "grader/revision"  # of a copy that is no git checkout: build.mk reads it
-SANDBOX = "grader/judge/SANDBOX.md"
+SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### What still deceives it"
 README_TEMPLATE = Path(__file__).with_name("kit.md.in")
 LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
@@ -90,7 +90,7 @@ def commit_time(root: Path) -> int:
 
 def version(root: Path) -> str:
     """The grader's version, without the revision. Raises UserError."""
-    file = root / "grader/core/version.cpp"
+    file = root / "grader/model/version.cpp"
     found = re.search(r'return "([\w.]+) ', read_text(file))
     if not found:
         raise UserError(f"{file}: no version in it.")

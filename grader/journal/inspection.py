@@ -106,7 +106,7 @@ class Gpu:
 
 @dataclass
 class Inspection:
-    """What `build/warplab inspect` writes (grader/judge/inspect.cpp); nothing here recomputes a count."""
+    """What `build/warplab inspect` writes (grader/judge/cli/inspect.cpp); nothing here recomputes a count."""
 
     schema: int = 0
     lab: str = ""

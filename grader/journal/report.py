@@ -1,4 +1,4 @@
-"""report.json, schema 1, as build/warplab writes it: grader/core/report.schema.json, and report.h says what each means.
+"""report.json, schema 1, as build/warplab writes it: grader/model/report.schema.json; report.h says what each means.
 
 All times are seconds; a measurement's are seconds for `iterations` iterations. 0 is: not measured. Nothing here
 recomputes a verdict, a point, a time or a ratio.

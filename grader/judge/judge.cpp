@@ -10,17 +10,17 @@
 #include <thread>
 #include <utility>
 
-#include "grader/core/cause.h"
-#include "grader/core/hash.h"
-#include "grader/core/recipe.h"
-#include "grader/core/score.h"
-#include "grader/core/version.h"
-#include "grader/judge/check_mode.h"
-#include "grader/judge/compile.h"
-#include "grader/judge/cuda_device.h"
-#include "grader/judge/ending.h"
+#include "grader/common/hash.h"
+#include "grader/judge/compile/compile.h"
+#include "grader/judge/compile/toolchain.h"
+#include "grader/judge/device/cuda_device.h"
 #include "grader/judge/machine.h"
-#include "grader/judge/toolchain.h"
+#include "grader/judge/run/ending.h"
+#include "grader/judge/sanitizer/check_mode.h"
+#include "grader/model/cause.h"
+#include "grader/model/recipe.h"
+#include "grader/model/score.h"
+#include "grader/model/version.h"
 
 namespace warplab {
 namespace {

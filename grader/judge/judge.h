@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "grader/core/backend.h"
-#include "grader/core/manifest.h"
-#include "grader/core/report.h"
-#include "grader/judge/check.h"
-#include "grader/judge/check_mode.h"
-#include "grader/judge/compile.h"
-#include "grader/judge/measure.h"
-#include "grader/judge/process.h"
-#include "grader/judge/resources.h"
-#include "grader/judge/show.h"
+#include "grader/judge/bench/measure.h"
+#include "grader/judge/check/check.h"
+#include "grader/judge/compile/compile.h"
+#include "grader/judge/compile/resources.h"
+#include "grader/judge/lab/show.h"
+#include "grader/judge/sandbox/process.h"
+#include "grader/judge/sanitizer/check_mode.h"
+#include "grader/model/backend.h"
+#include "grader/model/manifest.h"
+#include "grader/model/report.h"
 
 namespace warplab {
 

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <thread>
 
-#include "grader/core/manifest.h"
-#include "grader/judge/cuda_device.h"
-#include "grader/judge/toolchain.h"
+#include "grader/judge/compile/toolchain.h"
+#include "grader/judge/device/cuda_device.h"
+#include "grader/model/manifest.h"
 
 namespace warplab {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-#include "grader/core/backend.h"
-#include "grader/core/report.h"
+#include "grader/model/backend.h"
+#include "grader/model/report.h"
 
 namespace warplab {
 

@@ -1,4 +1,4 @@
-#include "grader/judge/oracle.h"
+#include "grader/judge/lab/oracle.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "grader/core/recipe.h"
-#include "grader/core/text.h"
+#include "grader/common/text.h"
+#include "grader/model/recipe.h"
 
 namespace warplab {
 namespace {

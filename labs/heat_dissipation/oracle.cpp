@@ -1,4 +1,4 @@
-#include "grader/judge/oracle.h"
+#include "grader/judge/lab/oracle.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <numbers>
 #include <utility>
 
-#include "grader/core/cause.h"
-#include "grader/core/recipe.h"
-#include "grader/core/text.h"
+#include "grader/common/text.h"
+#include "grader/model/cause.h"
+#include "grader/model/recipe.h"
 #include "labs/heat_dissipation/pgm.h"
 
 namespace warplab {

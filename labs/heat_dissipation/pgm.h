@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/core/manifest.h"
+#include "grader/model/manifest.h"
 
 namespace warplab::heat {
 

@@ -1,6 +1,6 @@
 // Lets a field cool, a call for every report: prints the report table, and saves the fields for show.py to draw.
 
-#include "grader/judge/show.h"
+#include "grader/judge/lab/show.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "grader/core/text.h"
+#include "grader/common/text.h"
 #include "labs/heat_dissipation/pgm.h"
 
 namespace warplab {

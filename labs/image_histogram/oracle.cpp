@@ -1,4 +1,4 @@
-#include "grader/judge/oracle.h"
+#include "grader/judge/lab/oracle.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
-#include "grader/core/recipe.h"
-#include "grader/core/text.h"
-#include "grader/io/image.h"
+#include "grader/common/image.h"
+#include "grader/common/text.h"
+#include "grader/model/recipe.h"
 #include "labs/image_histogram/bins.h"
 
 namespace warplab {

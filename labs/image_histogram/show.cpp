@@ -1,14 +1,14 @@
 // Counts a picture, channel by channel: histogram.csv, and what show.py draws from it and from picture.png.
 
-#include "grader/judge/show.h"
+#include "grader/judge/lab/show.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <fstream>
 
-#include "grader/core/text.h"
-#include "grader/io/image.h"
+#include "grader/common/image.h"
+#include "grader/common/text.h"
 
 namespace warplab {
 namespace {

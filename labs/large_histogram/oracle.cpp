@@ -1,4 +1,4 @@
-#include "grader/judge/oracle.h"
+#include "grader/judge/lab/oracle.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,8 +13,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "grader/core/recipe.h"
-#include "grader/core/text.h"
+#include "grader/common/text.h"
+#include "grader/model/recipe.h"
 
 namespace warplab {
 namespace {

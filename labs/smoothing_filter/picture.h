@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "grader/io/image.h"
-#include "grader/judge/oracle.h"
+#include "grader/common/image.h"
+#include "grader/judge/lab/oracle.h"
 
 namespace warplab {
 

@@ -1,12 +1,12 @@
 // Smooths a picture, channel by channel: before.png, after.png and both side by side.
 
-#include "grader/judge/show.h"
+#include "grader/judge/lab/show.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "grader/core/text.h"
+#include "grader/common/text.h"
 #include "labs/smoothing_filter/filter.h"
 #include "labs/smoothing_filter/picture.h"
 

@@ -1,4 +1,4 @@
-#include "grader/judge/oracle.h"
+#include "grader/judge/lab/oracle.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <map>
 #include <numeric>
 
-#include "grader/core/recipe.h"
-#include "grader/core/text.h"
+#include "grader/common/text.h"
+#include "grader/model/recipe.h"
 
 namespace warplab {
 namespace {

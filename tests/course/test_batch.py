@@ -182,7 +182,7 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
     for name in ("course/pages.py", "judge/SANDBOX.md"):
         change(course.root / "grader" / name)
     assert "0 to regrade" in course.verb("regrade", "--changed").stdout
-    change(course.root / "grader/judge/check.cpp")
+    change(course.root / "grader/judge/check/check.cpp")
     said = course.verb("regrade", "--changed")
     assert said.returncode == 2 and "check.cpp is newer than" in said.stderr and "make program" in said.stderr
     (course.build / "warplab").touch()

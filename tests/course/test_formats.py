@@ -778,8 +778,8 @@ def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
 
 
 def test_the_judges_own_sample_can_be_exported():
-    """tests/core/expected/report.json is what the judge writes, with every kind of part in it."""
-    file = Path(__file__).resolve().parents[1] / "core/expected/report.json"
+    """tests/model/expected/report.json is what the judge writes, with every kind of part in it."""
+    file = Path(__file__).resolve().parents[1] / "model/expected/report.json"
     made = make_report(json.loads(file.read_text()))
     for wanted, convert in ONE_REPORT.items():
         VALIDATORS[wanted](convert(made))

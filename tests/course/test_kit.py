@@ -96,7 +96,7 @@ def test_nothing_of_the_instructors_is_in_it(kit):
 
 
 def test_no_program_that_deceives_the_sanitizer_is_named_in_it(kit):
-    assert b"## Deceiving the sanitizer" in kit["grader/judge/SANDBOX.md"]
+    assert b"## Deceiving the sanitizer" in kit["grader/judge/sandbox/SANDBOX.md"]
     assert not [name for name, content in kit.items() if re.search(rb"\bopen_\w+\.cu", content)]
 
 
@@ -116,7 +116,7 @@ def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
             assert seed.hex().encode() not in everything
 
 
-@pytest.mark.parametrize("place", ["README.md", "handouts/vector_add.md", "labs/vector_add/lab.h", "grader/io/image.h"])
+@pytest.mark.parametrize("place", ["README.md", "handouts/vector_add.md", "labs/vector_add/lab.h", "grader/common/image.h"])
 def test_an_answer_in_any_file_is_found(kit, place):
     line, solution = next(
         (line, solution)

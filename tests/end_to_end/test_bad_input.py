@@ -138,7 +138,7 @@ def test_the_host_function_must_use_the_device(tmp_path: Path) -> None:
 )
 def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    source = ROOT / "tests/judge/forged" / f"{name}.cu"
+    source = ROOT / "tests/judge/bench/forged" / f"{name}.cu"
     command = [BUILD / "warplab", "bench", "vector_add", "02", "--source", source, "--force", "--backend", "cpu"]
     run = subprocess.run([*command, "--json", report], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stdout + run.stderr

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "grader/judge/compilation/contract.h"
-#include "grader/judge/compilation/diagnostics.h"
-#include "grader/judge/compilation/hand_in.h"
-#include "grader/judge/compilation/symbols.h"
+#include "grader/judge/compile/contract.h"
+#include "grader/judge/compile/diagnostics.h"
+#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/symbols.h"
 #include "tests/fuzz/bytes.h"
 
 namespace warplab::fuzz {

@@ -36,10 +36,11 @@ TEST(FuzzTargets, SanitizersFindNothingInARunnersWords) {
     {
         std::ofstream all(source);
         for (const char* file :
-             {"grader/judge/answer.cpp", "grader/judge/ending.cpp", "grader/judge/findings.cpp",
-              "grader/judge/counters.cpp", "grader/judge/occupancy.cpp", "grader/judge/resources.cpp",
-              "grader/judge/compilation/diagnostics.cpp", "grader/core/text.cpp", "grader/core/utf8.cpp",
-              "grader/core/nearest.cpp", "tests/fuzz/no_judge.cpp", "tests/fuzz/replay.cpp"})
+             {"grader/judge/run/answer.cpp", "grader/judge/run/ending.cpp", "grader/judge/sanitizer/findings.cpp",
+              "grader/judge/sanitizer/counters.cpp", "grader/judge/sanitizer/occupancy.cpp",
+              "grader/judge/compile/resources.cpp", "grader/judge/compile/diagnostics.cpp", "grader/common/text.cpp",
+              "grader/common/utf8.cpp", "grader/common/nearest.cpp", "tests/fuzz/no_judge.cpp",
+              "tests/fuzz/replay.cpp"})
             all << "#include \"" << file << "\"\n";
     }
     const std::string build =

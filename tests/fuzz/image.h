@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "grader/core/manifest.h"
-#include "grader/io/image.h"
+#include "grader/common/image.h"
+#include "grader/model/manifest.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/scratch.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "grader/core/manifest.h"
+#include "grader/model/manifest.h"
 #include "tests/fuzz/bytes.h"
 
 namespace warplab::fuzz {

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "grader/judge/cuda_device.h"
-#include "grader/judge/source_lines.h"
+#include "grader/judge/device/cuda_device.h"
+#include "grader/judge/run/source_lines.h"
 
 namespace warplab {
 

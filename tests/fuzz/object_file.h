@@ -1,8 +1,8 @@
 #pragma once
 // An object file that a compromised compiler may have written.
 
-#include "grader/judge/compilation/contract.h"
-#include "grader/judge/compilation/object_file.h"
+#include "grader/judge/compile/contract.h"
+#include "grader/judge/compile/object_file.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/compiler.h"
 

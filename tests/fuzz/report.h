@@ -5,12 +5,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "grader/core/manifest.h"
-#include "grader/core/render.h"
-#include "grader/core/report.h"
-#include "grader/core/table.h"
-#include "grader/core/utf8.h"
-#include "grader/judge/import.h"
+#include "grader/common/utf8.h"
+#include "grader/judge/cli/import.h"
+#include "grader/judge/present/render.h"
+#include "grader/judge/present/table.h"
+#include "grader/model/manifest.h"
+#include "grader/model/report.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/scratch.h"
 

@@ -53,15 +53,17 @@ CPP_LIMITS = ["-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=64", "-ti
 PYTHON_LIMITS = ["-max_len=8192", "-rss_limit_mb=3000", "-timeout=60"]
 # Sources that the targets call; no_judge.cpp replaces the rest.
 SOURCES = [
-    *(f"grader/core/{name}.cpp" for name in ("json_node", "manifest", "report", "render", "table", "text", "utf8")),
-    *(f"grader/core/{name}.cpp" for name in ("nearest", "hash", "statistics")),
-    *(f"grader/judge/{name}.cpp" for name in ("answer", "ending", "findings", "counters", "occupancy", "resources")),
-    *(f"grader/judge/{name}.cpp" for name in ("import", "records")),
+    *(f"grader/common/{name}.cpp" for name in ("hash", "json_node", "nearest", "text", "utf8")),
+    *(f"grader/model/{name}.cpp" for name in ("manifest", "report", "statistics")),
+    *(f"grader/judge/present/{name}.cpp" for name in ("render", "table")),
+    *(f"grader/judge/run/{name}.cpp" for name in ("answer", "ending")),
+    *(f"grader/judge/sanitizer/{name}.cpp" for name in ("counters", "findings", "occupancy")),
+    *(f"grader/judge/cli/{name}.cpp" for name in ("import", "records")),
     *(
-        f"grader/judge/compilation/{name}.cpp"
-        for name in ("contract", "diagnostics", "hand_in", "object_file", "symbols")
+        f"grader/judge/compile/{name}.cpp"
+        for name in ("contract", "diagnostics", "hand_in", "object_file", "resources", "symbols")
     ),
-    "grader/io/image.cpp",
+    "grader/common/image.cpp",
     *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("grader/cpu/rewriter/*.cpp") if file.name != "main.cpp"),
     "tests/fuzz/no_judge.cpp",
 ]

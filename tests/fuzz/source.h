@@ -1,7 +1,7 @@
 #pragma once
 // A student's file before any compiler reads it: as a hand-in, and through the CPU backend's rewriter.
 
-#include "grader/judge/compilation/hand_in.h"
+#include "grader/judge/compile/hand_in.h"
 #include "tests/cpu/rewriter/fuzz.h"
 #include "tests/fuzz/bytes.h"
 #include "tests/fuzz/scratch.h"

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
-#include "grader/core/utf8.h"
-#include "grader/judge/answer.h"
-#include "grader/judge/counters.h"
-#include "grader/judge/ending.h"
+#include "grader/common/utf8.h"
+#include "grader/judge/run/answer.h"
+#include "grader/judge/run/ending.h"
+#include "grader/judge/sanitizer/counters.h"
 #include "tests/fuzz/bytes.h"
 
 namespace warplab::fuzz {

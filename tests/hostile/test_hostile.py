@@ -228,7 +228,7 @@ def test_honest_submission_includes_every_header() -> None:
 
 
 def test_sandbox_md_lists_exactly_the_open_attacks() -> None:
-    text = (ROOT / "grader/judge/SANDBOX.md").read_text()
+    text = (ROOT / "grader/judge/sandbox/SANDBOX.md").read_text()
     section = text.split("## Deceiving the sanitizer\n")[1].split("\n## ")[0]
     listed = dict(re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S))
     assert listed == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}

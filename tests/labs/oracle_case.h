@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/judge/oracle.h"
+#include "grader/judge/lab/oracle.h"
 #include "tests/paths.h"
 
 namespace warplab::test {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "grader/judge/diagnose.h"
+#include "grader/judge/check/diagnose.h"
 #include "tests/labs/oracle_case.h"
 
 namespace warplab::test {
@@ -146,7 +146,8 @@ TEST_P(OracleGenerators, AreAllKnownAndNamedWhenOneIsNot) {
         EXPECT_THAT(complaint_about(load_oracle(lab.name), dataset) + ",",
                     AllOf(HasSubstr("datasets/" + lab.name + "/"), HasSubstr("\"" + dataset.name + "\""),
                           HasSubstr("Choose one of: "), HasSubstr(" " + dataset.generator + ",")))
-            << "labs/" << lab.name << "/oracle.cpp: find_generator (grader/core/recipe.h) looks generators up by name, "
+            << "labs/" << lab.name
+            << "/oracle.cpp: find_generator (grader/model/recipe.h) looks generators up by name, "
             << "before their parameters, and says this; or the dataset's generator is not one of the lab's.";
 }
 

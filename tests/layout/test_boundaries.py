@@ -9,28 +9,26 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
+FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h"]
 # What each kind of file may include with quotes; the first pattern that fits counts.
 MAY_INCLUDE = {
-    "grader/core/*": ["grader/core/*"],
-    "grader/io/*": ["grader/core/*", "grader/io/*"],
-    "grader/judge/*": ["grader/core/*", "grader/io/*", "grader/judge/*"],
+    "grader/common/*": ["grader/common/*"],
+    "grader/model/*": ["grader/common/*", "grader/model/*"],
+    "grader/io/*": ["grader/io/*"],
+    "grader/judge/*": ["grader/common/*", "grader/io/*", "grader/judge/*", "grader/model/*"],
     "grader/runner/*": ["grader/runner/*", "grader/io/*", "grader/cpu/control.h"],
     "grader/cpu/*": ["grader/cpu/*", "grader/io/rewriter_exit.h", "grader/io/status_page.h"],
     "labs/*/lab.h": ["grader/runner/cuda_check.h"],
     "labs/*/driver.cu": ["labs/*/lab.h", "grader/runner/driver.h"],
-    "labs/*/oracle.cpp": ["grader/core/*", "grader/io/image.h", "grader/judge/oracle.h", "labs/*/*.h"],
-    "labs/*/show.cpp": [
-        "grader/core/*",
-        "grader/io/image.h",
-        "grader/judge/oracle.h",
-        "grader/judge/show.h",
-        "labs/*/*.h",
-    ],
-    "labs/*/*.h": ["grader/core/*", "grader/io/image.h", "grader/judge/oracle.h"],
+    "labs/*/oracle.cpp": [*FOR_LABS, "labs/*/*.h"],
+    "labs/*/show.cpp": [*FOR_LABS, "grader/judge/lab/show.h", "labs/*/*.h"],
+    "labs/*/*.h": FOR_LABS,
     "solutions/*": ["labs/*/lab.h"],
     "starter/*": ["labs/*/lab.h"],
 }
-# Headers of io that the runner and the rewriter include. They must not include core.
+# The judge's folders, as work passes through them: each includes itself and those before it. "" is the judge's own.
+HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "present", "cli"]
+# Headers of io that the runner and the rewriter include. They must include nothing else of the grader.
 RUNNER_SEES = [
     "grader/io/channel.h",
     "grader/io/protocol.h",
@@ -71,20 +69,32 @@ def test_every_file_includes_only_what_its_part_may(root, files):
     assert [line for file in sources(files) for line in forbidden_includes(root, file)] == []
 
 
+def hop_of(path: Path) -> int:
+    return HOPS.index(path.parts[2] if len(path.parts) > 3 else "")
+
+
+def test_no_hop_of_the_judge_includes_a_later_one(root, files):
+    for file in sources(files):
+        if file.as_posix().startswith("grader/judge/"):
+            included = [Path(one) for one in INCLUDE.findall((root / file).read_text())]
+            judge = [one for one in included if one.as_posix().startswith("grader/judge/")]
+            assert [str(one) for one in judge if hop_of(one) > hop_of(file)] == [], file
+
+
 def test_a_forbidden_include_is_seen(root, tmp_path):
     (tmp_path / "grader/runner").mkdir(parents=True)
-    (tmp_path / "grader/runner/runner.cpp").write_text('#include "grader/judge/oracle.h"\n#include <vector>\n')
+    (tmp_path / "grader/runner/runner.cpp").write_text('#include "grader/judge/lab/oracle.h"\n#include <vector>\n')
     found = forbidden_includes(tmp_path, Path("grader/runner/runner.cpp"))
-    assert found == ["grader/runner/runner.cpp includes grader/judge/oracle.h"]
+    assert found == ["grader/runner/runner.cpp includes grader/judge/lab/oracle.h"]
 
 
-def test_what_the_runner_includes_of_io_knows_nothing_of_core(root, files):
+def test_headers_that_the_runner_includes_include_io_alone(root, files):
     runner = [file for file in sources(files) if file.as_posix().startswith(("grader/runner/", "grader/cpu/"))]
     io = {one for file in runner for one in INCLUDE.findall((root / file).read_text()) if one.startswith("grader/io/")}
     assert io <= set(RUNNER_SEES)
     for header in io:
-        core = [one for one in INCLUDE.findall((root / header).read_text()) if not one.startswith("grader/io/")]
-        assert core == [], f"{header} includes {core}"
+        others = [one for one in INCLUDE.findall((root / header).read_text()) if not one.startswith("grader/io/")]
+        assert others == [], f"{header} includes {others}"
 
 
 def imported_modules(file: Path) -> set[str]:

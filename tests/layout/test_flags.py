@@ -6,7 +6,7 @@ import re
 
 
 def flags_of_the_judge(root, function: str) -> list[str]:
-    text = (root / "grader/judge/toolchain.cpp").read_text()
+    text = (root / "grader/judge/compile/toolchain.cpp").read_text()
     body = re.search(rf"Flags {function}\(.*?\n\}}", text, re.DOTALL)[0]
     return re.findall(r'"(-[^"]*)"', body)
 

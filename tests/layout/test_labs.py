@@ -56,12 +56,12 @@ def test_every_folder_belongs_to_a_lab(root, files, labs, folder):
 
 def test_manifests_fit_their_schemas(root, labs):
     jsonschema = pytest.importorskip("jsonschema")
-    core = root / "grader/core"
+    schemas = root / "grader/model"
     for lab in labs:
         manifest = json.loads((root / "labs" / lab / "lab.json").read_text())
-        jsonschema.validate(manifest, json.loads((core / "lab.schema.json").read_text()))
+        jsonschema.validate(manifest, json.loads((schemas / "lab.schema.json").read_text()))
         for recipes in (root / "datasets" / lab).glob("*.json"):
-            schema = json.loads((core / "datasets.schema.json").read_text())
+            schema = json.loads((schemas / "datasets.schema.json").read_text())
             jsonschema.validate(json.loads(recipes.read_text()), schema)
 
 

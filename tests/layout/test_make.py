@@ -13,7 +13,7 @@ def test_oracles_are_made_anew_when_a_header_of_theirs_changes(root):
     command = ["make", "-pn", "-f", "grader/build.mk", f"BUILD={BUILD}", "program"]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
     (rule,) = (line for line in printed.splitlines() if line.startswith(f"{BUILD}/precompiled/labs.h.gch:"))
-    assert "grader/core/manifest.h" in rule
+    assert "grader/model/manifest.h" in rule
 
 
 def test_the_tests_are_linked_anew_when_one_is_deleted(root):

@@ -52,7 +52,7 @@ def run_in(folder: Path, *command: str | Path) -> None:
 
 def judge_sources() -> list[Path]:
     """What build/tests links of the judge (grader/build.mk)."""
-    parts = ("core", "io", "judge")
+    parts = ("common", "io", "judge", "model")
     sources = [file for file in committed_files() if file.suffix == ".cpp" and file.parts[:1] == ("grader",)]
     return [file for file in sources if file.parts[1] in parts and file.name != "main.cpp"]
 

@@ -71,7 +71,7 @@ def folder(tmp_path: Path, **reports: Any) -> Path:
 
 def test_samples_are_reports() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads((ROOT / "grader/core/report.schema.json").read_text())
+    schema = json.loads((ROOT / "grader/model/report.schema.json").read_text())
     for report in (samples.report(), samples.cpu_report()):
         jsonschema.validate(report, schema)
 

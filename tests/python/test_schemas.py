@@ -1,6 +1,6 @@
-"""The JSON Schemas of grader/core describe every key, accept what is written and refuse what is wrong.
+"""The JSON Schemas of grader/model describe every key, accept what is written and refuse what is wrong.
 
-The reports are those that tests/core/report_test.cpp holds the program to.
+The reports are those that tests/model/report_test.cpp holds the program to.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ jsonschema = pytest.importorskip("jsonschema")
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("lab", "datasets", "report")
-REPORTS = sorted((ROOT / "tests/core/expected").glob("report*.json"))
+REPORTS = sorted((ROOT / "tests/model/expected").glob("report*.json"))
 
 
 def read_json(file: Path):
@@ -25,7 +25,7 @@ def read_json(file: Path):
 
 
 def schema(name: str) -> dict:
-    return read_json(ROOT / f"grader/core/{name}.schema.json")
+    return read_json(ROOT / f"grader/model/{name}.schema.json")
 
 
 def validator(name: str):

@@ -23,17 +23,17 @@ def checkout(tmp_path) -> Callable[..., Path]:
 
     def make(name: str = "checkout") -> Path:
         folder = tmp_path / name
-        (folder / "grader/judge").mkdir(parents=True)
-        (folder / "grader/core").mkdir()
+        (folder / "grader/judge/cli").mkdir(parents=True)
+        (folder / "grader/model").mkdir()
         shutil.copy(ROOT / "Makefile", folder)
         for file in [*(ROOT / "grader").glob("*.sh"), ROOT / "grader/build.mk", ROOT / "grader/requirements.txt"]:
             shutil.copy(file, folder / "grader")
         (folder / "grader/course").mkdir()
         shutil.copy(ROOT / "grader/course/course.mk", folder / "grader/course")
-        for file in (ROOT / "grader/core").glob("version.*"):
-            shutil.copy(file, folder / "grader/core")
+        for file in (ROOT / "grader/model").glob("version.*"):
+            shutil.copy(file, folder / "grader/model")
         (folder / "grader/precompiled.h").write_text("// nothing, quickly\n")
-        (folder / "grader/judge/main.cpp").write_text(STUB_JUDGE)
+        (folder / "grader/judge/cli/main.cpp").write_text(STUB_JUDGE)
         (folder / "grader/cpu/rewriter").mkdir(parents=True)
         (folder / "grader/cpu/rewriter/main.cpp").write_text("int main() {}\n")
         (folder / "labs/sample").mkdir(parents=True)

@@ -18,7 +18,7 @@ HEADERS = [
 ]
 
 STUB_JUDGE = """#include <cstdio>
-#include "grader/core/version.h"
+#include "grader/model/version.h"
 int main(int count, char** words) {
     std::printf("judge:");
     for (int i = 1; i < count; i++) std::printf(" [%s]", words[i]);

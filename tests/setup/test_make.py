@@ -47,7 +47,7 @@ def test_words_reach_the_judge_as_typed(checkout, make):
     said = make(folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1")
     assert said.status == 0
     words = "[check] [a 'b\" $HOME $(shell echo x)] [0 2] [--dataset] [x; y] [--tree] [a b] [--force]"
-    assert said.has(f"judge: {words}\n", "compile grader/judge/main.cpp", "link    build/warplab")
+    assert said.has(f"judge: {words}\n", "compile grader/judge/cli/main.cpp", "link    build/warplab")
     assert make(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
 
 
@@ -106,19 +106,19 @@ def test_a_verb_without_its_lab_names_the_labs_and_builds_nothing(checkout, make
 def test_what_changed_is_built_anew_and_nothing_else(checkout, make):
     folder = checkout()
     make(folder, "check", "LAB=sample")
-    version = folder / "grader/core/version.h"
+    version = folder / "grader/model/version.h"
     version.write_text(version.read_text() + "// changed\n")
     said = make(folder, "check", "LAB=sample")
-    assert said.has("compile grader/core/version.cpp", "compile grader/judge/main.cpp")
+    assert said.has("compile grader/model/version.cpp", "compile grader/judge/cli/main.cpp")
     assert "rewriter" not in said.out and "oracle" not in said.out
 
 
 def test_a_compile_error_of_ours_ends_with_status_2(checkout, make):
     folder = checkout()
-    (folder / "grader/judge/main.cpp").write_text("int main() { return nothing; }\n")
+    (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")
     said = make(folder, "check", "LAB=sample")
     assert said.status == 2
-    assert said.has("grader/judge/main.cpp:1", "nothing")
+    assert said.has("grader/judge/cli/main.cpp:1", "nothing")
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")

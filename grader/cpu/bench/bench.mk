@@ -1,5 +1,5 @@
 # `make bench-backend`: how fast the CPU backend runs kernels and compiles stages. Built in BUILD/bench; the flags are
-# those that grader/judge/toolchain.cpp gives to students' files and to the runtime (tests/layout compares them).
+# those that grader/judge/compile/toolchain.cpp gives to students' files and to the runtime (tests/layout compares them).
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:

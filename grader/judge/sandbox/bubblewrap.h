@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/judge/process.h"
+#include "grader/judge/sandbox/process.h"
 
 namespace warplab::sandbox {
 

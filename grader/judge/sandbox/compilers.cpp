@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "grader/judge/process.h"
 #include "grader/judge/sandbox/places.h"
+#include "grader/judge/sandbox/process.h"
 
 namespace warplab::sandbox {
 namespace {

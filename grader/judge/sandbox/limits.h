@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "grader/judge/process.h"
+#include "grader/judge/sandbox/process.h"
 
 namespace warplab::sandbox {
 

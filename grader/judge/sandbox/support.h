@@ -1,8 +1,8 @@
 #pragma once
 // What this machine offers, tried once.
 
-#include "grader/judge/process.h"
 #include "grader/judge/sandbox/bubblewrap.h"
+#include "grader/judge/sandbox/process.h"
 
 namespace warplab::sandbox {
 

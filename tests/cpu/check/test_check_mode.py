@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="bu
 
 
 def judges_flags(function: str) -> list[str]:
-    text = (ROOT / "grader/judge/toolchain.cpp").read_text()
+    text = (ROOT / "grader/judge/compile/toolchain.cpp").read_text()
     return re.findall(r'"(-[^"]*)"', re.search(rf"Flags {function}\(\) \{{.*?\n\}}", text, re.DOTALL)[0])
 
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <ostream>
 
-#include "grader/core/json.h"
+#include "grader/common/json.h"
 #include "labs/heat_dissipation/pgm.h"
 #include "tests/labs/oracle_case.h"
 

@@ -1,0 +1,233 @@
+#include "grader/common/image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "grader/common/text.h"
+#include "grader/common/usage_error.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_NO_STDIO
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_PNM
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#include <stb/stb_image.h>
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t most_file_bytes = 1 << 30;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& what) {
+    throw UsageError(fmt::format("{}: {}", file.string(), what));
+}
+
+std::string read_bytes(const fs::path& file) {
+    std::error_code error;
+    if (!fs::exists(file, error)) fail(file, "there is no such file. Give a picture's path, from this folder.");
+    if (fs::is_directory(file, error)) fail(file, "this is a folder. Give the path of one picture in it.");
+    if (!fs::is_regular_file(file, error)) fail(file, "this is not a plain file.");
+    if (fs::file_size(file, error) > most_file_bytes)
+        fail(file, fmt::format("the file has {}; at most {} are read. Make the picture smaller.",
+                               format_bytes(static_cast<double>(fs::file_size(file))),
+                               format_bytes(static_cast<double>(most_file_bytes))));
+    std::ifstream stream(file, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    if (!stream) fail(file, fmt::format("the file cannot be read: {}.", std::strerror(errno)));
+    if (bytes.empty()) fail(file, "the file is empty. Was it saved, or copied as a whole?");
+    return bytes;
+}
+
+bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
+bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
+bool is_binary_pnm(std::string_view bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
+
+/// Markers cannot occur in a JPEG's compressed data, so an end after the last begin of data is the picture's.
+bool has_jpeg_end(std::string_view bytes) {
+    const auto data = bytes.rfind("\xff\xda"), end = bytes.rfind("\xff\xd9");
+    return data != std::string_view::npos && end != std::string_view::npos && end > data;
+}
+
+std::size_t read_16(std::string_view bytes, std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])) << 8 |
+           static_cast<unsigned char>(bytes[at + 1]);
+}
+
+/// Whether every chunk of a PNG up to the last one lies within the file: stb_image allocates the stated lengths.
+bool has_whole_chunks(std::string_view bytes) {
+    constexpr std::size_t signature = 8, around = 12;
+    for (std::size_t at = signature; at + around <= bytes.size();) {
+        const std::size_t length = read_16(bytes, at) << 16 | read_16(bytes, at + 2);
+        if (length > bytes.size() - at - around) return false;
+        if (bytes.substr(at + 4, 4) == "IEND") return true;
+        at += around + length;
+    }
+    return false;
+}
+
+/// Tables of one code each: a damaged file can refer to tables that it does not define, which stb_image would read
+/// uninitialized.
+std::string default_huffman_tables() {
+    constexpr int kinds = 2, places = 4;
+    constexpr std::size_t table_bytes = 18, header_bytes = 4;
+    std::string bytes("\xff\xc4\0", 3);
+    bytes += static_cast<char>(2 + kinds * places * table_bytes);
+    for (int table = 0; table < kinds * places; ++table) {
+        bytes.resize(header_bytes + static_cast<std::size_t>(table + 1) * table_bytes);
+        bytes[bytes.size() - table_bytes] = static_cast<char>(table / places << 4 | table % places);
+        bytes[bytes.size() - table_bytes + 1] = 1;  // a code of one bit
+    }
+    return bytes;
+}
+
+/// A JPEG without its metadata, with every table defined; nothing if its segments are not in a valid order.
+std::optional<std::string> without_metadata(std::string_view bytes) {
+    std::string plain = std::string(bytes.substr(0, 2)) + default_huffman_tables();
+    for (std::size_t at = 2; at + 4 <= bytes.size();) {
+        const auto marker = static_cast<unsigned char>(bytes[at + 1]);
+        if (marker == 0xff) {  // any number may lie between segments
+            ++at;
+            continue;
+        }
+        const std::size_t length = 2 + read_16(bytes, at + 2);
+        if (bytes[at] != '\xff' || marker < 0xc0 || length < 4 || length > bytes.size() - at) return std::nullopt;
+        const bool begins_data = marker == 0xda;
+        const bool tells_colours = (marker == 0xe0 || marker == 0xee) && length <= 20;
+        const bool is_metadata = (marker >= 0xe0 && marker <= 0xef) || marker == 0xfe;
+        if (begins_data) return plain.append(bytes.substr(at));
+        if (!is_metadata || tells_colours) plain.append(bytes.substr(at, length));
+        at += length;
+    }
+    return std::nullopt;
+}
+
+/// Whether each Huffman table has at most 256 codes: stb_image writes past the end of its table if one has more. The
+/// table marker occurs nowhere else, except in metadata.
+bool has_sound_tables(std::string_view jpeg) {
+    constexpr std::size_t counts = 16, most_codes = 256;
+    for (std::size_t at = jpeg.find("\xff\xc4"); at != std::string_view::npos; at = jpeg.find("\xff\xc4", at + 2)) {
+        const std::size_t begin = at + 4;
+        if (begin > jpeg.size()) return false;
+        std::size_t table = begin;
+        for (const std::size_t end = at + 2 + read_16(jpeg, at + 2); table < end;) {
+            if (table + 1 + counts > jpeg.size()) return false;
+            std::size_t codes = 0;
+            for (std::size_t i = 0; i < counts; ++i) codes += static_cast<unsigned char>(jpeg[table + 1 + i]);
+            if (codes > most_codes) return false;
+            table += 1 + counts + codes;
+        }
+    }
+    return true;
+}
+
+/// Where the samples of a PGM or PPM begin: after the format and three numbers, with comments between them, and a
+/// blank. Nothing if a number is too long for stb_image.
+std::optional<std::size_t> pnm_samples_begin(std::string_view bytes) {
+    constexpr std::size_t most_digits = 9;
+    constexpr std::string_view digits = "0123456789";
+    std::size_t at = 2;
+    for (int numbers = 0; numbers < 3; ++numbers) {
+        while (at < bytes.size() && digits.find(bytes[at]) == digits.npos)
+            at = bytes[at] == '#' ? std::min(bytes.find_first_of("\r\n", at), bytes.size()) : at + 1;
+        const std::size_t end = std::min(bytes.find_first_not_of(digits, at), bytes.size());
+        if (end - std::min(at, end) > most_digits) return std::nullopt;
+        at = end;
+    }
+    return at + 1;
+}
+
+/// What the first bytes say about a file that is no picture we read.
+std::string explain_format(std::string_view bytes) {
+    const std::pair<std::string_view, const char*> known[] = {
+        {"BM", "a BMP"},   {"GIF8", "a GIF"},        {"RIFF", "a WebP"},       {"II*", "a TIFF"}, {"MM\0*", "a TIFF"},
+        {"%PDF", "a PDF"}, {"P2", "a PGM in ASCII"}, {"P3", "a PPM in ASCII"}, {"<svg", "an SVG"}};
+    for (const auto& [begin, name] : known)
+        if (bytes.starts_with(begin))
+            return fmt::format("this is {}, which is not read here. Convert it to PNG.", name);
+    return "this is not a picture. PNG, JPEG and binary PGM and PPM are read, by their content and not by their name.";
+}
+
+[[noreturn]] void fail_broken(const fs::path& file, std::size_t bytes) {
+    fail(file, fmt::format("the picture is cut short or damaged (the file has {}). Copy or export it again.",
+                           format_bytes(static_cast<double>(bytes))));
+}
+
+/// A JPEG that stb_image reads within its bounds.
+std::string checked_jpeg(const fs::path& file, std::string_view bytes) {
+    std::optional<std::string> plain = without_metadata(bytes);
+    if (!plain || !has_sound_tables(*plain) || !has_jpeg_end(*plain)) fail_broken(file, bytes.size());
+    return *plain;
+}
+
+struct Extent {
+    int width = 0, height = 0, channels = 0;
+};
+
+Extent read_extent(const fs::path& file, const std::string& bytes, std::size_t most) {
+    Extent extent;
+    if (!stbi_info_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
+                               &extent.width, &extent.height, &extent.channels))
+        fail_broken(file, bytes.size());
+    const auto width = static_cast<std::size_t>(extent.width), height = static_cast<std::size_t>(extent.height);
+    if (width == 0 || height == 0) fail(file, "the picture has no pixels.");
+    if (width > most / height)
+        fail(file, fmt::format("the picture is {} x {} pixels, and at most {} are read. Make it smaller.",
+                               format_count(width), format_count(height), format_count(most)));
+    return extent;
+}
+
+}  // namespace
+
+Image read_image(const fs::path& file, std::size_t most) {
+    std::string bytes = read_bytes(file);
+    if (!is_png(bytes) && !is_jpeg(bytes) && !is_binary_pnm(bytes)) fail(file, explain_format(bytes));
+    if (is_jpeg(bytes)) bytes = checked_jpeg(file, bytes);
+    if (is_png(bytes) && !has_whole_chunks(bytes)) fail_broken(file, bytes.size());
+    if (is_binary_pnm(bytes) && !pnm_samples_begin(bytes)) fail_broken(file, bytes.size());
+    const Extent extent = read_extent(file, bytes, most);
+    const int channels = extent.channels < 3 ? 1 : 3;
+    const auto samples =
+        static_cast<std::size_t>(extent.width) * static_cast<std::size_t>(extent.height) * std::size_t(channels);
+    if (is_binary_pnm(bytes) && bytes.size() < *pnm_samples_begin(bytes) + samples) fail_broken(file, bytes.size());
+    int width = 0, height = 0, in_file = 0;
+    const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
+        stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()), &width,
+                              &height, &in_file, channels),
+        stbi_image_free);
+    if (!pixels) fail_broken(file, bytes.size());
+    Image image{width, height, channels, {}};
+    image.samples.assign(pixels.get(), pixels.get() + image.pixels() * static_cast<std::size_t>(channels));
+    return image;
+}
+
+void write_png(const fs::path& file, const Image& image) {
+    std::ofstream stream(file, std::ios::binary);
+    const auto write = [](void* to, void* bytes, int count) {
+        static_cast<std::ofstream*>(to)->write(static_cast<const char*>(bytes), count);
+    };
+    const bool made = stbi_write_png_to_func(write, &stream, image.width, image.height, image.channels,
+                                             image.samples.data(), image.width * image.channels) != 0;
+    stream.close();
+    if (!made || !stream) fail(file, "the picture cannot be written. Is the folder writable, and the disk not full?");
+}
+
+}  // namespace warplab

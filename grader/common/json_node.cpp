@@ -1,0 +1,158 @@
+#include "grader/common/json_node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "grader/common/nearest.h"
+
+namespace warplab {
+namespace {
+
+constexpr std::size_t most_quoted = 200, most_said = 1000;  // bytes of the parser's text, and of a message
+
+std::string line_and_column(std::string_view text, std::size_t byte) {
+    const auto before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line_start = before.rfind('\n');
+    const auto column = before.size() - (line_start == std::string_view::npos ? 0 : line_start + 1) + 1;
+    return fmt::format("line {}, column {}", line, column);
+}
+
+/// Return the beginning of a text of any length.
+std::string start_of(const std::string& text, std::size_t most_bytes) {
+    return text.size() <= most_bytes ? text : text.substr(0, most_bytes) + "…";
+}
+
+/// What the parser says, without its own prefix and position.
+std::string parser_words(std::string words) {
+    for (const std::string_view prefix : {"] ", "parse error at ", "syntax error "}) {
+        const auto at = words.find(prefix);
+        if (at != std::string::npos) words = words.substr(at + prefix.size());
+    }
+    return start_of(words, most_quoted);
+}
+
+std::string escape_pointer(const std::string& key) {
+    std::string escaped;
+    for (const char c : key) escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    return escaped;
+}
+
+/// Notes the first key that an object has twice; the parser would keep one of them without a word.
+class DuplicateKeys {
+  public:
+    bool operator()(int, Json::parse_event_t event, Json& parsed) {
+        if (event == Json::parse_event_t::object_start) open_.emplace_back();
+        if (event == Json::parse_event_t::object_end) open_.pop_back();
+        if (event == Json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
+            if (first.empty()) first = parsed.get<std::string>();
+        return true;
+    }
+    std::string first;
+
+  private:
+    std::vector<std::set<std::string>> open_;
+};
+
+}  // namespace
+
+JsonError::JsonError(std::string where, const std::string& message)
+    : std::runtime_error(start_of(message, most_said)), place(std::move(where)) {}
+
+Json parse_json(std::string_view text) {
+    DuplicateKeys duplicates;
+    try {
+        auto document = Json::parse(
+            text, [&](int depth, Json::parse_event_t event, Json& parsed) { return duplicates(depth, event, parsed); });
+        if (!duplicates.first.empty())
+            throw JsonError(
+                "", fmt::format("the key \"{}\" stands twice in one object; keep one of them", duplicates.first));
+        return document;
+    } catch (const Json::parse_error& error) {
+        throw JsonError(line_and_column(text, error.byte),
+                        fmt::format("this is not valid JSON: {}. Look for a comma too many or too few, or a missing "
+                                    "quote, at this place or just before it",
+                                    parser_words(error.what())));
+    } catch (const Json::exception& error) {
+        throw JsonError("", fmt::format("this JSON cannot be read: {}", parser_words(error.what())));
+    }
+}
+
+void JsonNode::wrong_type(const std::string& wanted) const {
+    fail(fmt::format("expected {}, found {}", wanted,
+                     value_->is_structured() || value_->is_null() ? value_->type_name() : value_->dump()));
+}
+
+void JsonNode::require_object() const {
+    if (!value_->is_object()) wrong_type("an object {…}");
+}
+
+void JsonNode::require_only(const std::vector<std::string>& known) const {
+    require_object();
+    for (const auto& [key, value] : value_->items()) {
+        if (value.is_null()) fail(fmt::format("\"{}\" is null; give it a value, or leave the key out", key));
+        if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+        fail(
+            fmt::format("unknown key \"{}\".{} Known keys: {}", key, did_you_mean(key, known), fmt::join(known, ", ")));
+    }
+}
+
+JsonNode JsonNode::at(const std::string& key) const {
+    require_object();
+    const auto found = value_->find(key);
+    if (found == value_->end()) fail(fmt::format("the key \"{}\" is missing; add it", key));
+    return JsonNode(*found, place_ + "/" + escape_pointer(key));
+}
+
+std::optional<JsonNode> JsonNode::find(const std::string& key) const {
+    require_object();
+    const auto found = value_->find(key);
+    if (found == value_->end() || found->is_null()) return std::nullopt;
+    return JsonNode(*found, place_ + "/" + escape_pointer(key));
+}
+
+std::vector<JsonNode> JsonNode::items() const {
+    if (!value_->is_array()) wrong_type("a list […]");
+    std::vector<JsonNode> nodes;
+    for (const auto& item : *value_) nodes.emplace_back(item, fmt::format("{}/{}", place_, nodes.size()));
+    return nodes;
+}
+
+std::string JsonNode::text() const {
+    if (!value_->is_string()) wrong_type("text in double quotes");
+    return value_->get<std::string>();
+}
+
+std::string JsonNode::filled_text() const {
+    auto words = text();
+    if (words.find_first_not_of(" \t\r\n") == std::string::npos) fail("this text is empty; write at least a word");
+    return words;
+}
+
+bool JsonNode::boolean() const {
+    if (!value_->is_boolean()) wrong_type("true or false");
+    return value_->get<bool>();
+}
+
+double JsonNode::number() const {
+    if (!value_->is_number()) wrong_type("a number");
+    return value_->get<double>();
+}
+
+std::int64_t JsonNode::integer() const {
+    const bool too_large = value_->is_number_unsigned() && value_->get<std::uint64_t>() > INT64_MAX;
+    if (!value_->is_number_integer() || too_large) wrong_type("a whole number");
+    return value_->get<std::int64_t>();
+}
+
+std::uint64_t JsonNode::natural() const {
+    const bool negative =
+        !value_->is_number_unsigned() && value_->is_number_integer() && value_->get<std::int64_t>() < 0;
+    if (!value_->is_number_integer() || negative) wrong_type("a whole number, 0 or more");
+    return value_->get<std::uint64_t>();
+}
+
+}  // namespace warplab

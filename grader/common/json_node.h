@@ -1,0 +1,55 @@
+#pragma once
+// Reading JSON with its place at hand, so that every mistake can say where it is.
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/common/json.h"
+
+namespace warplab {
+
+/// A value that is not what it should be, or text that is not JSON.
+class JsonError : public std::runtime_error {
+  public:
+    /// Keeps the beginning of a long message: it may quote the text.
+    JsonError(std::string where, const std::string& message);
+    const std::string place;  // a JSON pointer, or "line 3, column 7" for text that is not JSON
+};
+
+/// Parses strictly: no comments, no key twice in an object. Throws JsonError.
+Json parse_json(std::string_view text);
+
+/// One value within a document. Every reader throws JsonError with the value's place when it is of another type.
+class JsonNode {
+  public:
+    explicit JsonNode(const Json& value, std::string place = "") : value_(&value), place_(std::move(place)) {}
+
+    const Json& value() const { return *value_; }
+    const std::string& place() const { return place_; }
+    [[noreturn]] void fail(const std::string& message) const { throw JsonError(place_, message); }
+
+    void require_object() const;
+    /// An object with these keys and no others, none of them null; a misspelt one is answered with the nearest.
+    void require_only(const std::vector<std::string>& known) const;
+    JsonNode at(const std::string& key) const;                   // fails when the key is missing
+    std::optional<JsonNode> find(const std::string& key) const;  // none when it is missing or null
+    std::vector<JsonNode> items() const;                         // of an array
+
+    std::string text() const;
+    std::string filled_text() const;  // not empty
+    bool boolean() const;
+    double number() const;
+    std::int64_t integer() const;
+    std::uint64_t natural() const;  // 0 or more
+
+  private:
+    [[noreturn]] void wrong_type(const std::string& wanted) const;
+    const Json* value_;
+    std::string place_;
+};
+
+}  // namespace warplab

@@ -1,0 +1,21 @@
+#pragma once
+// What the CPU takes for a dataset.
+
+#include <filesystem>
+#include <string>
+
+#include "grader/judge/lab/oracle.h"
+
+namespace warplab {
+
+/// Seconds of one iteration of the oracle's reference.
+struct Baseline {
+    double sequential_s = 0, openmp_s = 0;
+    int threads = 1;
+};
+
+/// The median of at least 5 within 3 s, kept in `cache` under a key of machine, compiler and dataset.
+Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
+                          const std::filesystem::path& cache, const std::string& key);
+
+}  // namespace warplab

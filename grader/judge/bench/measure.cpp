@@ -1,0 +1,202 @@
+#include "grader/judge/bench/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "grader/common/text.h"
+#include "grader/judge/bench/race.h"
+#include "grader/judge/bench/verify.h"
+#include "grader/model/cause.h"
+#include "grader/model/statistics.h"
+
+namespace warplab {
+
+using namespace timing;
+
+namespace {
+
+constexpr double most_half_width = 0.01;  // of the ratio's interval; beyond it is ambiguous
+
+std::uint32_t choose_slots(const StageRun& run, const Pool& pool, int calls, int contestants) {
+    const double per_slot = static_cast<double>(Buffers::bytes_per_slot(pool.shape(run.lab), 0, timed_guard_bytes));
+    const double share = static_cast<double>(run.device.free_bytes()) / 4 / contestants;
+    const auto fit = static_cast<int>(std::min(1000.0, share / per_slot));
+    return static_cast<std::uint32_t>(std::clamp(std::min(fit, calls), 1, 1000));
+}
+
+bool mostly_reads(const Lab& lab, const Problem& shape) {
+    double in = 0, out = 0;
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i)
+        (lab.buffers[i].role == Role::input ? in : out) += static_cast<double>(shape.arrays[i].bytes());
+    return out < 0.05 * in;
+}
+
+/// Copies and reads while the samples were taken. A copy was timed after each round: clocks and heat since the
+/// process began change what a kernel can reach, and reads change as copies do.
+Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwidth) {
+    std::vector<double> copies;
+    for (const Sample& sample : samples)
+        if (sample.conditions.copy_bytes_per_s) copies.push_back(*sample.conditions.copy_bytes_per_s);
+    if (copies.empty() || bandwidth.copy_bytes_per_s <= 0) return bandwidth;
+    const double drift = median(copies) / bandwidth.copy_bytes_per_s;
+    bandwidth.copy_bytes_per_s *= drift;
+    bandwidth.read_bytes_per_s *= drift;
+    return bandwidth;
+}
+
+/// `at_start` and `during` the samples: the bound is what these samples could reach; the floor takes the faster of
+/// both, for the student, and because code that slows the calibration copy must not lower what is plausible.
+void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& at_start,
+                const Bandwidth& during, double set_bytes) {
+    const Cost cost = run.oracle.cost(shape);
+    const double scale = m.iterations / cost.iterations;
+    const double fastest = std::max(
+        {at_start.copy_bytes_per_s, at_start.read_bytes_per_s, during.copy_bytes_per_s, during.read_bytes_per_s});
+    m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? during.read_bytes_per_s : during.copy_bytes_per_s;
+    m.floor_bytes = cost.floor_bytes;
+    const double of_a_call = run.lab.benchmark.iterations_per_call / cost.iterations;  // this one's may be shorter
+    m.bound_bytes = cost.bound_bytes * of_a_call;
+    m.flops = cost.flops * of_a_call;
+    if (m.bandwidth_bytes_per_s <= 0) return;
+    const double floor_rate =
+        set_bytes < static_cast<double>(at_start.l2_bytes) ? std::max(fastest, at_start.l2_bytes_per_s) : fastest;
+    m.floor_s = 0.9 * cost.floor_bytes / floor_rate * scale;
+    m.bound_s = cost.bound_bytes / m.bandwidth_bytes_per_s * scale;
+}
+
+std::string limit_phrase(const Measurement& m) {
+    if (m.bound_s <= 0) return "";
+    const double fraction = m.bound_s / m.median_s;
+    if (fraction >= 1.1) return "not memory: a cache or blocking saves passes over it";
+    if (fraction >= 0.9) return "memory bandwidth";
+    if (fraction >= 0.6) return "near memory bandwidth";
+    return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);
+}
+
+double measure_transfer(const StageRun& run, const Pool& pool) {
+    const Problem shape = pool.shape(run.lab);
+    Buffers buffers(run.device, run.lab, shape, 0, 1, 0, Poison::draw(1));
+    const auto begin = Clock::now();
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+        if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, shape.arrays[i]);
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+        if (run.lab.buffers[i].role != Role::input) buffers.read(i, 0);
+    return seconds_since(begin);
+}
+
+/// Calls in a sample. A solver's dataset says how many iterations a call of it does.
+int count_calls(const StageRun& run, const Problem& shape) {
+    return std::max(1, static_cast<int>(run.lab.benchmark.iterations / run.oracle.cost(shape).iterations));
+}
+
+void fill_in(Measurement& m, const Race& race, int calls, int calls_wanted) {
+    const double scale = static_cast<double>(calls_wanted) / calls;
+    m.calls_per_sample = calls;
+    m.cut = calls < calls_wanted;
+    if (m.cut) m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, calls_wanted));
+    for (const Sample& sample : race.samples()) {
+        m.samples_s.push_back(sample.student_s * scale);
+        if (race.reference) m.reference_samples_s.push_back(sample.reference_s * scale);
+        m.conditions.push_back(sample.conditions);
+    }
+    for (const auto& round : race.rounds) m.samples_of_rounds.push_back(static_cast<int>(round.size()));
+    m.median_s = median(m.samples_s);
+    if (!race.reference) return;
+    m.reference_s = race.median_reference_s() * scale;
+    m.reference_ratio = race.ratio();
+    m.ambiguous = half_width(*m.reference_ratio) > most_half_width;
+    if (m.ambiguous) m.caveats.push_back("ambiguous: the ratio to the reference is known only within its interval");
+}
+
+constexpr double suspicious_slowdown = 1.1;
+
+std::optional<Failure> find_implausible(const Measurement& m, double usual_s, double alongside_s) {
+    if (m.median_s < m.floor_s)
+        return Failure{
+            cause::implausible_timing,
+            fmt::format("{} for {} iterations is faster than memory allows: reading each input and writing each output "
+                        "once takes {}.",
+                        format_seconds(m.median_s), m.iterations, format_seconds(m.floor_s)),
+            "An instructor should look at this submission.",
+            {}};
+    if (usual_s > 0 && alongside_s > suspicious_slowdown * usual_s)
+        return Failure{
+            cause::implausible_timing,
+            fmt::format("The reference took {:.0f}% longer beside this submission than beside itself: something keeps "
+                        "running between its calls, or another program used the GPU meanwhile.",
+                        100 * (alongside_s / usual_s - 1)),
+            "Every call must have finished its work when the device is synchronised. Grade again when the GPU is free: "
+            "`nvidia-smi` shows who uses it.",
+            {}};
+    return std::nullopt;
+}
+
+/// Seconds of a call of the reference that takes turns with another process of its own, as it did with the student's:
+/// in the slowest round, because a process may be slow by chance.
+double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
+                                    const Effort& effort) {
+    StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
+                  reference.runner, reference.policy, reference.device, reference.host};
+    const Progress quietly = [](const std::string&) {};
+    Race race(twin, &reference, pool, slots, 77, effort);
+    race.begin_round();
+    race.warm_up(calls);
+    take_samples(race, calls, quietly);
+    return race.broken() ? 0 : race.slowest_reference_event_s() / calls;
+}
+
+}  // namespace
+
+Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
+                 const Effort& effort, const Baseline& cpu, const Progress& progress) {
+    Measured measured;
+    Measurement& m = measured.measurement;
+    m.dataset = dataset.name;
+    m.iterations = student.lab.benchmark.iterations;
+    progress("making inputs");
+    const Pool pool = make_pool(student, dataset);
+    const int calls_wanted = count_calls(student, pool.shape(student.lab));
+    const std::uint32_t slots = choose_slots(student, pool, calls_wanted, reference ? 2 : 1);
+    const Problem shape = pool.shape(student.lab);
+    m.transfer_s = measure_transfer(student, pool) * m.iterations / student.lab.benchmark.iterations_per_call;
+
+    progress("warming up");
+    std::random_device entropy;
+    Race race(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
+    const double alone_s = reference ? race.time_reference_alone(static_cast<int>(slots)) : 0;
+    race.begin_round();
+    race.warm_up(calls_wanted);
+    const int calls = race.affordable_calls(calls_wanted);
+    take_samples(race, calls, progress);
+    set_bounds(m, student, shape, bandwidth, bandwidth_during(race.samples(), bandwidth),
+               slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
+    if (race.reference && race.reference->failure) {
+        measured.error = race.reference->failure;
+        measured.error->message = "The reference solution failed while timed: " + measured.error->message;
+        measured.error->cause = cause::internal;
+        return measured;
+    }
+    measured.failure = race.student.failure;
+    if (measured.failure) return measured;
+    progress("checking timed outputs");
+    const Substitute substitute{race.reference ? &*race.reference : nullptr,
+                                cpu.openmp_s * student.oracle.cost(shape).iterations};
+    if (effort.verify_s > 0)
+        measured.failure = verify(student, pool, race.student.sightings(), effort.verify_s, substitute, entropy());
+    if (measured.failure) return measured;
+    fill_in(m, race, calls, calls_wanted);
+    m.limit = limit_phrase(m);
+    const double alongside_s = reference ? race.median_reference_event_s() / calls : 0;
+    double usual_s = alone_s;
+    if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes slow each other down, or the machine?
+        student.end_session();
+        reference->end_session();
+        usual_s = std::max(usual_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));
+    }
+    measured.error = find_implausible(m, usual_s, alongside_s);
+    return measured;
+}
+
+}  // namespace warplab

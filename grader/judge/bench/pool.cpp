@@ -1,0 +1,44 @@
+#include "grader/judge/bench/pool.h"
+
+#include <algorithm>
+
+namespace warplab::timing {
+
+namespace {
+
+/// Elements that a pool is longer than one call's input: thousands of places to begin at, or, where steps are large, as
+/// many as fit into a quarter of a gigabyte.
+std::size_t pool_extra(std::size_t step) {
+    constexpr std::size_t fewest = 4 << 20, most = 64 << 20;
+    return step ? std::clamp(step * 4096, fewest, most) / step * step : 0;
+}
+
+}  // namespace
+
+Problem Pool::call_at(const std::vector<std::size_t>& window, const Lab& lab) const {
+    Problem call = problem;
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        if (lab.buffers[i].role == Role::output)
+            call.arrays[i] = Array(problem.arrays[i].type(), problem.arrays[i].count());
+        else
+            call.arrays[i] = problem.arrays[i].part(window[i], problem.arrays[i].count() - extra);
+        if (lab.buffers[i].role == Role::inout) call.arrays[i] = call.arrays[i].clone();
+    }
+    return call;
+}
+
+Pool make_pool(const StageRun& run, const Dataset& dataset) {
+    Pool pool;
+    pool.step = run.oracle.window_step();
+    pool.extra = pool_extra(pool.step);
+    pool.problem = run.oracle.generate(dataset, dataset.seed, pool.extra);
+    for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
+        pool.regions.push_back(nullptr);
+        if (run.lab.buffers[i].role == Role::output || pool.problem.arrays[i].bytes() == 0) continue;
+        pool.regions[i] = run.device.allocate(pool.problem.arrays[i].bytes());
+        pool.regions[i]->write(0, pool.problem.arrays[i].data(), pool.problem.arrays[i].bytes());
+    }
+    return pool;
+}
+
+}  // namespace warplab::timing

@@ -1,0 +1,227 @@
+#include "grader/judge/bench/race.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+
+namespace warplab::timing {
+
+namespace {
+
+constexpr double calibration_share = 0.05;  // of the samples' time
+constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, where calls take long, at most
+constexpr double settle_s = 0.02;           // of calls in a process just started, beside the first
+constexpr double short_call_s = 60e-6;
+constexpr double short_round_s = 1.5;  // up to which more samples cost less than another round's processes
+
+SampleConditions conditions_now(const StageRun& run) {
+    return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
+}
+
+}  // namespace
+
+Race::Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
+           const Effort& effort)
+    : run_(student_run), effort_(effort), student(student_run, pool, slots, seed) {
+    if (reference_run) reference.emplace(*reference_run, pool, slots, seed + 1);
+    if (run_.backend == Backend::cuda) calibration_.emplace();
+}
+
+double Race::time_reference_alone(int slots) {
+    start_processes(false);
+    reference->open();
+    raise_clocks();
+    reference->time_calls(1, -1);  // loads the code
+    reference->time_calls(1, -1);
+    const bool has_events = run_.backend == Backend::cuda;
+    if (!has_events) reference->gap_s = student.gap_s = reference->time_empty_commands();
+    const double once_s = std::max(has_events ? reference->event_s() : reference->time_calls(1, -1), 1e-9);
+    reference->forget_gaps();
+    const double sample_s = std::min(alone_sample_s, 2 * effort_.sample_s);
+    const int calls = std::max(1, static_cast<int>(std::min<double>(slots, sample_s / once_s)));
+    std::vector<double> times;
+    for (int i = 0; i < 5 && !reference->failure; ++i) {
+        reference->time_calls(calls, -1);
+        times.push_back(reference->event_s() / calls);
+    }
+    if (reference->failure) return 0;
+    if (has_events) reference->gap_s = student.gap_s = reference->median_gap_s();
+    return median(times);
+}
+
+void Race::begin_round() {
+    if (!rounds.empty()) {
+        end_processes();
+        if (reference) student.exchange_memory(*reference);
+    }
+    rounds.emplace_back();
+    start_processes(true);
+    student.open();
+    if (reference && !student.failure) reference->open();
+    if (!reference && rounds.size() == 1) student.gap_s = student.time_empty_commands();  // nothing is scored then
+    if (rounds.size() > 1) settle();
+}
+
+void Race::warm_up(int calls_wanted) {
+    if (!reference) raise_clocks();  // else it has just run alone
+    int calls = 1;
+    for (int round = 0; round < 12 && !broken(); ++round) {
+        const auto begin = Clock::now();
+        const double student_s = student.time_calls(calls, -1);
+        double both_s = student_s;
+        if (reference) both_s += reference->time_calls(calls, -1);
+        const double wall_s = seconds_since(begin);
+        around_s = wall_s / calls;
+        slowest_s = std::max(student_s, both_s - student_s) / calls;
+        if (wall_s > 0.2 || calls >= calls_wanted) break;
+        calls = std::min(calls_wanted, calls * 4);
+    }
+}
+
+int Race::affordable_calls(int wanted) const {
+    const double by_sample = effort_.sample_s / std::max(slowest_s, 1e-9);
+    const double by_total = effort_.total_s / (rounds_wanted().fewest * effort_.samples) / std::max(around_s, 1e-9);
+    return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, wanted);
+}
+
+Rounds Race::rounds_wanted() const {
+    return reference && slowest_s < short_call_s ? effort_.of_short_calls : effort_.rounds;
+}
+
+void Race::take_round(int calls, const Progress& progress) {
+    const auto begin = Clock::now();
+    const auto has_all = [&] {
+        return static_cast<int>(rounds.back().size()) >= effort_.samples &&
+               (!reference || seconds_since(begin) > short_round_s || is_known(rounds.size() - 1));
+    };
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        drop_slow_clocks();
+        while (!broken() && !has_all()) {
+            const std::size_t sample = rounds.back().size() + 1;
+            progress(fmt::format("round {} of {}, sample {} of {}", rounds.size(),
+                                 std::max<std::size_t>(rounds.size(), rounds_wanted().fewest), sample,
+                                 std::max<std::size_t>(sample, effort_.samples)));
+            take_sample(calls);
+        }
+    }
+    if (calibration_ && !broken()) calibrate();
+}
+
+std::vector<Sample> Race::samples() const {
+    std::vector<Sample> all;
+    for (const std::vector<Sample>& round : rounds) all.insert(all.end(), round.begin(), round.end());
+    return all;
+}
+
+double Race::slowest_reference_event_s() const {
+    double slowest = 0;
+    for (const std::vector<Sample>& round : rounds)
+        slowest = std::max(slowest, median_of(round, &Sample::reference_event_s));
+    return slowest;
+}
+
+Interval Race::ratio_since(std::size_t first) const {
+    std::vector<Round> of_both;
+    for (std::size_t i = first; i < rounds.size(); ++i) {
+        of_both.emplace_back();
+        for (const Sample& sample : rounds[i]) {
+            of_both.back().a.push_back(sample.student_s);
+            of_both.back().b.push_back(sample.reference_s);
+        }
+    }
+    return paired_ratio(of_both);
+}
+
+double Race::median_of(const std::vector<Sample>& samples, double Sample::*what) {
+    std::vector<double> values;
+    for (const Sample& sample : samples) values.push_back(sample.*what);
+    return median(values);
+}
+
+void Race::raise_clocks() {
+    if (run_.backend == Backend::cuda) CudaDevice::get().warm_up(0.3);
+}
+
+void Race::start_processes(bool with_student) {
+    {
+        std::optional<Pinned> pinned;
+        if (run_.backend == Backend::cuda) pinned.emplace(core_);
+        if (with_student) student.start();
+        if (reference) reference->start();
+    }
+    std::future<void> other;
+    if (reference) other = std::async(std::launch::async, [this] { reference->wait(); });
+    if (with_student) student.wait();
+}
+
+void Race::end_processes() {
+    std::future<void> other;
+    if (reference) other = std::async(std::launch::async, [this] { reference->end(); });
+    student.end();
+    core_ = sched_getcpu();
+}
+
+void Race::settle() {
+    const int calls = static_cast<int>(settle_s / std::max(slowest_s, 1e-9));
+    for (const int count : {1, calls}) {
+        student.time_calls(count, -1);
+        if (reference) reference->time_calls(count, -1);
+    }
+}
+
+void Race::take_sample(int calls) {
+    Sample sample;
+    const bool student_first = (rounds.size() + rounds.back().size()) % 2 == 1;
+    if (!student_first) time_reference(sample, calls);
+    sample.student_s = time_one(student, calls);
+    sample.conditions = conditions_now(run_);
+    if (student_first) time_reference(sample, calls);
+    ++taken_;
+    if (broken()) return;
+    if (reference) reference->sightings().clear();  // it looked because the GPU rests meanwhile
+    rounds.back().push_back(sample);
+}
+
+void Race::calibrate() {
+    double student_s = 0;
+    for (const Sample& sample : rounds.back()) student_s += sample.student_s;
+    const double rate = calibration_->measure(calibration_share * student_s);
+    for (Sample& sample : rounds.back()) sample.conditions.copy_bytes_per_s = rate;
+}
+
+void Race::time_reference(Sample& sample, int calls) {
+    if (!reference) return;
+    student.pause();
+    sample.reference_s = time_one(*reference, calls);
+    student.resume();
+    sample.reference_event_s = reference->event_s();
+}
+
+double Race::time_one(Contestant& contestant, int calls) {
+    if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
+    contestant.poison_scratch();
+    return contestant.time_calls(calls, taken_);
+}
+
+void Race::drop_slow_clocks() {
+    std::vector<double> clocks;
+    for (const Sample& sample : samples())
+        if (sample.conditions.sm_clock_mhz) clocks.push_back(*sample.conditions.sm_clock_mhz);
+    if (clocks.empty()) return;
+    const double least = 0.95 * median(clocks);
+    std::erase_if(rounds.back(), [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < least; });
+}
+
+void take_samples(Race& race, int calls, const Progress& progress) {
+    const auto [fewest, most] = race.rounds_wanted();
+    race.take_round(calls, progress);
+    const auto begun = [&] { return static_cast<int>(race.rounds.size()); };
+    const auto is_vague = [&] { return begun() % 2 == 1 || !race.is_known(); };
+    while (!race.broken() && begun() < most && (begun() < fewest || (race.reference && is_vague()))) {
+        race.begin_round();
+        race.take_round(calls, progress);
+    }
+}
+
+}  // namespace warplab::timing

@@ -1,0 +1,24 @@
+#pragma once
+// Right answers, kept while one judge grades stage after stage: some take the CPU seconds.
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "grader/judge/lab/oracle.h"
+
+namespace warplab {
+
+class Answers {
+  public:
+    /// Oracle::reference() for a problem that the lab's oracle generated from `dataset` and `seed`, of the whole size.
+    void solve(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed, Problem& problem);
+
+  private:
+    using Key = std::pair<std::string, std::uint64_t>;  // lab/dataset, seed
+    std::map<Key, std::vector<Array>> kept_;            // per buffer; inputs are empty
+    std::size_t kept_bytes_ = 0;
+};
+
+}  // namespace warplab

@@ -1,0 +1,27 @@
+#pragma once
+// Decides whether the sanitizer's result can be trusted. It runs in the submission's own process, so the judge compares
+// it with its own knowledge: the findings that arrived, and the bytes that a correct answer accesses.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "grader/io/status_page.h"
+#include "grader/judge/lab/oracle.h"
+#include "grader/model/manifest.h"
+
+namespace warplab {
+
+/// The judge's knowledge of a call whose outputs were correct.
+struct Evidence {
+    const Problem& problem;
+    const std::vector<Array>& before;      // contents of every buffer before the call
+    const std::vector<Array>& after;       // and after it
+    bool host_variant;                     // on host memory: the sanitizer sees only its copies
+    const std::vector<Finding>& findings;  // that this process has sent so far
+};
+
+/// The first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is consistent.
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed);
+
+}  // namespace warplab

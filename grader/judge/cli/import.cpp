@@ -1,0 +1,101 @@
+#include "grader/judge/cli/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "grader/common/utf8.h"
+#include "grader/judge/cli/records.h"
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t most_quoted = 40;                 // bytes of a time
+constexpr auto clocks_differ = std::chrono::hours(24);  // maximum clock difference
+
+using Time = std::chrono::sys_seconds;
+
+/// Parses a time as the judge writes it, 2026-11-20T10:00:00Z; none if the calendar or the clock has no such time.
+std::optional<Time> parse_time(std::string_view text) {
+    constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
+    const auto fits = [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; };
+    if (!std::equal(text.begin(), text.end(), form.begin(), form.end(), fits)) return std::nullopt;
+    const auto number = [&](std::size_t at, std::size_t digits) {
+        int value = 0;
+        std::from_chars(text.data() + at, text.data() + at + digits, value);
+        return value;
+    };
+    using namespace std::chrono;
+    const year_month_day date(year(number(0, 4)), month(static_cast<unsigned>(number(5, 2))),
+                              day(static_cast<unsigned>(number(8, 2))));
+    const int h = number(11, 2), m = number(14, 2), s = number(17, 2);
+    if (!date.ok() || h > 23 || m > 59 || s > 59) return std::nullopt;
+    return sys_days(date) + hours(h) + minutes(m) + seconds(s);
+}
+
+/// Rejects reports that the judge cannot have produced.
+void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
+    const auto refuse = [&](const std::string& why) {
+        throw UsageError(fmt::format("{} cannot be imported: {}.", Foreign(file.string()).for_terminal(), why));
+    };
+    const std::optional<Time> time = parse_time(report.time);
+    const std::string quoted = Foreign(report.time.substr(0, most_quoted)).for_terminal();
+    if (!time) refuse(fmt::format("its time, \"{}\", is not in the form 2026-11-20T10:00:00Z", quoted));
+    if (*time > std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + clocks_differ)
+        refuse(fmt::format("its time, {}, is in the future; check the clock of the machine that made it", quoted));
+    for (const StageReport& stage : report.stages) {
+        lab.stage(stage.stage);  // throws with the existing names
+        for (const Measurement& m : stage.measurements) {
+            const auto known = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
+            if (std::none_of(lab.datasets.begin(), lab.datasets.end(), known))
+                refuse(fmt::format("{} has no dataset \"{}\"", lab.name, Foreign(m.dataset).for_terminal()));
+            const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
+            if (m.samples_s.empty() || !positive(m.median_s) ||
+                !std::all_of(m.samples_s.begin(), m.samples_s.end(), positive))
+                refuse(fmt::format("{} on {} has no time above 0 s", stage.stage, m.dataset));
+        }
+    }
+}
+
+std::string import_words(const Report& report, const StageReport& stage, Imported outcome) {
+    if (outcome == Imported::there_already) return "is in the journal already";
+    if (outcome == Imported::not_yours) return "skipped: it describes a file that is not yours";
+    if (stage.measurements.empty()) return std::string(verdict_name(stage.verdict)) + ", not timed";
+    return "measured on " + (report.backend == "cuda" ? Foreign(report.machine.gpu).for_terminal() : "the CPU backend");
+}
+
+}  // namespace
+
+Report read_report(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream || fs::is_directory(file))
+        throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    try {
+        return parse_report(text);
+    } catch (const std::exception& error) {
+        throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
+    }
+}
+
+ImportSummary import_report(const Report& report, const Lab& lab, const fs::path& file, const fs::path& work) {
+    require_plausible(report, lab, file);
+    ImportSummary summary;
+    for (const StageReport& stage : report.stages) {
+        const Imported outcome = record_imported(work, report, stage, file.filename().string());
+        summary.added += outcome == Imported::added;
+        summary.foreign += outcome == Imported::not_yours;
+        summary.text +=
+            fmt::format("  {:<28} {}\n", Foreign(stage.stage).for_terminal(), import_words(report, stage, outcome));
+    }
+    return summary;
+}
+
+}  // namespace warplab

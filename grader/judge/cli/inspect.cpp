@@ -1,0 +1,251 @@
+// Check mode on a stage: every public dataset that is small enough, with every access watched. Needs no GPU.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "grader/common/hash.h"
+#include "grader/common/json.h"
+#include "grader/common/text.h"
+#include "grader/common/utf8.h"
+#include "grader/judge/cli/records.h"
+#include "grader/judge/cli/verbs.h"
+#include "grader/judge/cli/work.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/present/render.h"
+#include "grader/judge/sanitizer/check_mode.h"
+#include "grader/judge/sanitizer/findings.h"
+#include "grader/judge/sanitizer/inspection.h"
+
+namespace warplab {
+namespace {
+
+constexpr std::size_t most_printed = 12;  // discoveries
+constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
+
+std::vector<std::string> read_lines(const std::filesystem::path& file) {
+    std::vector<std::string> lines;
+    std::ifstream stream(file);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+void print_discovery(const Discovery& d, const std::string& file) {
+    const TextStyle style = text_style(STDOUT_FILENO);
+    fmt::print("{}:{}: {}\n", to_printable(file), d.line,
+               paint(d.is_note ? "note" : to_printable(d.cause), d.is_note ? Colour::yellow : Colour::red, style));
+    fmt::print("{}{}", wrap(d.message, 4, style.width), render_quotes(d));
+    if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
+    if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
+}
+
+void print_findings(const Inspection& found) {
+    for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
+        print_discovery(found.findings[i], found.file);
+    if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
+}
+
+/// What check mode cannot explain is said too, or silence would look like praise.
+void judge_answers(const std::vector<Check>& checks, Inspection& found) {
+    const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
+    const auto first = std::find_if(checks.begin(), checks.end(), failed);
+    found.passed = first == checks.end();
+    if (found.passed) return;
+    const auto count = std::count_if(checks.begin(), checks.end(), failed);
+    const std::string what = first->failure ? first->failure->message : "our side broke";
+    found.wrong =
+        fmt::format("It fails on {}, first on {}: {}{}", format_plural(static_cast<std::uint64_t>(count), "dataset"),
+                    first->dataset, what, what.ends_with('.') ? "" : ".");
+    if (first->failure) found.wrong_hint = first->failure->hint;
+}
+
+void print_answers(const Inspection& found, bool clean) {
+    const int width = text_style(STDOUT_FILENO).width;
+    if (found.passed && clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
+    if (found.passed) return;
+    fmt::print("{}", wrap(fmt::format("{}{} `make check` says more.",
+                                      clean ? "No race and no access out of bounds. " : "", found.wrong),
+                          0, width));
+    if (!found.wrong_hint.empty()) fmt::print("{}", wrap("Hint: " + found.wrong_hint, 4, width));
+}
+
+/// Right-aligned; red when it costs.
+std::string cell(const std::string& text, int width, bool costly, const TextStyle& style) {
+    const std::string padded = fmt::format("{:>{}}", text, width);
+    return costly ? paint(padded, Colour::red, style) : padded;
+}
+
+/// "812", "34k", "1.2M".
+std::string short_count(std::uint64_t count) {
+    const auto value = static_cast<double>(count);
+    if (count < 10'000) return std::to_string(count);
+    return count < 1'000'000 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:.1f}M", value / 1e6);
+}
+
+std::string one_decimal(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : ""; }
+
+std::string margin_words(const LineSummary& m, const TextStyle& style) {
+    std::string words = cell(short_count(m.requests), 8, false, style);
+    words += cell(fmt::format("{:.1f}", m.lanes), 6, m.few_lanes(), style);
+    words +=
+        cell(m.sectors ? fmt::format("{:.1f}/{:.1f}", *m.sectors, *m.fewest_sectors) : "", 10, m.many_sectors(), style);
+    words += cell(one_decimal(m.passes), 7, m.many_passes(), style);
+    return words + cell(one_decimal(m.clashes), 8, m.many_clashes(), style);
+}
+
+/// The lines to show: those that cost most, each with the lines around it, as many as fit a screen.
+std::set<int> choose_lines(std::vector<LineSummary> lines, int last_line) {
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const LineSummary& a, const LineSummary& b) { return a.heat > b.heat; });
+    std::set<int> chosen;
+    for (const LineSummary& one : lines) {
+        std::set<int> with = chosen;
+        for (int near = std::max(1, one.line - 1); near <= std::min(one.line + 1, last_line); ++near) with.insert(near);
+        if (with.size() <= most_lines) chosen = std::move(with);
+    }
+    return chosen;
+}
+
+/// A line in so many columns, with its indentation.
+std::string fit(std::string line, std::size_t columns) {
+    for (std::size_t tab; (tab = line.find('\t')) != std::string::npos;) line.replace(tab, 1, "    ");
+    return line.size() <= columns ? to_printable(line) : to_printable(line.substr(0, columns - 1)) + "…";
+}
+
+void print_source(const std::vector<LineSummary>& lines, const std::vector<std::string>& source) {
+    if (lines.empty()) return;
+    const TextStyle style = text_style(STDOUT_FILENO);
+    fmt::print("\n{:>8}{:>6}{:>10}{:>7}{:>8} line\n", "requests", "lanes", "sectors", "passes", "clashes");
+    const std::set<int> chosen = choose_lines(lines, static_cast<int>(source.size()));
+    int before = 0;
+    for (const int line : chosen) {
+        if (before && line != before + 1) fmt::print("{:>44}\n", "...");
+        before = line;
+        const auto margin =
+            std::find_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return one.line == line; });
+        const std::string words = margin == lines.end() ? std::string(39, ' ') : margin_words(*margin, style);
+        const auto room = static_cast<std::size_t>(std::max(20, style.width - 47));
+        const bool known = static_cast<std::size_t>(line) <= source.size();
+        fmt::print("{}{:>5} | {}\n", words, line, known ? fit(source[static_cast<std::size_t>(line) - 1], room) : "");
+    }
+    const auto left_out =
+        std::count_if(lines.begin(), lines.end(), [&](const LineSummary& one) { return !chosen.contains(one.line); });
+    if (left_out > 0)
+        fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(left_out), "line"));
+    fmt::print("{}", wrap("A request is what a warp accesses together. lanes: of its 32, how many take part. sectors: "
+                          "of 32 bytes of device memory, and how few would do. passes: over the banks of shared "
+                          "memory, or addresses of constants; 1 is best. clashes: lanes whose atomics meet at one "
+                          "address.",
+                          0, style.width));
+}
+
+void print_kernels(const std::vector<KernelShape>& kernels, const Gpu& gpu) {
+    const int width = text_style(STDOUT_FILENO).width;
+    if (!kernels.empty()) fmt::print("\n");
+    for (std::size_t i = 0; i < kernels.size() && i < most_shapes_printed; ++i)
+        fmt::print("{}", wrap(fmt::format("{}: {}.", kernels[i].kernel, occupancy_words(kernels[i], gpu)), 0, width));
+    if (kernels.size() > most_shapes_printed)
+        fmt::print("... and {} more shapes\n", kernels.size() - most_shapes_printed);
+}
+
+void print_limits(const std::vector<LimitOutcome>& limits) {
+    for (const LimitOutcome& outcome : limits)
+        if (!outcome.held()) fmt::print("{}", wrap(limit_words(outcome), 0, text_style(STDOUT_FILENO).width));
+}
+
+/// How many times as much memory the stage asks for as it has to move.
+void print_traffic(const Counted& all) {
+    const double bytes = device_bytes(all.accesses);
+    if (all.least_bytes <= 0 || bytes <= 0) return;
+    fmt::print("{}", wrap(fmt::format("Device memory: kernels ask for {} in sectors of 32 bytes, {} what the stage has "
+                                      "to move ({}). Caches serve some of it.",
+                                      format_bytes(bytes), format_factor(bytes / all.least_bytes),
+                                      format_bytes(all.least_bytes)),
+                          0, text_style(STDOUT_FILENO).width));
+}
+
+/// BUILD/inspect/LAB-STAGE.json, of which the HTML page is made, and a copy where --json says.
+void keep(const Inspection& found, const Report& report, const std::filesystem::path& file, const Options& options) {
+    Json json = to_json(found);
+    const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const auto folder = options.build / "inspect";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / (found.lab + "-" + found.stage + ".json")) << text;
+    if (!options.json.empty()) std::ofstream(options.json) << text;
+    if (!is_work(options) || !options.dataset.empty()) return;
+    json.erase("source");
+    json.erase("lines");
+    keep_or_say([&] {
+        append_record(options.work, {found.lab, found.stage, sha256_file(file), file}, "inspection", report.time,
+                      {{"inspection", json}});
+    });
+}
+
+}  // namespace
+
+int inspect(const Options& options) {
+    Judge judge({options.root, options.build, options.work}, Backend::cpu);
+    const Lab& lab = judge.lab(options.lab);
+    const Stage& stage = lab.stage(options.stage);
+    check_names(lab, options, Backend::cpu);
+    const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
+    if (is_work(options)) start_lab(lab, judge.folders());
+    const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+    Task task;
+    Judge::Ready ready = judge.make_ready(lab, stage, file, task);
+    const int width = text_style(STDOUT_FILENO).width;
+    if (!ready.run) {
+        const auto& failure = ready.compilation.failure;
+        fmt::print("{}{}", to_printable(ready.compilation.log),
+                   wrap(failure ? failure->message : "It does not compile.", 0, width));
+        return ready.compilation.verdict == Verdict::failed ? 1 : 2;
+    }
+    StageRun& run = *ready.run;
+    run.sanitizer = Sanitizer::on;
+    Inspection found{lab.name, stage.id, file.filename().string(), read_lines(file), gpu};
+    std::vector<Check> checks;
+    for (const Dataset& dataset : lab.datasets) {
+        if (!options.dataset.empty() ? dataset.name != options.dataset : !small_enough(run, dataset)) continue;
+        checks.push_back(check_dataset(run, dataset));
+        run.end_session();
+        found.datasets.push_back(take_counts(run, dataset));
+    }
+    if (checks.empty())
+        throw UsageError(
+            fmt::format("No dataset of {} is small enough for check mode; DATASET=NAME takes any.", lab.name));
+    fmt::print("{}/{} in check mode on {} (cpu backend)\n", lab.name, stage.id,
+               format_plural(checks.size(), "dataset"));
+    const bool right =
+        std::all_of(checks.begin(), checks.end(), [](const Check& c) { return c.verdict != Verdict::failed; });
+    found.findings = explain_findings(run, file, run.findings, right);
+    explain_by_findings(checks, found.findings);
+    print_findings(found);
+    if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", to_printable(ready.compilation.log));
+    const bool clean =
+        std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });
+    judge_answers(checks, found);
+    print_answers(found, clean);
+    found.all = all_of(found.datasets);
+    found.counts = add_up_counts(run, found.all.accesses);
+    std::map<std::string, KernelResources> resources;
+    if (!options.no_nvcc) resources = judge.resources(lab, stage, file, gpu.architecture());
+    found.kernels = describe_kernels(found.all.launches, resources, gpu);
+    if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
+    print_limits(found.limits);
+    print_kernels(found.kernels, gpu);
+    print_traffic(found.all);
+    found.lines = summarize_lines(found.counts);
+    print_source(found.lines, found.source);
+    keep(found, judge.begin_report("inspect", lab, task, options.tree), file, options);
+    const bool used = std::all_of(found.limits.begin(), found.limits.end(), std::mem_fn(&LimitOutcome::held));
+    return clean && found.passed && used ? 0 : 1;
+}
+
+}  // namespace warplab

@@ -1,0 +1,137 @@
+#include "grader/judge/cli/records.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "grader/common/hash.h"
+#include "grader/model/manifest.h"
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+std::string as_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+UsageError cannot_write(const fs::path& file) {
+    return UsageError(fmt::format("The journal's records {} cannot be written ({}).", file.string(), strerror(errno)));
+}
+
+/// The file, locked until this ends.
+class Records {
+  public:
+    explicit Records(const fs::path& file) : file_(file) {
+        std::error_code error;
+        fs::create_directories(file.parent_path(), error);
+        number_ = open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+        if (number_ < 0) throw cannot_write(file);
+        while (flock(number_, LOCK_EX) != 0)
+            if (errno != EINTR) break;  // a file system without locks: one write still is one write
+        std::ifstream stream(file, std::ios::binary);
+        text_.assign(std::istreambuf_iterator<char>(stream), {});
+        drop_half_line();
+    }
+    ~Records() { close(number_); }
+    Records(const Records&) = delete;
+    Records& operator=(const Records&) = delete;
+
+    bool has(const std::string& part) const { return text_.find(part) != std::string::npos; }
+
+    void append(std::string lines) {
+        if (!text_.empty() && text_.back() != '\n') lines.insert(0, "\n");
+        const ssize_t wrote = write(number_, lines.data(), lines.size());
+        if (wrote == static_cast<ssize_t>(lines.size())) return;
+        const int why = wrote < 0 ? errno : ENOSPC;
+        if (wrote > 0 && ftruncate(number_, static_cast<off_t>(text_.size())) != 0) errno = why;
+        errno = why;
+        throw cannot_write(file_);
+    }
+
+  private:
+    /// What a process that was killed while it wrote has left; nobody was told that it is there.
+    void drop_half_line() {
+        const std::size_t begin = text_.rfind('\n') + 1;  // 0 where there is none
+        if (begin == text_.size() || Json::accept(text_.substr(begin))) return;
+        if (ftruncate(number_, static_cast<off_t>(begin)) == 0) text_.resize(begin);
+    }
+
+    fs::path file_;
+    int number_;
+    std::string text_;  // as it was when the lock was taken
+};
+
+bool has_text(const Records& records, const std::string& hash) {
+    return records.has(fmt::format(R"({{"schema":1,"kind":"source","hash":"{}")", hash));
+}
+
+/// The line that keeps the file's text; empty when it is there already or the file has changed since.
+std::string source_line(const Records& records, const RecordedFile& file, const std::string& time) {
+    if (file.hash.empty() || has_text(records, file.hash)) return "";
+    std::ifstream stream(file.source, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    if (!stream || sha256(text) != file.hash) return "";
+    return as_line({{"schema", 1},
+                    {"kind", "source"},
+                    {"hash", file.hash},
+                    {"time", time},
+                    {"lab", file.lab},
+                    {"stage", file.stage},
+                    {"file", file.stage + ".cu"},
+                    {"text", text}});
+}
+
+void append_to(Records& records, const RecordedFile& file, const std::string& kind, const std::string& time,
+               const Json& entry) {
+    Json line = {{"schema", 1},     {"kind", kind},        {"time", time},
+                 {"lab", file.lab}, {"stage", file.stage}, {"source_hash", file.hash}};
+    line.update(entry);
+    records.append(source_line(records, file, time) + as_line(line));
+}
+
+Json of_one_stage(const Report& report, const StageReport& stage) {
+    Report one = report;
+    one.stages = {stage};
+    return to_json(one);
+}
+
+}  // namespace
+
+fs::path records_file(const fs::path& work, const std::string& lab) { return work / lab / "journal/records.jsonl"; }
+
+void append_record(const fs::path& work, const RecordedFile& file, const std::string& kind, const std::string& time,
+                   const Json& entry) {
+    Records records(records_file(work, file.lab));
+    append_to(records, file, kind, time, entry);
+}
+
+void record_report(const fs::path& work, const Report& report, const StageReport& stage, const std::string& dataset) {
+    Json entry = {{"verb", report.verb}};
+    if (!dataset.empty()) entry["dataset"] = dataset;
+    entry["report"] = of_one_stage(report, stage);
+    append_record(work, {report.lab, stage.stage, stage.source_hash, stage.source}, "report", report.time, entry);
+}
+
+Imported record_imported(const fs::path& work, const Report& report, const StageReport& stage,
+                         const std::string& from) {
+    Records records(records_file(work, report.lab));
+    const Json one = of_one_stage(report, stage);
+    std::string body = as_line({{"report", one}});  // {"report":…}
+    body = body.substr(1, body.size() - 3);
+    if (records.has(body)) return Imported::there_already;
+    const fs::path mine = work / report.lab / (stage.stage + ".cu");
+    const bool is_mine = fs::is_regular_file(mine) && sha256_file(mine) == stage.source_hash;
+    if (!is_mine && !has_text(records, stage.source_hash)) return Imported::not_yours;
+    append_to(records, {report.lab, stage.stage, stage.source_hash, mine}, "report", report.time,
+              {{"verb", report.verb}, {"imported_from", from}, {"report", one}});
+    return Imported::added;
+}
+
+}  // namespace warplab

@@ -1,0 +1,260 @@
+// `warplab show`: makes the calls that a lab's show.cpp asks for on the student's code, checks what they leave, and
+// lets the lab make pictures of it.
+
+#include "grader/judge/lab/show.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "grader/judge/check/diagnose.h"
+#include "grader/judge/cli/verbs.h"
+#include "grader/judge/cli/work.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/machine.h"
+#include "grader/judge/present/console.h"
+#include "grader/judge/present/render.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t guard_bytes = 64 << 10;
+
+struct Outcome {
+    std::optional<Failure> failure;
+    bool ended = true;  // the call, so that the outputs are its own
+    bool ours = false;
+    double call_s = 0;
+};
+
+/// Makes calls in one runner; buffers are kept as long as the problems have the same shape.
+class Caller {
+  public:
+    explicit Caller(StageRun& run) : run_(run) {}
+
+    /// One call. The problem's outputs become what it left in them.
+    Outcome call(Problem& problem) {
+        if (Outcome opened = open(problem); opened.failure) return opened;
+        const std::vector<Array> before = contents_before(problem);
+        // On a GPU the first call also loads the kernels: once to warm up, once to measure.
+        Outcome outcome = ask(problem, before);
+        if (!outcome.failure && run_.backend == Backend::cuda && !warm_) outcome = ask(problem, before);
+        warm_ = true;
+        if (!outcome.ended) return outcome;
+        std::vector<Array> actual;
+        for (std::size_t i = 0; i < before.size(); ++i)
+            actual.push_back(is_input(i) ? before[i] : buffers_->read(i, 0));
+        if (!outcome.failure) outcome.failure = judge_outputs(problem, before, actual);
+        problem.arrays = actual;
+        return outcome;
+    }
+
+  private:
+    bool is_input(std::size_t buffer) const { return run_.lab.buffers[buffer].role == Role::input; }
+
+    bool fits(const Problem& problem) const {
+        const auto same_count = [](const Array& a, const Array& b) { return a.count() == b.count(); };
+        return buffers_ && shape_.sizes == problem.sizes && shape_.reals == problem.reals &&
+               std::equal(shape_.arrays.begin(), shape_.arrays.end(), problem.arrays.begin(), problem.arrays.end(),
+                          same_count);
+    }
+
+    Outcome open(const Problem& problem) {
+        if (fits(problem)) return {};
+        const Prepared prepared = prepare(run_, problem, false);
+        if (prepared.failure) return {prepared.failure, false, prepared.ours, 0};
+        buffers_.emplace(run_.device, run_.lab, problem, prepared.scratch_bytes, 1, guard_bytes, Poison::draw(0));
+        shape_ = problem;
+        if (auto failure = open_buffers(run_, problem, *buffers_, false)) return {failure, false, false, 0};
+        return {};
+    }
+
+    std::vector<Array> contents_before(const Problem& problem) const {
+        std::vector<Array> before;
+        for (std::size_t i = 0; i < problem.arrays.size(); ++i) {
+            const Array& array = problem.arrays[i];
+            before.push_back(run_.lab.buffers[i].role == Role::output
+                                 ? poisoned(array.type(), array.count(), buffers_->poison().output)
+                                 : array);
+        }
+        return before;
+    }
+
+    Outcome ask(const Problem& problem, const std::vector<Array>& before) {
+        buffers_->poison_all();
+        for (std::size_t i = 0; i < before.size(); ++i) buffers_->write(i, 0, before[i]);
+        run_.device.synchronize();
+        protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
+        request.calls = 1;
+        request.timed = 1;
+        request.host_bytes_limit = host_bytes_allowed(run_, problem);
+        const Session::Reply reply = run_.runner_session().ask(request, {}, time_limit_s(run_, problem));
+        if (reply.failure) return {reply.failure, false, reply.ours, 0};
+        Outcome outcome;
+        outcome.call_s = run_.backend == Backend::cuda ? reply.answer.event_s : reply.answer.wall_s;
+        if (const auto damage = buffers_->find_damage(0)) outcome.failure = explain_damage(run_.lab, *damage);
+        return outcome;
+    }
+
+    std::optional<Failure> judge_outputs(const Problem& problem, const std::vector<Array>& before,
+                                         const std::vector<Array>& actual) const {
+        Problem right = problem;
+        for (std::size_t i = 0; i < before.size(); ++i)
+            if (!is_input(i)) right.arrays[i] = before[i].clone();
+        run_.oracle.reference(right, Execution::openmp);
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            if (is_input(i)) continue;
+            const auto difference = compare(run_.oracle, right, i, right.arrays[i], actual[i]);
+            if (!difference) continue;
+            const Situation situation{right, before, actual, nullptr, buffers_->poison().beyond, run_.stage.id};
+            return explain_difference(run_.lab, run_.oracle, situation, *difference, buffers_->poison().output);
+        }
+        return std::nullopt;
+    }
+
+    StageRun& run_;
+    Problem shape_;
+    std::optional<Buffers> buffers_;
+    bool warm_ = false;
+};
+
+std::map<std::string, std::string> read_settings(const std::vector<std::string>& words) {
+    std::map<std::string, std::string> settings;
+    for (const std::string& word : words) {
+        const auto equals = word.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw UsageError(
+                fmt::format("\"{}\" is no setting. Settings are NAME=VALUE, with blanks between them.", word));
+        settings[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+    return settings;
+}
+
+struct Shown {
+    const Stage* stage;
+    fs::path source;
+    std::string tree;
+    std::string note;  // why it is not what was asked for
+};
+
+/// The stage asked for, else the last one started (of other trees, the last one). What a student has not started yet is
+/// shown by the reference solution, where that is.
+Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
+    const Stage* asked = options.stage.empty() ? nullptr : &lab.stage(options.stage);
+    if (!options.source.empty()) return {asked, options.source, options.source.string(), ""};
+    if (!options.tree.empty() && options.tree != "work") {
+        const Stage* stage = asked ? asked : &lab.stages.back();
+        return {stage, judge.source_of(lab, *stage, options.tree), options.tree, ""};
+    }
+    const auto started = started_stages(lab, judge.folders());
+    if (!asked && !started.empty()) asked = started.back();
+    if (asked && std::find(started.begin(), started.end(), asked) != started.end())
+        return {asked, judge.source_of(lab, *asked, "work"), "work", ""};
+    const Stage* stage = asked ? asked : &lab.stages.back();
+    const fs::path solution = judge.source_of(lab, *stage, "solutions");
+    const std::string mine = (options.work / lab.name / (stage->id + ".cu")).string();
+    if (!fs::exists(solution))
+        throw UsageError(
+            fmt::format("{} is not started yet, so there is nothing to show. Edit it first; `make check "
+                        "LAB={} STAGE={}` says when it is right.",
+                        mine, lab.name, stage->id.substr(0, 2)));
+    return {stage, solution, "solutions",
+            fmt::format("{} is not started yet, so this shows the reference solution.", mine)};
+}
+
+fs::path make_folder(const Options& options, const Lab& lab) {
+    const fs::path folder = options.build / "show" / lab.name;
+    std::error_code error;
+    fs::remove_all(folder, error);
+    fs::create_directories(folder, error);
+    if (error) throw UsageError(fmt::format("Cannot write to {}: {}.", folder.string(), error.message()));
+    return folder;
+}
+
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+/// Failures as `check` prints them; the exit status.
+int say_failure(const Stage& stage, const Outcome& outcome) {
+    StageReport report;
+    report.stage = stage.id;
+    report.verdict = outcome.ours ? Verdict::error : Verdict::failed;
+    report.error = outcome.failure;
+    print(render_stage(report, text_style(STDOUT_FILENO), false));
+    return outcome.ours ? 2 : 1;
+}
+
+int say_compilation(const Stage& stage, const Compilation& compilation) {
+    StageReport report;
+    report.stage = stage.id;
+    report.verdict = compilation.verdict;
+    report.compilation = compilation;
+    print(render_stage(report, text_style(STDOUT_FILENO), false));
+    return compilation.verdict == Verdict::failed ? 1 : 2;
+}
+
+/// Calls until the lab wants no more or a call does not end. Returns the first failure; its pictures are worth seeing.
+Outcome make_calls(StageRun& run, Show& show, const Listener& listener) {
+    Caller caller(run);
+    Outcome all;
+    for (int number = 1; std::optional<Problem> problem = show.next_call(); ++number) {
+        listener.doing(fmt::format("call {}", number));
+        Outcome outcome = caller.call(*problem);
+        if (outcome.failure && !all.failure) all = outcome;
+        if (!outcome.ended) return all;
+        listener.doing("");
+        print(show.take(*problem, outcome.call_s));
+    }
+    return all;
+}
+
+void list_pictures(const fs::path& folder) {
+    std::vector<std::string> pictures;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".png") pictures.push_back(entry.path().string());
+    std::sort(pictures.begin(), pictures.end());
+    for (const std::string& picture : pictures) fmt::print("  {}\n", picture);
+}
+
+}  // namespace
+
+int show(const Options& options) {
+    Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    check_names(lab, options, judge.backend());
+    const auto make_show = judge.show_maker(lab);
+    if (!make_show) throw UsageError(fmt::format("This lab, {}, has no pictures to show.", lab.name));
+    const ShowRequest request{options.image, read_settings(options.settings), make_folder(options, lab)};
+    const std::unique_ptr<Show> lab_show = make_show(request);
+    const Shown shown = choose_stage(judge, lab, options);
+    const TextStyle style = text_style(STDOUT_FILENO);
+    if (!shown.note.empty()) print(wrap(shown.note, 0, style.width));
+    const Task task;
+    print(render_heading(judge.begin_report("show", lab, task, shown.tree), style));
+    Console console;
+    Listener listener;
+    listener.doing = [&](const std::string& what) {
+        what.empty() ? console.clear() : console.show(fmt::format("{}/{}: {} …", lab.name, shown.stage->id, what));
+    };
+    listener.doing("compiling");
+    Judge::Ready ready = judge.make_ready(lab, *shown.stage, shown.source, task);
+    console.clear();
+    if (!ready.run) return say_compilation(*shown.stage, ready.compilation);
+    const Outcome outcome = make_calls(*ready.run, *lab_show, listener);
+    console.clear();
+    ready.run->end_session();
+    if (outcome.ended) {
+        print(lab_show->finish());
+        list_pictures(request.folder);
+    }
+    if (outcome.failure) return say_failure(*shown.stage, outcome);
+    fmt::print("{}: right, compared with the CPU's answer.\n", shown.stage->id);
+    return 0;
+}
+
+}  // namespace warplab

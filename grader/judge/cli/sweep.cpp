@@ -1,0 +1,197 @@
+// Compiles a stage with every value of its tunables and times each. The JSON it writes is what grader.journal.sweep
+// prints and plots, and says what is in it; times are seconds for 1000 iterations.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "grader/common/hash.h"
+#include "grader/common/text.h"
+#include "grader/common/utf8.h"
+#include "grader/judge/cli/records.h"
+#include "grader/judge/cli/verbs.h"
+#include "grader/judge/cli/work.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/machine.h"
+#include "grader/judge/present/console.h"
+
+namespace warplab {
+namespace {
+
+constexpr Effort sweep_effort{{1, 1}, {1, 1}, 5, 0.25, 4, 1};
+constexpr std::size_t full_grid = 40;  // beyond that, one tunable at a time
+
+using Choice = std::vector<std::int64_t>;  // a value for each tunable
+
+std::vector<Choice> all_combinations(const std::vector<Tunable>& tunables) {
+    std::vector<Choice> choices = {{}};
+    for (const Tunable& tunable : tunables) {
+        std::vector<Choice> longer;
+        for (const Choice& choice : choices)
+            for (const std::int64_t value : tunable.values) {
+                longer.push_back(choice);
+                longer.back().push_back(value);
+            }
+        choices = std::move(longer);
+    }
+    return choices;
+}
+
+std::vector<Choice> one_at_a_time(const std::vector<Tunable>& tunables) {
+    Choice usual;
+    for (const Tunable& tunable : tunables) usual.push_back(tunable.usual);
+    std::vector<Choice> choices = {usual};
+    for (std::size_t i = 0; i < tunables.size(); ++i)
+        for (const std::int64_t value : tunables[i].values) {
+            if (value == tunables[i].usual) continue;
+            choices.push_back(usual);
+            choices.back()[i] = value;
+        }
+    return choices;
+}
+
+std::vector<Choice> choose(const std::vector<Tunable>& tunables) {
+    std::size_t all = 1;
+    for (const Tunable& tunable : tunables) all *= tunable.values.size();
+    return all <= full_grid ? all_combinations(tunables) : one_at_a_time(tunables);
+}
+
+const Dataset& dataset_to_time(const Lab& lab, const Stage& stage, const Options& options, Backend backend) {
+    if (!options.dataset.empty()) return lab.dataset(options.dataset);
+    for (const Dataset& dataset : lab.datasets)
+        if (dataset.uses.bench && dataset.applies_to(stage) && !(backend == Backend::cpu && dataset.uses.cuda_only))
+            return dataset;
+    throw UsageError(fmt::format("{} has no dataset to time on this backend.", lab.name));
+}
+
+struct Point {
+    Choice choice;
+    double median_s = 0, low_s = 0, high_s = 0, bound_s = 0;
+    std::string failure;
+};
+
+Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Dataset& dataset, const Choice& choice,
+                  const std::filesystem::path& source, Task task, const Progress& progress) {
+    Point point{choice, 0, 0, 0, 0, ""};
+    task.defines.clear();
+    task.fast = true;
+    for (std::size_t i = 0; i < choice.size(); ++i)
+        task.defines.push_back(fmt::format("{}={}", stage.tunables[i].macro, choice[i]));
+    progress("compiling");
+    Judge::Ready ready = judge.make_ready(lab, stage, source, task);
+    if (!ready.run) {
+        point.failure = ready.compilation.failure ? ready.compilation.failure->message : "does not compile";
+        return point;
+    }
+    const Measured measured = measure(*ready.run, nullptr, dataset, judge.bandwidth(), sweep_effort, {}, progress);
+    if (measured.failure || measured.error) {
+        point.failure = (measured.failure ? measured.failure : measured.error)->message;
+        return point;
+    }
+    const Measurement& m = measured.measurement;
+    point.median_s = m.median_s;
+    point.low_s = *std::min_element(m.samples_s.begin(), m.samples_s.end());
+    point.high_s = *std::max_element(m.samples_s.begin(), m.samples_s.end());
+    point.bound_s = m.bound_s;
+    return point;
+}
+
+std::string choice_text(const Stage& stage, const Choice& choice) {
+    std::string text;
+    for (std::size_t i = 0; i < choice.size(); ++i)
+        text += fmt::format("{}{}={}", i ? " " : "", stage.tunables[i].macro, choice[i]);
+    return text;
+}
+
+void print_points(const Stage& stage, const std::vector<Point>& points) {
+    const Point* best = nullptr;
+    for (const Point& point : points)
+        if (point.failure.empty() && (!best || point.median_s < best->median_s)) best = &point;
+    for (const Point& point : points) {
+        const std::string name = choice_text(stage, point.choice);
+        if (!point.failure.empty())
+            fmt::print("  {:<40} {}\n", name, to_printable(point.failure));
+        else
+            fmt::print("  {:<40} {:>10}  {:.2f}x{}\n", name, format_seconds(point.median_s),
+                       point.median_s / best->median_s, &point == best ? "  best" : "");
+    }
+}
+
+Json to_json(const Report& report, const Stage& stage, const std::string& source_hash, const Dataset& dataset,
+             const std::vector<Point>& points) {
+    Json json = {{"schema", 1},
+                 {"lab", report.lab},
+                 {"stage", stage.id},
+                 {"backend", report.backend},
+                 {"tree", report.tree},
+                 {"source_hash", source_hash},
+                 {"dataset", dataset.name},
+                 {"time", report.time},
+                 {"warplab", report.warplab},
+                 {"gpu", report.machine.gpu},
+                 {"driver", report.machine.driver}};
+    json["bound_s"] = points.empty() ? 0 : points.front().bound_s;
+    json["points"] = Json::array();
+    for (const Point& point : points) {
+        Json defines = Json::object();
+        for (std::size_t i = 0; i < point.choice.size(); ++i) defines[stage.tunables[i].macro] = point.choice[i];
+        json["points"].push_back({{"defines", defines},
+                                  {"median_s", point.median_s},
+                                  {"low_s", point.low_s},
+                                  {"high_s", point.high_s},
+                                  {"failure", point.failure}});
+    }
+    return json;
+}
+
+}  // namespace
+
+int sweep(const Options& options) {
+    Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    const Stage& stage = lab.stage(options.stage);
+    if (stage.tunables.empty())
+        throw UsageError(fmt::format("{}/{} declares no tunables in labs/{}/lab.json, so there is nothing to sweep.",
+                                     lab.name, stage.id, lab.name));
+    if (judge.backend() == Backend::cpu && !options.force)
+        throw UsageError(
+            fmt::format("A sweep compares times, and there is no GPU to time on ({}). FORCE=1 sweeps on the CPU "
+                        "backend all the same; that says nothing about a GPU.",
+                        why_no_gpu()));
+    if (is_work(options)) start_lab(lab, judge.folders());
+    const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());
+    const auto source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+    const std::string source_hash = std::filesystem::is_regular_file(source) ? sha256_file(source) : "";
+    const Report report =
+        judge.begin_report("sweep", lab, Task{}, options.source.empty() ? options.tree : options.source.string());
+    const std::vector<Choice> choices = choose(stage.tunables);
+    fmt::print("{}/{} on {} ({} backend): {}, seconds for {} iterations\n", lab.name, stage.id, dataset.name,
+               backend_name(judge.backend()), format_plural(choices.size(), "choice"), lab.benchmark.iterations);
+    std::vector<Point> points;
+    {
+        Console console;
+        for (const Choice& choice : choices)
+            points.push_back(
+                time_choice(judge, lab, stage, dataset, choice, source, Task{}, [&](const std::string& what) {
+                    console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
+                                             choice_text(stage, choice), what));
+                }));
+    }
+    print_points(stage, points);
+    const auto file =
+        options.json.empty() ? options.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
+    if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
+    const Json found = to_json(report, stage, source_hash, dataset, points);
+    std::ofstream(file) << found.dump(2) << "\n";
+    if (is_work(options))
+        keep_or_say([&] {
+            append_record(options.work, {lab.name, stage.id, source_hash, source}, "sweep", report.time,
+                          {{"backend", report.backend}, {"machine", report.machine.to_json()}, {"sweep", found}});
+        });
+    return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
+}
+
+}  // namespace warplab

@@ -1,0 +1,325 @@
+// The profilers and checkers that come with the CUDA Toolkit, one command each. They run the runner with memory of its
+// own (Transport::local), so that they see each buffer at its exact size.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "grader/common/text.h"
+#include "grader/common/utf8.h"
+#include "grader/judge/check/check.h"
+#include "grader/judge/cli/verbs.h"
+#include "grader/judge/cli/work.h"
+#include "grader/judge/device/cuda_device.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/machine.h"
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+/// The program on the PATH or in the toolkit; empty when it is in neither.
+std::string find_program(const std::string& name) {
+    std::stringstream path(std::string(std::getenv("PATH") ? std::getenv("PATH") : "") + ":/usr/local/cuda/bin");
+    for (std::string folder; std::getline(path, folder, ':');) {
+        const std::string file = folder + "/" + name;
+        if (!folder.empty() && access(file.c_str(), X_OK) == 0) return file;
+    }
+    return "";
+}
+
+std::string need_program(const std::string& name, const std::string& what) {
+    const std::string found = find_program(name);
+    if (found.empty())
+        throw UsageError(
+            fmt::format("{} needs {}, which is neither on the PATH nor in /usr/local/cuda/bin. It comes with the "
+                        "CUDA Toolkit; some distributions package it apart.",
+                        what, name));
+    return found;
+}
+
+void need_gpu(const std::string& what) {
+    if (!why_no_gpu().empty()) throw UsageError(fmt::format("{} needs an NVIDIA GPU: {}.", what, why_no_gpu()));
+}
+
+/// A file for what a tool writes, apart from what the student's program prints.
+class ToolOutput {
+  public:
+    ToolOutput() : path_(fs::temp_directory_path() / "warplab-tool-XXXXXX") {
+        std::string path = path_.string();
+        const int file = mkstemp(path.data());
+        if (file < 0) throw std::runtime_error(fmt::format("no file can be made in {}", path_.parent_path().string()));
+        close(file);
+        path_ = path;
+    }
+    ~ToolOutput() {
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+    ToolOutput(const ToolOutput&) = delete;
+    ToolOutput& operator=(const ToolOutput&) = delete;
+    std::string path() const { return path_.string(); }
+    std::string text() const {
+        std::ifstream file(path_);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+  private:
+    fs::path path_;
+};
+
+struct Setting {
+    Judge judge;
+    const Lab& lab;
+    const Stage& stage;
+    fs::path source;
+    std::unique_ptr<Memory> memory;
+
+    explicit Setting(const Options& options)
+        : judge({options.root, options.build, options.work}, Backend::cuda),
+          lab(judge.lab(options.lab)),
+          stage(lab.stage(options.stage)),
+          source(options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source),
+          memory(make_file_memory(protocol::Transport::local)) {
+        if (options.source.empty() && options.tree.empty()) start_lab(lab, judge.folders());
+    }
+};
+
+/// The stage compiled for tools, run on `dataset` under `tool`. Adds what the program printed, and the tool if it
+/// writes to no file, to `output`.
+Check run_under(Setting& setting, const std::vector<std::string>& tool, const Dataset& dataset, std::string& output) {
+    Task task;
+    task.for_tools = true;
+    Judge::Ready ready = setting.judge.make_ready(setting.lab, setting.stage, setting.source, task);
+    if (!ready.run) {
+        Check check{dataset.name, false, 0, ready.compilation.verdict, false, "", ready.compilation.failure, 0};
+        return check;
+    }
+    StageRun& plain = *ready.run;
+    plain.policy.limits.output_bytes = 4 << 20;
+    plain.policy.limits.flood_bytes = 0;
+    plain.policy.limits.memory_bytes = 64ull << 30;
+    StageRun run{plain.lab,    plain.stage,     plain.oracle, plain.backend, plain.runner,
+                 plain.policy, *setting.memory, plain.host,   tool};
+    Check check = check_dataset(run, dataset);
+    run.end_session();
+    output += run.output;
+    return check;
+}
+
+std::vector<const Dataset*> datasets_for_tools(const Setting& setting, const Options& options) {
+    std::vector<const Dataset*> chosen;
+    for (const Dataset& dataset : setting.lab.datasets) {
+        const bool fits =
+            options.dataset.empty() ? dataset.uses.check && !dataset.uses.cuda_only : dataset.name == options.dataset;
+        if (fits && dataset.applies_to(setting.stage)) chosen.push_back(&dataset);
+    }
+    if (chosen.empty()) setting.lab.dataset(options.dataset);
+    return chosen;
+}
+
+/// Lines of compute-sanitizer's log worth reading, without its "=========" margin.
+std::string findings(const std::string& output) {
+    std::stringstream stream(output);
+    std::string kept;
+    int lines = 0;
+    for (std::string line; std::getline(stream, line) && lines < 24;) {
+        if (!line.starts_with("=========")) continue;
+        line.erase(0, std::min<std::size_t>(line.size(), 10));
+        const bool noise =
+            line.empty() || line.starts_with("COMPUTE-SANITIZER") || line.find("Host Frame") != std::string::npos ||
+            line.find("SUMMARY: 0") != std::string::npos || line.find("Saved host backtrace") != std::string::npos;
+        if (noise) continue;
+        kept += "    " + line + "\n";
+        ++lines;
+    }
+    return kept;
+}
+
+bool found_nothing(const std::string& output) {
+    const auto summary = output.find("SUMMARY:");
+    return summary != std::string::npos && output.find("SUMMARY: 0 ") == summary;
+}
+
+bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::string& tool, const Options& options) {
+    std::vector<std::string> command = {sanitizer, "--tool", tool, "--print-limit", "5"};
+    if (tool == "memcheck") command.insert(command.end(), {"--leak-check", "no"});
+    const std::size_t options_of_tool = command.size();
+    bool clean = true;
+    std::string words;
+    const auto datasets = datasets_for_tools(setting, options);
+    for (const Dataset* dataset : datasets) {
+        std::string printed;
+        const ToolOutput log;
+        command.resize(options_of_tool);
+        command.insert(command.end(), {"--log-file", log.path()});
+        const Check check = run_under(setting, command, *dataset, printed);
+        if (check.skipped) continue;
+        const std::string output = log.text();
+        const bool silent = found_nothing(output);
+        if (silent && check.verdict == Verdict::passed) continue;
+        clean = false;
+        words += fmt::format("  on {}:\n{}", dataset->name, to_printable(findings(output)));
+        if (check.failure)
+            words += wrap("The check failed: " + check.failure->message, 4, text_style(STDOUT_FILENO).width);
+        if (!silent && findings(output).empty())
+            words += wrap("The tool gave no summary: " + to_printable((output + printed).substr(0, 400)), 4, 100);
+        break;
+    }
+    fmt::print("{:<10} {}\n{}", tool,
+               clean ? fmt::format("clean on {}", format_plural(datasets.size(), "dataset")) : "found something",
+               words);
+    std::fflush(stdout);
+    return clean;
+}
+
+void print_limits(const DeviceLimits& l) {
+    fmt::print("{} (compute capability {}.{}, driver for CUDA {}.{})\n", l.name, l.major, l.minor,
+               l.driver_version / 1000, l.driver_version % 1000 / 10);
+    fmt::print("  {} multiprocessors, each: {} threads, {} blocks, {} registers, {} of shared memory\n",
+               l.multiprocessors, format_count(static_cast<std::uint64_t>(l.threads_per_multiprocessor)),
+               l.blocks_per_multiprocessor, format_count(static_cast<std::uint64_t>(l.registers_per_multiprocessor)),
+               format_bytes(l.shared_per_multiprocessor));
+    fmt::print("  a block: {} threads, {} of shared memory ({} if asked for); a warp: {}\n", l.threads_per_block,
+               format_bytes(l.shared_per_block), format_bytes(l.shared_opt_in), l.warp);
+    fmt::print("  memory {}, L2 {}, clock {} MHz\n", format_bytes(static_cast<double>(l.memory_bytes)),
+               format_bytes(static_cast<double>(l.l2_bytes)), l.clock_khz / 1000);
+}
+
+void print_bounds(Judge& judge, const Lab& lab) {
+    const Bandwidth& bandwidth = judge.bandwidth();
+    for (const Dataset& dataset : lab.datasets) {
+        if (!dataset.uses.bench) continue;
+        const Oracle& oracle = judge.oracle(lab);
+        const Problem problem = oracle.generate(dataset, dataset.seed, 0);
+        const Cost cost = oracle.cost(problem);
+        const double rate = std::max(bandwidth.copy_bytes_per_s, bandwidth.read_bytes_per_s);
+        const double call_s = cost.bound_bytes / rate;
+        fmt::print("  {:<14} {:<16} {:<34} {:>9} a call, {:>9} for {} iterations\n", lab.name, dataset.name,
+                   cost.formula, format_seconds(call_s),
+                   format_seconds(call_s * lab.benchmark.iterations / cost.iterations), lab.benchmark.iterations);
+    }
+}
+
+/// Each kernel's shape and what is resident, as the runner saw it at the launch.
+void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
+    const DeviceLimits& limits = CudaDevice::get().limits();
+    for (const Stage& stage : lab.stages) {
+        const fs::path source = judge.source_of(lab, stage, tree);
+        if (!fs::exists(source)) continue;
+        Judge::Ready ready = judge.make_ready(lab, stage, source, Task{});
+        if (!ready.run) continue;
+        const ToolOutput launches;
+        ready.run->environment = {"WARPLAB_LAUNCHES=" + launches.path()};
+        for (const Dataset& dataset : lab.datasets)
+            if (dataset.uses.bench && dataset.applies_to(stage) && !dataset.uses.cuda_only) {
+                check_dataset(*ready.run, dataset);
+                break;
+            }
+        ready.run->end_session();
+        std::stringstream stream(launches.text());
+        std::string kernel;
+        for (long long blocks, threads, shared, registers, resident;
+             stream >> kernel >> blocks >> threads >> shared >> registers >> resident;)
+            fmt::print("  {:<24} {:<28} {:>9} x {:<5} {:>4} registers {:>9} shared {:>3} blocks, {:>3.0f}% occupied\n",
+                       stage.id, to_printable(kernel.substr(0, 28)), blocks, threads, registers,
+                       format_bytes(static_cast<double>(shared)), resident,
+                       100.0 * static_cast<double>(resident * threads) / limits.threads_per_multiprocessor);
+    }
+}
+
+/// Nsight Compute and what to ask it for: everything, or the metrics that were named, of launches enough for an
+/// average.
+std::vector<std::string> profiler_command(const std::string& ncu, const std::string& metrics) {
+    std::vector<std::string> command = {ncu, "--clock-control", "none"};
+    if (metrics.empty())
+        command.insert(command.end(), {"--set", "full", "--import-source", "no"});
+    else
+        command.insert(command.end(), {"--metrics", metrics, "--csv", "--page", "raw", "--print-units", "base",
+                                       "--launch-count", "30"});
+    return command;
+}
+
+}  // namespace
+
+int sanitize(const Options& options) {
+    need_gpu("make sanitize");
+    const std::string sanitizer = need_program("compute-sanitizer", "make sanitize");
+    Setting setting(options);
+    fmt::print("{}/{} under compute-sanitizer (cuda backend)\n", setting.lab.name, setting.stage.id);
+    bool clean = true;
+    for (const char* tool : {"memcheck", "racecheck", "initcheck", "synccheck"})
+        clean &= sanitize_with(setting, sanitizer, tool, options);
+    return clean ? 0 : 1;
+}
+
+int profile(const Options& options) {
+    need_gpu("make profile");
+    Setting setting(options);
+    const std::string ncu = need_program("ncu", "make profile");
+    const Dataset* chosen = nullptr;
+    for (const Dataset& dataset : setting.lab.datasets) {
+        const bool fits =
+            options.dataset.empty() ? dataset.uses.bench && !dataset.uses.cuda_only : dataset.name == options.dataset;
+        if (fits && !chosen && dataset.applies_to(setting.stage)) chosen = &dataset;
+    }
+    if (!chosen) chosen = &setting.lab.dataset(options.dataset);
+    fmt::print("{}/{} on {} under Nsight Compute (cuda backend)\n", setting.lab.name, setting.stage.id, chosen->name);
+    std::string output;
+    const ToolOutput log;
+    std::vector<std::string> command = profiler_command(ncu, options.metrics);
+    command.insert(command.end(), {"--log-file", log.path()});
+    const Check check = run_under(setting, command, *chosen, output);
+    fmt::print("{}{}", to_printable(output), to_printable(log.text()));
+    if (check.failure) fmt::print("\n{}", wrap(check.failure->message, 0, text_style(STDOUT_FILENO).width));
+    if (!options.metrics.empty()) return check.verdict == Verdict::passed ? 0 : 1;
+    const std::string nsys = find_program("nsys");
+    if (nsys.empty()) {
+        fmt::print("\nNsight Systems (nsys) is not on this machine, so there is no time line.\n");
+    } else {
+        const fs::path folder = fs::absolute(options.build) / "profile";
+        fs::create_directories(folder);
+        std::string words;
+        run_under(setting,
+                  {nsys, "profile", "--stats=true", "--force-overwrite=true", "-o",
+                   (folder / (setting.lab.name + "-" + setting.stage.id)).string()},
+                  *chosen, words);
+        fmt::print("{}", to_printable(words));
+    }
+    return check.verdict == Verdict::passed ? 0 : 1;
+}
+
+int show_device(const Options& options) {
+    if (!why_no_gpu().empty()) {
+        fmt::print(
+            "No GPU to show: {}.\nThe CPU backend stands for a GPU of compute capability 9.0 with 16 multiprocessors, "
+            "48 KB of shared "
+            "memory a block (227 KB if asked for) and 1024 threads a block, whatever this machine is.\n",
+            why_no_gpu());
+        return 0;
+    }
+    Judge judge({options.root, options.build, options.work}, Backend::cuda);
+    print_limits(CudaDevice::get().limits());
+    const Bandwidth& bandwidth = judge.bandwidth();
+    fmt::print("  measured: copies {}, reads {}, reads from L2 {}\n\nWhat memory allows, if each byte moves once:\n",
+               format_bandwidth(bandwidth.copy_bytes_per_s), format_bandwidth(bandwidth.read_bytes_per_s),
+               format_bandwidth(bandwidth.l2_bytes_per_s));
+    for (const std::string& name : find_labs(options.root))
+        if (options.lab.empty() || options.lab == name) print_bounds(judge, judge.lab(name));
+    for (const std::string& name : find_labs(options.root)) {
+        if (!options.lab.empty() && options.lab != name) continue;
+        fmt::print(
+            "\nLaunches of {} (blocks x threads, per multiprocessor: resident blocks and share of its threads):\n",
+            name);
+        std::fflush(stdout);
+        print_launches(judge, judge.lab(name),
+                       options.tree.empty() && !fs::exists(options.work / name) ? "solutions" : options.tree);
+    }
+    return 0;
+}
+
+}  // namespace warplab

@@ -1,0 +1,370 @@
+#include "grader/judge/cli/verbs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+
+#include "grader/common/hash.h"
+#include "grader/common/nearest.h"
+#include "grader/common/text.h"
+#include "grader/judge/cli/exposure.h"
+#include "grader/judge/cli/import.h"
+#include "grader/judge/cli/records.h"
+#include "grader/judge/cli/work.h"
+#include "grader/judge/compile/compile.h"
+#include "grader/judge/compile/toolchain.h"
+#include "grader/judge/judge.h"
+#include "grader/judge/machine.h"
+#include "grader/judge/present/console.h"
+#include "grader/judge/present/render.h"
+#include "grader/judge/present/table.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+Folders folders_of(const Options& options) { return {options.root, options.build, options.work}; }
+
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+bool is_ours(const Options& options) {
+    return options.source.empty() && (options.tree == "solutions" || options.tree == "starter");
+}
+
+void start_if_needed(const Lab& lab, const Folders& folders) {
+    const auto made = start_lab(lab, folders);
+    if (!made.empty())
+        fmt::print("Copied {} into {}.\n", format_plural(made.size(), "starter file"),
+                   (folders.work / lab.name).string());
+}
+
+int exit_status(const Report& report) {
+    switch (overall(report)) {
+        case Verdict::passed:
+            return 0;
+        case Verdict::failed:
+            return 1;
+        case Verdict::error:
+            return 2;
+    }
+    return 2;
+}
+
+/// Code of others is graded in the strongest sandbox there is, or not at all.
+SandboxLevel grading_level(const Options& options) {
+    const SandboxSupport& support = sandbox_support();
+    if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) {
+        hide_course(support.level, folders_of(options));
+        return support.level;
+    }
+    throw UsageError(
+        fmt::format("Grading other people's code needs a sandbox, and none can be had here: {} With --unsafe "
+                    "(UNSAFE=1) the code runs with your own rights.",
+                    support.why_not_stronger));
+}
+
+fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, const Options& options) {
+    return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
+}
+
+/// Judges the stages one after the other, with a line on the terminal that says what is being done.
+Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
+                    const Task& task, const Options& options, bool print_stages) {
+    Report report =
+        judge.begin_report(verb, lab, task, options.source.empty() ? options.tree : options.source.string());
+    const TextStyle style = text_style(STDOUT_FILENO);
+    print(render_heading(report, style) + render_sandbox_remark(report, style));
+    Console console;
+    std::future<void> ahead;  // the next stage's compilation, while this one runs
+    const bool may_disturb = judge.backend() == Backend::cpu && !task.forced_timing;
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+        const Stage* stage = stages[k];
+        if (ahead.valid()) {
+            console.show(fmt::format("{}/{}: compiling …", lab.name, stage->id));
+            ahead.wait();
+        }
+        if (may_disturb && k + 1 < stages.size())
+            ahead = judge.compile_ahead(lab, *stages[k + 1], source_for(judge, lab, *stages[k + 1], options), task);
+        Listener listener;
+        listener.doing = [&](const std::string& what) {
+            console.show(fmt::format("{}/{}: {} …", lab.name, stage->id, what));
+        };
+        report.stages.push_back(
+            judge.judge_stage(lab, *stage, source_for(judge, lab, *stage, options), task, listener));
+        console.clear();
+        const StageReport& done = report.stages.back();
+        if (print_stages) print(render_stage(done, style, !task.dataset.empty()));
+        if (!is_work(options)) continue;
+        keep_or_say([&] { record_report(options.work, report, done, task.dataset); });
+        // One dataset alone says neither where the student stands nor what the points are.
+        if (task.dataset.empty()) keep_or_say([&] { keep_report(report, done, lab, judge.folders()); });
+    }
+    if (!options.json.empty()) write_report(report, options.json);
+    return report;
+}
+
+/// The stages asked for; for the student's own tree without STAGE, those started.
+std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
+    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    if (is_work(options)) {
+        const auto started = started_stages(lab, folders);
+        if (!started.empty()) return started;
+        fmt::print(
+            "No stage of {0} is started yet. Edit {1}, then type  make check LAB={0}  again.\nThis is what the "
+            "starter of the first stage gives:\n\n",
+            lab.name, (folders.work / lab.name / (lab.stages.front().id + ".cu")).string());
+        return {&lab.stages.front()};
+    }
+    std::vector<const Stage*> all;
+    for (const Stage& stage : lab.stages) all.push_back(&stage);
+    return all;
+}
+
+Task grading_task(const Options& options) {
+    Task task;
+    task.hidden = true;
+    task.measure = true;
+    task.check_mode = !options.no_check_mode;
+    task.no_cuda_only = options.no_cuda_only;
+    task.forced_timing = options.force;
+    task.unscored = options.unscored;
+    task.sample_s = options.sample_s;
+    task.all_compilers = !options.no_nvcc;
+    task.dataset = options.dataset;
+    task.sandbox = grading_level(options);
+    return task;
+}
+
+std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
+    if (!options.stage.empty()) return {&lab.stage(options.stage)};
+    const Stage& last = options.upto.empty() ? lab.stages.back() : lab.stage(options.upto);
+    std::vector<const Stage*> wanted;
+    for (const Stage& stage : lab.stages) {
+        wanted.push_back(&stage);
+        if (&stage == &last) break;
+    }
+    return wanted;
+}
+
+std::string next_after_check(const Report& report, const Options& options) {
+    if (!is_work(options) || report.stages.empty()) return "";
+    const StageReport& last = report.stages.back();
+    for (const StageReport& stage : report.stages)
+        if (first_finding(stage))
+            return fmt::format("Next: make inspect LAB={} STAGE={}\n", report.lab, stage.stage.substr(0, 2));
+    if (overall(report) == Verdict::passed && report.backend == "cuda")
+        return fmt::format("Next: make bench LAB={} STAGE={}\n", report.lab, last.stage.substr(0, 2));
+    return "";
+}
+
+/// What to type about a stage; empty when it is done.
+std::string next_step(const Lab& lab, const Stage& stage, const std::string& standing) {
+    const bool passes = standing == "passing" || standing == "measured";
+    if (standing == "measured" || (passes && !why_no_gpu().empty())) return "";
+    return fmt::format("make {} LAB={} STAGE={}", passes ? "bench" : "check", lab.name, stage.id.substr(0, 2));
+}
+
+/// About the stage that was edited last, or the first one that is left when that is done.
+struct LabsNext {
+    std::string step;
+    fs::file_time_type edited = fs::file_time_type::min();
+};
+
+LabsNext list_lab(const Lab& lab, const Folders& folders) {
+    fmt::print("{}  {}\n", lab.name, lab.title);
+    LabsNext next;
+    std::string first;
+    for (const Stage& stage : lab.stages) {
+        const Standing standing = standing_of(lab, stage, folders);
+        fmt::print("  {:<28} {:<12} {}\n", stage.id, standing.words, stage.title);
+        const std::string step = next_step(lab, stage, standing.words);
+        if (first.empty()) first = step;
+        if (const auto edited = last_edited(lab, stage, folders); edited > next.edited) next = {step, edited};
+    }
+    if (next.step.empty()) next.step = first;
+    return next;
+}
+
+}  // namespace
+
+bool is_work(const Options& options) {
+    return options.source.empty() && (options.tree.empty() || options.tree == "work");
+}
+
+void keep_or_say(const std::function<void()>& keep) {
+    try {
+        keep();
+    } catch (const UsageError& error) {
+        print(wrap(error.what(), 0, text_style(STDOUT_FILENO).width));
+    }
+}
+
+void check_names(const Lab& lab, const Options& options, Backend backend) {
+    if (!options.dataset.empty() && lab.dataset(options.dataset).uses.cuda_only &&  // throws with the names there are
+        backend == Backend::cpu)
+        throw UsageError(fmt::format(
+            "The dataset {} needs a GPU: it is too large for the CPU backend, so there is nothing to check here. "
+            "Leave DATASET away, or name another one.",
+            options.dataset));
+    if (!options.stage.empty()) lab.stage(options.stage);
+    std::error_code unreadable;
+    const std::string source = options.source.string();
+    if (!source.empty() && options.stage.empty())
+        throw UsageError("With --source (SOURCE=) say which STAGE the file is for.");
+    if (!source.empty() && fs::is_directory(source, unreadable))
+        throw UsageError(
+            fmt::format("{0} is a folder, and SOURCE (--source) is one .cu file. Say TREE={0} instead.", source));
+    if (!source.empty() && !fs::exists(source, unreadable))
+        throw UsageError(fmt::format("There is no file {}. SOURCE (--source) is one .cu file.", source));
+    if (options.tree.empty() || options.tree == "work" || is_ours(options) ||
+        fs::is_directory(options.tree, unreadable))
+        return;
+    throw UsageError(fmt::format(
+        "There is no folder {}.{} TREE is work, solutions, starter, or a folder that holds the stages' "
+        "files (NN_slug.cu), or a folder of each lab's name with them.",
+        options.tree, did_you_mean(options.tree, std::vector<std::string>{"work", "solutions", "starter"})));
+}
+
+int list_labs(const Options& options) {
+    Judge judge(folders_of(options), Backend::cpu);
+    if (!options.lab.empty()) judge.lab(options.lab);  // throws with the names there are
+    LabsNext next;
+    std::string first;  // for who began none, or is done with all that were begun
+    for (const std::string& name : find_labs(options.root)) {
+        if (!options.lab.empty() && name != options.lab) continue;
+        const LabsNext here = list_lab(judge.lab(name), judge.folders());
+        if (first.empty()) first = here.step;
+        if (!here.step.empty() && here.edited > next.edited) next = here;
+    }
+    if (next.step.empty()) next.step = first;
+    if (!next.step.empty()) fmt::print("\nNext: {}\n", next.step);
+    return 0;
+}
+
+int start(const Options& options) {
+    Judge judge(folders_of(options), Backend::cpu);
+    const Lab& lab = judge.lab(options.lab);
+    const auto made = start_lab(lab, judge.folders());
+    const fs::path folder = options.work / lab.name;
+    if (made.empty()) fmt::print("{} is already complete: nothing was copied and nothing changed.\n", folder.string());
+    for (const fs::path& file : made) fmt::print("  {}\n", file.string());
+    const fs::path next = made.empty() ? folder / (lab.stages.front().id + ".cu") : made.front();
+    fmt::print("Read handouts/{0}.md, edit {1}, then type  make check LAB={0} STAGE={2}\n", lab.name, next.string(),
+               next.filename().string().substr(0, 2));
+    return 0;
+}
+
+int check(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    check_names(lab, options, judge.backend());
+    if (is_work(options)) start_if_needed(lab, judge.folders());
+    Task task;
+    task.own_code = true;
+    task.check_mode = !options.no_check_mode;
+    task.dataset = options.dataset;
+    task.no_cuda_only = options.no_cuda_only;
+    const Report report =
+        judge_stages(judge, "check", lab, stages_for(lab, options, judge.folders()), task, options, true);
+    print(next_after_check(report, options));
+    return exit_status(report);
+}
+
+int bench(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    check_names(lab, options, judge.backend());
+    if (is_work(options)) start_if_needed(lab, judge.folders());
+    Task task;
+    task.own_code = true;
+    task.measure = true;
+    task.check_mode = !options.no_check_mode;
+    task.forced_timing = options.force;
+    task.unscored = true;
+    task.sample_s = options.sample_s;
+    task.dataset = options.dataset;
+    const Report report =
+        judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, options, true);
+    if (judge.backend() == Backend::cpu)
+        fmt::print(
+            "{}",
+            options.force
+                ? "These times are of the CPU backend. They say nothing about a GPU.\n"
+                : wrap(fmt::format(
+                           "Not timed: this machine has no GPU to time on ({}), and a CPU's time says nothing about "
+                           "a GPU. FORCE=1 runs a short timing all the same, marked as such.",
+                           why_no_gpu()),
+                       0, text_style(STDOUT_FILENO).width));
+    return exit_status(report);
+}
+
+int grade(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Task task = grading_task(options);
+    std::vector<std::string> names = {options.lab};
+    if (options.lab.empty()) names = find_labs(options.root);
+    std::vector<Report> reports;
+    int status = 0;
+    const fs::path folder = options.report_dir.empty() ? options.build / "report" : options.report_dir;
+    for (const std::string& name : names) {
+        Lab& lab = judge.lab_for_grading(name);
+        check_names(lab, options, judge.backend());
+        if (is_work(options)) start_if_needed(lab, judge.folders());
+        reports.push_back(judge_stages(judge, "grade", lab, stages_to_grade(lab, options), task, options, true));
+        write_report(reports.back(), folder / (name + ".json"));
+        status = std::max(status, exit_status(reports.back()));
+    }
+    print("\n" + render_table(reports, text_style(STDOUT_FILENO)));
+    fmt::print("Reports: {}\n", names.size() == 1 ? (folder / (names.front() + ".json")).string() : folder.string());
+    return status;
+}
+
+int compile_for_grading(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Task task = grading_task(options);
+    const Lab& lab = judge.lab(options.lab);
+    check_names(lab, options, judge.backend());
+    for (const Stage* stage : stages_to_grade(lab, options))
+        judge.compile_ahead(lab, *stage, source_for(judge, lab, *stage, options), task).wait();
+    return 0;
+}
+
+int measure_baselines(const Options& options) {
+    Judge judge(folders_of(options), choose_backend(options.backend));
+    const Lab& lab = judge.lab(options.lab);
+    for (const Dataset& dataset : lab.datasets)
+        if (dataset.uses.bench && !dataset.uses.unscored &&
+            !(judge.backend() == Backend::cpu && dataset.uses.cuda_only))
+            judge.baseline(lab, dataset);
+    return 0;
+}
+
+int import(const Options& options) {
+    Judge judge(folders_of(options), Backend::cpu);
+    const Report report = read_report(options.report);
+    const Lab& lab = judge.lab(report.lab);
+    const ImportSummary done = import_report(report, lab, options.report, options.work);
+    print(done.text);
+    fmt::print("{} of {} added to {}.\n", done.added, format_plural(report.stages.size(), "stage"),
+               records_file(options.work, lab.name).string());
+    if (done.foreign > 0)
+        print(wrap(fmt::format("A journal is about your own texts: check the file that was measured (put it into {}) "
+                               "before you import what was found about it.",
+                               (options.work / lab.name).string()),
+                   0, text_style(STDOUT_FILENO).width));
+    if (done.added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);
+    return done.foreign > 0 ? 1 : 0;
+}
+
+int prepare_harness(const Options& options) {
+    build_harness(options.root, options.build, choose_backend(options.backend));
+    return 0;
+}
+
+}  // namespace warplab

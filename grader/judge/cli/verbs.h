@@ -1,0 +1,61 @@
+#pragma once
+// What `warplab VERB …` does. Each returns the exit status: 0 all passed, 1 something failed, 2 our side broke.
+// Misuse is a UsageError, a mistake in a lab's files a ManifestError.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "grader/model/backend.h"
+
+namespace warplab {
+
+struct Lab;
+
+struct Options {
+    std::string lab, stage, dataset;
+    std::string upto;  // grade, compile: the last stage; empty: all
+    std::filesystem::path source;
+    std::string backend;  // empty: the best there is
+    std::string tree;     // empty: work
+    std::filesystem::path json, report_dir;
+    std::filesystem::path report;       // import: what to add to the journal
+    std::filesystem::path image;        // show: the picture to work on
+    std::vector<std::string> settings;  // show: NAME=VALUE
+    std::string metrics;                // profile: these alone, as CSV
+    std::string gpu;                    // inspect: whose limits to reckon with
+    bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false;
+    double sample_s = 1;  // seconds that a sample may take
+    std::filesystem::path root = ".", build = "build", work = "work";
+};
+
+int list_labs(const Options& options);
+int start(const Options& options);
+int check(const Options& options);
+int bench(const Options& options);
+int grade(const Options& options);
+int compile_for_grading(const Options& options);
+int measure_baselines(const Options& options);
+int sweep(const Options& options);
+int show_device(const Options& options);
+int profile(const Options& options);
+int sanitize(const Options& options);
+int inspect(const Options& options);
+int peers(const Options& options);
+int show(const Options& options);
+int import(const Options& options);
+int prepare_harness(const Options& options);
+
+/// Whether the student's own files are judged: only then reports are kept and the journal grows.
+bool is_work(const Options& options);
+
+/// Runs what keeps a result for later. When it throws UsageError its words are printed and that is all: a verdict
+/// stands, whether or not it can be kept.
+void keep_or_say(const std::function<void()>& keep);
+
+/// What was typed is looked at before anything is copied or compiled: throws UsageError, with the names there are,
+/// unless stage, dataset, --source and --tree are there, and the dataset can be run on this backend.
+void check_names(const Lab& lab, const Options& options, Backend backend);
+
+}  // namespace warplab

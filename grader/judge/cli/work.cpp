@@ -1,0 +1,112 @@
+#include "grader/judge/cli/work.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "grader/common/hash.h"
+
+namespace warplab {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path work_file(const Lab& lab, const Stage& stage, const Folders& folders) {
+    return folders.work / lab.name / (stage.id + ".cu");
+}
+
+fs::path starter_file(const Lab& lab, const Stage& stage, const Folders& folders) {
+    return folders.root / "starter" / lab.name / (stage.id + ".cu");
+}
+
+bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
+    const fs::path mine = work_file(lab, stage, folders), starter = starter_file(lab, stage, folders);
+    if (!fs::exists(mine)) return true;
+    return fs::exists(starter) && sha256_file(mine) == sha256_file(starter);
+}
+
+std::optional<Report> read_report(const fs::path& file) {
+    std::ifstream stream(file);
+    if (!stream) return std::nullopt;
+    try {
+        const std::string text(std::istreambuf_iterator<char>(stream), {});
+        return parse_report(text);
+    } catch (const std::exception&) {
+        return std::nullopt;  // written by another version, or by hand: the next check replaces it
+    }
+}
+
+}  // namespace
+
+std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
+    std::vector<fs::path> made;
+    std::error_code error;
+    fs::create_directories(folders.work / lab.name, error);
+    if (error)
+        throw UsageError(fmt::format("The folder {} cannot be made ({}). Say WORK=… for one that can be written.",
+                                     (folders.work / lab.name).string(), error.message()));
+    for (const Stage& stage : lab.stages) {
+        const fs::path from = starter_file(lab, stage, folders), to = work_file(lab, stage, folders);
+        if (fs::exists(fs::symlink_status(to)) || !fs::exists(from)) continue;
+        if (!fs::copy_file(from, to, fs::copy_options::none, error) || error)
+            throw UsageError(fmt::format("{} cannot be written ({}). Say WORK=… for a folder that can.", to.string(),
+                                         error.message()));
+        fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, error);
+        made.push_back(to);
+    }
+    return made;
+}
+
+std::vector<const Stage*> started_stages(const Lab& lab, const Folders& folders) {
+    std::vector<const Stage*> started;
+    for (const Stage& stage : lab.stages)
+        if (!untouched(lab, stage, folders)) started.push_back(&stage);
+    return started;
+}
+
+void write_report(const Report& report, const fs::path& file) {
+    std::error_code error;
+    if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+    const fs::path fresh = fmt::format("{}.{}.new", file.string(), getpid());
+    std::ofstream stream(fresh);
+    stream << format_report(report) << "\n";
+    stream.close();
+    if (!stream.good()) {
+        fs::remove(fresh, error);
+        throw UsageError(fmt::format("The report {} cannot be written. Is the folder writable, and the disk not full?",
+                                     file.string()));
+    }
+    fs::rename(fresh, file, error);
+    if (error) throw UsageError(fmt::format("The report {} cannot be written ({}).", file.string(), error.message()));
+}
+
+void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders) {
+    Report one = report;
+    one.stages = {stage};
+    try {
+        write_report(one, folders.work / lab.name / "reports" / (stage.stage + ".json"));
+    } catch (const UsageError& error) {
+        throw UsageError(error.what() + std::string(" Without it `make` does not know where you stand."));
+    }
+}
+
+fs::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders& folders) {
+    std::error_code error;  // a link to nowhere has no time: then it is min()
+    return untouched(lab, stage, folders) ? fs::file_time_type::min()
+                                          : fs::last_write_time(work_file(lab, stage, folders), error);
+}
+
+Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders) {
+    if (untouched(lab, stage, folders)) return {"not started", std::nullopt};
+    const auto report = read_report(folders.work / lab.name / "reports" / (stage.id + ".json"));
+    if (!report || report->stages.empty()) return {"not checked", std::nullopt};
+    const StageReport& last = report->stages.front();
+    if (last.source_hash != sha256_file(work_file(lab, stage, folders))) return {"changed since", last};
+    if (last.verdict == Verdict::failed) return {"failing", last};
+    if (last.verdict == Verdict::error) return {"not checked", last};
+    const bool on_gpu = report->backend == "cuda";  // a CPU's time is no measurement
+    return {last.measurements.empty() || !on_gpu ? "passing" : "measured", last};
+}
+
+}  // namespace warplab

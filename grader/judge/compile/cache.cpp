@@ -1,0 +1,129 @@
+#include "grader/judge/compile/cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "grader/common/hash.h"
+
+namespace warplab::compilation {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t room_bytes = 2ull << 30;
+constexpr std::chrono::hours longest_use{1};  // from the time when a judge asks for a folder
+
+std::uint64_t random_number() {
+    std::uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number) throw std::runtime_error("no random numbers");
+    return number;
+}
+
+void make_folder(const fs::path& folder, mode_t mode) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error || chmod(folder.c_str(), mode) != 0)
+        throw std::runtime_error(fmt::format("cannot make the folder {}: {}", folder.string(),
+                                             error ? error.message() : std::strerror(errno)));
+}
+
+std::uintmax_t bytes_in(const fs::path& folder) {
+    std::uintmax_t bytes = 0;
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, error))
+        if (entry.is_regular_file(error)) bytes += entry.file_size(error);
+    return bytes;
+}
+
+struct Kept {
+    fs::path folder;
+    fs::file_time_type used;
+};
+
+std::vector<Kept> folders_of(const fs::path& cache) {
+    std::vector<Kept> kept;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(cache, error))
+        if (entry.is_directory(error) && entry.path().filename() != "work")
+            kept.push_back({entry.path(), entry.last_write_time(error)});
+    return kept;
+}
+
+}  // namespace
+
+fs::path cache_folder(const fs::path& build, SandboxLevel level) {
+    if (level != SandboxLevel::uid) return fs::absolute(build) / "cache";
+    const fs::path all = "/var/cache/warplab";
+    const fs::path own = all / sha256(fs::weakly_canonical(build).string()).substr(0, 16);
+    for (const fs::path& folder : {all, own}) make_folder(folder, 0711);
+    return own;
+}
+
+WorkFolder::WorkFolder(const fs::path& cache, bool open_to_all) : cache_(cache) {
+    make_folder(cache, 0711);  // nobody else lists the submissions' programs
+    make_folder(cache / "work", 0711);
+    path_ = cache / "work" / fmt::format("{:016x}{:016x}", random_number(), random_number());
+    make_folder(path_, open_to_all ? 0777 : 0755);
+}
+
+WorkFolder::~WorkFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+}
+
+fs::path WorkFolder::publish(const std::string& name) {
+    const fs::path target = cache_ / name;
+    std::error_code error;
+    fs::rename(path_, target, error);
+    if (error && !fs::is_directory(target))
+        throw std::runtime_error(fmt::format("cannot keep {}: {}", target.string(), error.message()));
+    if (!error) path_.clear();
+    return target;
+}
+
+std::optional<fs::path> find_cached(const fs::path& cache, const std::string& name) {
+    const fs::path folder = cache / name;
+    if (utimensat(AT_FDCWD, folder.c_str(), nullptr, 0) != 0) {
+        std::error_code error;  // a read-only cache still serves
+        if (!fs::is_directory(folder, error)) return std::nullopt;
+    }
+    return folder;
+}
+
+void tidy(const fs::path& cache) {
+    if (random_number() % 16 != 0) return;
+    std::error_code error;
+    const auto now = fs::file_time_type::clock::now();
+    for (const auto& entry : fs::directory_iterator(cache / "work", error))
+        if (entry.last_write_time(error) < now - std::chrono::hours(24)) fs::remove_all(entry.path(), error);
+    std::vector<Kept> kept = folders_of(cache);
+    std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used > b.used; });
+    std::uintmax_t bytes = 0;
+    for (const Kept& one : kept)
+        if ((bytes += bytes_in(one.folder)) > room_bytes && one.used < now - longest_use)
+            fs::remove_all(one.folder, error);
+}
+
+CacheLock::CacheLock(const fs::path& cache) {
+    if (!fs::exists(cache)) make_folder(cache, 0711);
+    file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (file_ >= 0) fchmod(file_, 0600);  // anybody who can open it could hold the lock
+    if (file_ >= 0) flock(file_, LOCK_EX);
+}
+
+CacheLock::~CacheLock() {
+    if (file_ >= 0) close(file_);
+}
+
+}  // namespace warplab::compilation

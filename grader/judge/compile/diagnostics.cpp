@@ -1,0 +1,323 @@
+#include "grader/judge/compile/diagnostics.h"
+
+#include <fmt/format.h>
+#include <limits.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+
+#include "grader/common/text.h"
+#include "grader/common/utf8.h"
+
+namespace warplab::compilation {
+namespace {
+
+constexpr std::size_t most_message_bytes = 500;    // a message may quote a name as long as the file
+constexpr std::size_t most_quoted_bytes = 200;     // of a line of source
+constexpr std::size_t most_searched_bytes = 5000;  // of a line whose words are compared
+
+/// Reads digits at `at` and moves behind them; -1 when there are none.
+int read_number(const std::string& text, std::size_t& at) {
+    const std::size_t begin = at;
+    while (at < text.size() && at - begin < 7 && std::isdigit(static_cast<unsigned char>(text[at]))) ++at;
+    return at == begin ? -1 : std::atoi(text.substr(begin, at - begin).c_str());
+}
+
+bool skip(const std::string& text, std::size_t& at, const std::string& word) {
+    if (text.compare(at, word.size(), word) != 0) return false;
+    at += word.size();
+    return true;
+}
+
+/// Without the " [-fpermissive]" or " [-Wunused]" that g++ appends.
+std::string without_option(const std::string& message) {
+    const std::size_t at = message.rfind(" [-");
+    return at != std::string::npos && message.ends_with("]") ? message.substr(0, at) : message;
+}
+
+/// "error: …" with nvcc's numbers ("error #20:") and g++'s "fatal error".
+bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic) {
+    if (!skip(text, at, "fatal ")) skip(text, at, "catastrophic ");
+    for (const char* kind : {"error", "warning", "note"}) {
+        if (!skip(text, at, kind)) continue;
+        diagnostic.kind = kind;
+        if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
+        if (!skip(text, at, ": ")) return false;
+        diagnostic.message = shorten(without_option(text.substr(at)), most_message_bytes);
+        return true;
+    }
+    return false;
+}
+
+/// What follows a file's name: ":LINE:COLUMN: error: …" (g++, the rewriter) or "(LINE): error: …" (nvcc).
+bool read_rest(const std::string& text, std::size_t at, Diagnostic& diagnostic) {
+    const bool of_nvcc = text[at++] == '(';
+    diagnostic.line = read_number(text, at);
+    if (diagnostic.line < 0) return false;
+    if (of_nvcc) return skip(text, at, "): ") && read_kind(text, at, diagnostic);
+    if (!skip(text, at, ":")) return false;
+    diagnostic.column = std::max(read_number(text, at), 0);
+    if (diagnostic.column > 0 && !skip(text, at, ":")) return false;
+    return skip(text, at, " ") && read_kind(text, at, diagnostic);
+}
+
+bool read_line(const std::string& text, Diagnostic& diagnostic) {
+    // The name may hold colons and brackets itself.
+    for (std::size_t at = text.find_first_of(":("); at != std::string::npos; at = text.find_first_of(":(", at + 1)) {
+        Diagnostic candidate;
+        if (!read_rest(text, at, candidate)) continue;
+        diagnostic = candidate;
+        diagnostic.file = shorten(text.substr(0, at), PATH_MAX);
+        return true;
+    }
+    return false;
+}
+
+/// SHOWN:LINE:COLUMN in a line of context ("required from here"), or nvcc's `at line 12 of "SHOWN"`.
+bool read_context(const std::string& text, const std::string& shown, Diagnostic& place) {
+    std::size_t at = text.find(shown);
+    if (at == std::string::npos) return false;
+    at += shown.size();
+    if (!skip(text, at, ":") && !skip(text, at, "(")) {
+        at = text.rfind(" at line ");
+        if (at == std::string::npos) return false;
+        at += std::string(" at line ").size();
+    }
+    place = {shown, read_number(text, at), 0, "", ""};
+    if (place.line > 0 && skip(text, at, ":")) place.column = std::max(read_number(text, at), 0);
+    return place.line > 0;
+}
+
+bool is_include_stack(const std::string& line) {
+    return line.starts_with("In file included from") || line.starts_with("                 from");
+}
+
+/// nvcc tells the way to an error after it, g++ before it.
+bool comes_after(const std::string& line) { return line.find(" at line ") != std::string::npos; }
+
+/// The last that is no note.
+Diagnostic* last_error(std::vector<Diagnostic>& found) {
+    const auto at = std::find_if(found.rbegin(), found.rend(), [](const Diagnostic& d) { return d.kind != "note"; });
+    return at == found.rend() ? nullptr : &*at;
+}
+
+void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
+    diagnostic.file = place.file;
+    diagnostic.line = place.line;
+    diagnostic.column = place.column;
+}
+
+/// g++ tells an error in what a macro stands for at the macro's definition, and the line that uses it in a note: the
+/// two change places.
+void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
+    Diagnostic& note = found.back();
+    Diagnostic* const error = last_error(found);
+    if (note.kind != "note" || !note.message.starts_with("in expansion of macro") || !error) return;
+    if (error->file != note.file) return;
+    const Diagnostic use = note;
+    move_to(note, *error);
+    move_to(*error, use);
+    note.message.replace(0, std::string("in expansion").size(), "in the definition");
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Where whole words equal to `word` begin, from the right.
+std::vector<std::size_t> places_of(const std::string& word, const std::string& line) {
+    std::vector<std::size_t> places;
+    for (std::size_t at = line.rfind(word); at != std::string::npos;
+         at = at > 0 ? line.rfind(word, at - 1) : std::string::npos) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) places.push_back(at);
+    }
+    return places;
+}
+
+/// The column in `before` of the word that stands at `column` of `after`; 0 = no telling. A rewritten launch begins
+/// with words of ours and ends with the student's, so words are counted from the right.
+int matching_column(const std::string& before, const std::string& after, int column) {
+    const auto at = static_cast<std::size_t>(column - 1);
+    if (column <= 0 || at >= after.size()) return 0;
+    if (before.compare(0, at + 1, after, 0, at + 1) == 0) return column;
+    if (std::max(before.size(), after.size()) > most_searched_bytes) return 0;
+    std::size_t end = at;
+    while (end < after.size() && is_word(after[end])) ++end;
+    if (end == at) return 0;
+    const std::string word = after.substr(at, end - at);
+    const auto in_after = places_of(word, after), in_before = places_of(word, before);
+    for (std::size_t i = 0; i < std::min(in_after.size(), in_before.size()); ++i)
+        if (in_after[i] == at) return static_cast<int>(in_before[i]) + 1;
+    return 0;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+}
+
+/// g++ forbids such a type as a template argument, of what holds a __shared__ variable.
+void explain_variable_size(std::vector<Diagnostic>& errors) {
+    for (std::size_t i = 0; i + 1 < errors.size(); ++i)
+        if (errors[i].message.ends_with("is a variably modified type") &&
+            contains(errors[i + 1].message, "struct warplab_cpu::Shared"))
+            errors[i].message =
+                "the size of a __shared__ array must be known when the file is compiled; use a constant, or 'extern "
+                "__shared__' with the size in bytes as the launch's third part";
+}
+
+/// A launch begins with a cast of ours.
+void explain_launch(Diagnostic& diagnostic, const std::string& source) {
+    if (diagnostic.column == 0 && contains(source_line(source, diagnostic.line), "<<<"))
+        replace_all(diagnostic.message, "before ‘static_cast’", "before the launch");
+}
+
+bool has_our_names(const std::string& message) {
+    return contains(message, "warplab_cpu") || contains(message, "‘auto& ") ||
+           message == "template argument 1 is invalid";
+}
+
+/// What a __shared__ variable becomes: a type, what holds it, and a reference to that.
+void use_their_names(std::string& message) {
+    if (contains(message, "to ‘warplab_cpu::Line’")) message = "too many arguments in this call";
+    if (contains(message, "warplab_cpu_type_")) replace_all(message, "‘typedef ", "‘");
+    if (contains(message, "warplab_cpu::Shared<")) replace_all(message, "> warplab_cpu_", " ");
+    for (const char* ours : {"warplab_cpu::Shared<", "warplab_cpu_type_", "warplab_cpu_"})
+        replace_all(message, ours, "");
+    replace_all(message, "‘auto& ", "‘");
+    replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of what wants to know the caller's line
+    replace_all(message, "(warplab_cpu::Line)", "()");
+}
+
+/// The part of a line around the column (0 = unknown), with "…" for the omitted parts, and the column in it.
+struct Quote {
+    std::string text;
+    int column;
+};
+
+Quote quote_around(const std::string& line, int column) {
+    if (line.size() <= most_quoted_bytes) return {line, column};
+    const std::size_t at = std::min(static_cast<std::size_t>(std::max(column, 1)) - 1, line.size());
+    const std::size_t begin = utf8_boundary(line, at - std::min(at, most_quoted_bytes / 2));
+    const std::string part = shorten(line.substr(begin), most_quoted_bytes);
+    if (begin == 0) return {part, column};
+    const std::string cut = "…";
+    return {cut + part, column - static_cast<int>(begin) + static_cast<int>(cut.size())};
+}
+
+/// Spaces up to the column, tabs kept, so that the caret stands below its character.
+std::string indent_for(const std::string& line, int column) {
+    std::string indent;
+    for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(column) && i < line.size(); ++i) {
+        if ((static_cast<unsigned char>(line[i]) & 0xc0) == 0x80) continue;  // inside a UTF-8 character
+        indent += line[i] == '\t' ? '\t' : ' ';
+    }
+    return indent;
+}
+
+}  // namespace
+
+std::string source_line(const std::string& source, int number) {
+    std::size_t begin = 0;
+    for (int i = 1; i < number && begin < source.size(); ++i)
+        begin = std::min(source.find('\n', begin), source.size() - 1) + 1;
+    return number < 1 ? "" : source.substr(begin, source.find('\n', begin) - begin);
+}
+
+std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
+    std::vector<Diagnostic> found;
+    Diagnostic context, include_stack;  // the student's line through which the next diagnostic came about
+    std::stringstream lines(words);
+    for (std::string line; std::getline(lines, line);) {
+        Diagnostic diagnostic, place;
+        if (read_line(line, diagnostic)) {
+            const Diagnostic& through = context.line > 0 ? context : include_stack;
+            if (diagnostic.file != shown && diagnostic.kind != "note" && through.line > 0) move_to(diagnostic, through);
+            if (diagnostic.kind != "note") context = include_stack = {};
+            found.push_back(diagnostic);
+            lead_with_use_of_macro(found);
+        } else if (read_context(line, shown, place)) {
+            if (is_include_stack(line))
+                include_stack = place;
+            else if (!comes_after(line))
+                context = place;
+            else if (Diagnostic* error = last_error(found); error && error->file != shown)
+                move_to(*error, place);
+        }
+    }
+    return found;
+}
+
+std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
+                               bool with_notes) {
+    std::vector<Diagnostic> chosen;
+    bool belongs = false;
+    for (const auto& diagnostic : all) {
+        const auto same = [&](const Diagnostic& other) {
+            return other.line == diagnostic.line && other.message == diagnostic.message;
+        };
+        const bool here = diagnostic.file == shown && std::none_of(chosen.begin(), chosen.end(), same);
+        if (diagnostic.kind != "note") belongs = here && diagnostic.kind == kind;
+        if (here && belongs && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
+    }
+    return chosen;
+}
+
+void lead_with_open_brace(std::vector<Diagnostic>& errors) {
+    for (std::size_t i = 0; i + 1 < errors.size(); ++i) {
+        const bool open = errors[i].message.starts_with("expected ‘}’ at end of input");
+        if (!open || errors[i + 1].message != "to match this ‘{’") continue;
+        Diagnostic brace = errors[i + 1];
+        brace.kind = "error";
+        brace.message = "this ‘{’ is never closed: a ‘}’ is missing between here and the end of what it begins";
+        errors.erase(errors.begin() + static_cast<long>(i), errors.begin() + static_cast<long>(i) + 2);
+        errors.insert(errors.begin(), brace);
+        return;
+    }
+}
+
+void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten) {
+    for (Diagnostic& diagnostic : diagnostics) {
+        const std::string before = source_line(source, diagnostic.line);
+        const std::string after = source_line(rewritten, diagnostic.line + 1);  // the first one is a #line
+        if (before != after) diagnostic.column = matching_column(before, after, diagnostic.column);
+    }
+}
+
+void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source) {
+    explain_variable_size(errors);
+    std::vector<Diagnostic> kept;
+    bool follows = false;  // from an error that is kept
+    for (Diagnostic& diagnostic : errors) {
+        const auto in_its_line = [&](const Diagnostic& other) {
+            return other.kind == "error" && other.line == diagnostic.line;
+        };
+        if (diagnostic.kind == "error")
+            follows = has_our_names(diagnostic.message) && std::any_of(kept.begin(), kept.end(), in_its_line);
+        const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
+                                 kept.back().kind == "error";  // of a function in our headers
+        if (follows || counts_ours) continue;
+        if (has_our_names(diagnostic.message)) use_their_names(diagnostic.message);
+        explain_launch(diagnostic, source);
+        kept.push_back(diagnostic);
+    }
+    errors = kept;
+}
+
+std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, diagnostics.size()); ++i) {
+        const Diagnostic& d = diagnostics[i];
+        const std::string column = d.column > 0 ? fmt::format(":{}", d.column) : "";
+        text += fmt::format("{}:{}{}: {}: {}\n", d.file, d.line, column, d.kind, d.message);
+        const Quote quote = quote_around(source_line(source, d.line), d.column);
+        if (quote.text.empty()) continue;
+        text += fmt::format("{:5} | {}\n", d.line, quote.text);
+        if (d.column > 0) text += fmt::format("      | {}^\n", indent_for(quote.text, quote.column));
+    }
+    if (diagnostics.size() > most) text += fmt::format("… and {} more\n", diagnostics.size() - most);
+    return text;
+}
+
+}  // namespace warplab::compilation

@@ -1,0 +1,142 @@
+#include "grader/judge/compile/hand_in.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "grader/common/text.h"
+#include "grader/model/cause.h"
+
+namespace warplab::compilation {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t most_bytes = 1 << 20;
+constexpr std::size_t most_name_bytes = 200;
+
+HandIn refuse(const char* why, std::string message, std::string hint) {
+    return {"", Failure{why, std::move(message), std::move(hint), {}}};
+}
+
+std::string with_plain_line_ends(const std::string& text) {
+    std::string plain;
+    plain.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] != '\r' || i + 1 == text.size() || text[i + 1] != '\n') plain += text[i];
+    return plain;
+}
+
+bool is_utf16(const std::string& text) { return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"); }
+
+bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n\f\v") == std::string::npos; }
+
+/// The file that a line includes, "" when it is no #include.
+std::string included_by(const std::string& line) {
+    std::size_t at = line.find_first_not_of(" \t");
+    if (at == std::string::npos || line[at] != '#') return "";
+    at = line.find_first_not_of(" \t", at + 1);
+    if (at == std::string::npos || line.compare(at, 7, "include") != 0) return "";
+    at = line.find_first_of("\"<", at);
+    if (at == std::string::npos) return "";
+    return line.substr(at + 1, line.find_first_of("\">", at + 1) - at - 1);
+}
+
+bool leaves_the_folder(const fs::path& path) {
+    return path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
+}
+
+std::optional<Failure> find_bad_include(const std::string& text) {
+    std::stringstream lines(without_comments(text));
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        const std::string name = included_by(line);
+        if (leaves_the_folder(name))
+            return Failure{cause::compile_error,
+                           fmt::format("Line {} includes \"{}\", a file outside the hand-in.", number,
+                                       shorten(name, most_name_bytes)),
+                           "A hand-in is one file: copy what you need into it.",
+                           {}};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string without_comments(const std::string& text) {
+    enum { code, line_comment, comment, string, character } state = code;
+    std::string plain = text;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+        const bool after_digit = i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1]));  // 1'000'000
+        if ((state == comment || state == line_comment) && c != '\n') plain[i] = ' ';
+        if (c == '\n' && state != comment) {
+            if (i == 0 || text[i - 1] != '\\') state = code;
+        } else if (state == code && c == '/' && (next == '/' || next == '*')) {
+            state = next == '/' ? line_comment : comment;
+            plain[i] = plain[i + 1] = ' ';
+            ++i;
+        } else if (state == comment && c == '*' && next == '/') {
+            plain[++i] = ' ';
+            state = code;
+        } else if ((state == string || state == character) && c == '\\') {
+            if (next != '\n') ++i;
+        } else if (state == code && (c == '"' || (c == '\'' && !after_digit))) {
+            state = c == '"' ? string : character;
+        } else if ((state == string && c == '"') || (state == character && c == '\'')) {
+            state = code;
+        }
+    }
+    return plain;
+}
+
+HandIn read_hand_in(const fs::path& file, const std::string& lab, Links links) {
+    std::error_code error;
+    const std::string name = file.string();
+    const fs::path folder = file.parent_path();
+    const bool in_lab = folder.filename() == lab;
+    if (links == Links::refused && (fs::is_symlink(file, error) || (in_lab && fs::is_symlink(folder, error))))
+        return refuse(cause::missing_file,
+                      fmt::format("{} is a symbolic link; the judge does not follow links in hand-ins.",
+                                  fs::is_symlink(file, error) ? name : folder.string()),
+                      "Hand in the files themselves.");
+    if (fs::is_directory(file, error))
+        return refuse(cause::missing_file, fmt::format("{} is a folder, not a file.", name),
+                      "Give the .cu file itself.");
+    if (fs::is_symlink(file, error) && !fs::exists(file, error))
+        return refuse(
+            cause::missing_file,
+            fmt::format("{} is a link to {}, which is not there.", name, fs::read_symlink(file, error).string()),
+            "Put the file itself there, or remove the link and type make start.");
+    if (!fs::is_regular_file(file, error))
+        return refuse(cause::missing_file, fmt::format("There is no file {}.", name),
+                      "Copy the starter there (make start) or check the name.");
+    const std::uintmax_t bytes = fs::file_size(file, error);
+    if (bytes > most_bytes)
+        return refuse(cause::compile_error,
+                      fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, most_bytes),
+                      "Is it the right file?");
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream)
+        return refuse(cause::missing_file, fmt::format("{} cannot be read.", name),
+                      fmt::format("Check its permissions: chmod u+r {}", name));
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (is_utf16(text))
+        return refuse(cause::compile_error, fmt::format("{} is saved as UTF-16, which no compiler reads.", name),
+                      "Save it as UTF-8 (in most editors: save with encoding).");
+    if (text.find('\0') != std::string::npos)
+        return refuse(cause::compile_error, fmt::format("{} is not a text file.", name),
+                      "Hand in the .cu source, not an object file, a program or an archive.");
+    if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+    if (is_blank(text))
+        return refuse(cause::empty_file, fmt::format("{} is empty.", name),
+                      "Was it saved? The starter of this stage is a place to begin.");
+    text = with_plain_line_ends(text);
+    return {text, find_bad_include(text)};
+}
+
+}  // namespace warplab::compilation

@@ -1,0 +1,335 @@
+#include "grader/judge/compile/harness.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <regex>
+#include <stdexcept>
+#include <thread>
+
+#include "grader/common/hash.h"
+#include "grader/judge/compile/cache.h"
+#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/symbols.h"
+#include "grader/judge/compile/toolchain.h"
+#include "grader/judge/sandbox/process.h"
+
+namespace warplab::compilation {
+namespace {
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Files below `folder` whose names end so, as paths relative to `root`, sorted.
+std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
+                                  const std::function<bool(const fs::path&)>& wanted) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder, error))
+        if (entry.is_regular_file(error) && wanted(entry.path())) files.push_back(fs::relative(entry.path(), root));
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::string hash_of(const fs::path& root, const std::vector<fs::path>& files, const std::string& more) {
+    std::string text = more;
+    for (const auto& file : files) text += '\0' + file.string() + '\0' + sha256_file(root / file);
+    return sha256(text);
+}
+
+std::string join(const Flags& words) {
+    std::string text;
+    for (const auto& word : words) text += word + '\0';
+    return text;
+}
+
+/// Readable by every user whatever the umask: sandboxed compilers are other users.
+void copy_openly(const fs::path& from, const fs::path& to) {
+    fs::create_directories(to.parent_path());
+    fs::copy_file(from, to);
+    chmod(to.c_str(), 0644);
+}
+
+void open_folders(const fs::path& folder) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        chmod(entry.path().c_str(), entry.is_directory() ? 0755 : 0644);
+}
+
+/// Runs the commands, as many at a time as there are cores. Our own sources: no sandbox.
+void run_all(const std::vector<std::vector<std::string>>& commands) {
+    Policy policy;
+    policy.limits.wall_s = 300;
+    policy.limits.memory_bytes = 16ull << 30;
+    policy.limits.processes = 4096;
+    const std::size_t at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+    for (std::size_t first = 0; first < commands.size(); first += at_once) {
+        std::vector<Process> running;
+        for (std::size_t i = first; i < std::min(commands.size(), first + at_once); ++i)
+            running.push_back(Process::start(commands[i], policy));
+        for (auto& process : running) {
+            const Ended ended = process.finish();
+            if (ended.how != End::exited || ended.status != 0)
+                throw std::runtime_error("a part of the grader itself does not compile here:\n" + ended.why +
+                                         ended.output);
+        }
+    }
+}
+
+struct Base {
+    fs::path folder;
+    std::string hash;
+    std::vector<std::string> objects;
+};
+
+constexpr auto harness_object = "harness.o";  // of the CPU backend
+
+bool is_source(const fs::path& path) { return path.extension() == ".cpp"; }
+bool is_anything(const fs::path&) { return true; }
+
+std::vector<fs::path> runtime_sources(const fs::path& root) {
+    return files_below(root, "grader/cpu/runtime", is_source);
+}
+
+std::string object_name(const fs::path& source) { return source.stem().string() + ".o"; }
+
+std::string base_hash(const fs::path& root, Backend backend) {
+    std::vector<fs::path> files = files_below(root, "grader/runner", is_anything);
+    const auto add = [&](const fs::path& folder, const std::function<bool(const fs::path&)>& wanted) {
+        const auto more = files_below(root, folder, wanted);
+        files.insert(files.end(), more.begin(), more.end());
+    };
+    add("grader/io", [](const fs::path& path) { return path.extension() == ".h"; });
+    if (backend == Backend::cpu) {
+        add("grader/cpu/include", is_anything);
+        add("grader/cpu/runtime", is_anything);
+        files.push_back("grader/cpu/control.h");
+    }
+    return hash_of(
+        root, files,
+        join(harness_flags(backend)) +
+            (backend == Backend::cpu ? join(student_cpu_flags()) + join(check_mode_flags()) + join(fast_cpu_flags())
+                                     : "") +
+            compiler_identity(find_cxx()) + (backend == Backend::cuda ? compiler_identity(find_nvcc()) : ""));
+}
+
+std::vector<std::string> compile_command(const fs::path& root, Backend backend, const fs::path& include,
+                                         const fs::path& source, const fs::path& object) {
+    std::vector<std::string> command = {find_cxx().string()};
+    for (const auto& flag : harness_flags(backend)) command.push_back(flag);
+    command.insert(command.end(),
+                   {"-I" + include.string(), "-I" + root.string(), "-c", source.string(), "-o", object.string()});
+    return command;
+}
+
+std::vector<std::string> precompile_command(const fs::path& header, const fs::path& precompiled, const Flags& more) {
+    std::vector<std::string> command = {find_cxx().string()};
+    for (const Flags& flags : {student_cpu_flags(), more}) command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-x", "c++-header", header.string(), "-o", precompiled.string()});
+    return command;
+}
+
+void require_compilers(Backend backend) {
+    if (find_cxx().empty())
+        throw std::runtime_error(
+            "g++ is not installed, or is a script that does not start g++; install it with: apt-get install g++, "
+            "and type: export CXX=/usr/bin/g++");
+    if (backend == Backend::cpu) return;
+    if (find_nvcc().empty())
+        throw std::runtime_error("nvcc is not on this machine; install the CUDA Toolkit, or use BACKEND=cpu");
+    if (cuda_include().empty() || cuda_library().empty())
+        throw std::runtime_error(
+            fmt::format("the CUDA Toolkit of {} lacks cuda_runtime.h or libcudart_static.a", find_nvcc().string()));
+}
+
+enum class Names { plain, mangled };
+
+std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::plain) {
+    Policy policy;
+    policy.limits.output_bytes = 8 << 20;
+    std::vector<std::string> command = {"nm", "--no-sort", object.string()};
+    if (how == Names::plain) command.push_back("-C");
+    const Ended names = run_to_end(command, policy);
+    if (names.how != End::exited || names.status != 0)
+        throw std::runtime_error("nm (of the package binutils) does not run: " + names.why + names.output);
+    return read_symbols(names.output);
+}
+
+void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder) {
+    std::ofstream file(folder / "reserved");
+    file << "!_start\n";  // of the C library's start files
+    for (const auto& object : objects)
+        for (const Symbol& symbol : symbols_of(object))
+            if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';
+}
+
+/// Makes one object that exports only main and the names that grader/cpu/include declares: a submission cannot refer to
+/// the rest.
+fs::path join_objects(const std::vector<fs::path>& objects, const fs::path& folder) {
+    const fs::path joined = folder / "joined.o", harness = folder / harness_object;
+    std::vector<std::string> join = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation", "-o",
+                                     joined.string()};
+    for (const auto& object : objects) join.push_back(object.string());
+    run_all({join});
+    run_all({{"objcopy", "--localize-hidden", joined.string(), harness.string()}});
+    for (const auto& object : objects) fs::remove(object);
+    fs::remove(joined);
+    return harness;
+}
+
+void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
+    const fs::path include = folder / "include";
+    copy_openly(root / "grader/runner/cuda_check.h", include / "grader/runner/cuda_check.h");
+    std::vector<std::vector<std::string>> commands;
+    std::vector<fs::path> sources = {"grader/runner/runner.cpp",
+                                     fmt::format("grader/runner/backend_{}.cpp", backend_name(backend))};
+    if (backend == Backend::cpu) {
+        for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
+            copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
+        // g++ takes whichever file of a .gch folder was made with the flags that it is given.
+        const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
+        fs::create_directory(precompiled);
+        commands.push_back(precompile_command(header, precompiled / "graded", check_mode_flags()));
+        commands.push_back(precompile_command(header, precompiled / "fast", fast_cpu_flags()));
+        for (const auto& source : runtime_sources(root)) sources.push_back(source);
+    }
+    std::vector<fs::path> objects;
+    for (const auto& source : sources) {
+        objects.push_back(folder / object_name(source));
+        commands.push_back(compile_command(root, backend, include, root / source, objects.back()));
+        if (backend == Backend::cpu) commands.back().push_back("-fvisibility=hidden");
+    }
+    run_all(commands);
+    if (backend == Backend::cpu)
+        objects = {join_objects(objects, folder)};
+    else
+        objects.push_back(cuda_library() / "libcudart_static.a");
+    write_reserved(objects, folder);
+    open_folders(folder);
+}
+
+Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
+    Base base;
+    base.hash = base_hash(root, backend);
+    base.objects = {"runner.o", "backend_cuda.o"};
+    if (backend == Backend::cpu) base.objects = {harness_object};
+    const std::string name = fmt::format("harness-{}-{}", backend_name(backend), base.hash.substr(0, 16));
+    if (const auto found = find_cached(cache, name)) {
+        base.folder = *found;
+        return base;
+    }
+    const CacheLock lock(cache);
+    if (const auto found = find_cached(cache, name)) {
+        base.folder = *found;
+        return base;
+    }
+    WorkFolder work(cache, false);
+    build_base(root, backend, work.path());
+    base.folder = work.publish(name);
+    return base;
+}
+
+/// The contract's declaration in lab.h, without comments, on one line.
+std::string declaration_in(const std::string& header, const std::string& function) {
+    static const std::regex directives("#[^\n]*"), spaces("\\s+");
+    const std::string text = std::regex_replace(without_comments(header), directives, "");
+    std::smatch found;
+    if (!std::regex_search(text, found, std::regex("[\\w:][\\w:\\s*&<>]*\\b" + function + "\\s*\\([^)]*\\)")))
+        return function;
+    return std::regex_replace(found.str(), spaces, " ");
+}
+
+/// One line each: signature, declaration, optional signatures after "?", reserved names after "!", and after "+" the
+/// symbols that a submission's object offers the driver.
+void write_contract(const fs::path& root, const std::string& lab, const fs::path& folder) {
+    std::ofstream file(folder / "contract");
+    std::string signature;
+    const std::vector<Symbol> symbols = symbols_of(folder / "driver.o"),
+                              mangled = symbols_of(folder / "driver.o", Names::mangled);
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+        const Symbol& symbol = symbols[i];
+        const bool is_contract = symbol.kind == 'U' && symbol.function() == lab;
+        const bool is_optional = symbol.kind == 'w' && symbol.function().starts_with(lab + "_");
+        if (is_contract) signature = symbol.name;
+        if (is_optional) file << '?' << symbol.name << '\n';
+        if (is_contract || is_optional) file << '+' << mangled.at(i).name << '\n';
+        if (symbol.defined_strongly()) file << '!' << symbol.name << '\n';
+    }
+    if (signature.empty()) throw std::runtime_error(fmt::format("labs/{0}/driver.cu does not call {0}(…)", lab));
+    file << '=' << signature << '\n' << ':' << declaration_in(read_file(root / "labs" / lab / "lab.h"), lab) << '\n';
+}
+
+void read_contract(const fs::path& path, Contract& contract) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.empty()) continue;
+        const std::string rest = line.substr(1);
+        if (line[0] == '=') contract.signature = rest;
+        if (line[0] == ':') contract.declaration = rest;
+        if (line[0] == '?') contract.optional.push_back(rest);
+        if (line[0] == '!') contract.reserved.insert(rest);
+        if (line[0] == '+') contract.offered.push_back(rest);
+    }
+}
+
+fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend, const std::string& lab,
+                    const Base& base, const std::string& hash) {
+    const std::string name = fmt::format("driver-{}-{}-{}", backend_name(backend), lab, hash.substr(0, 16));
+    if (const auto found = find_cached(cache, name)) return *found;
+    WorkFolder work(cache, false);
+    const fs::path sources = root / "labs" / lab;
+    for (const auto& file : files_below(sources, "", [](const fs::path& path) { return path.extension() == ".h"; }))
+        copy_openly(sources / file, work.path() / "include/labs" / lab / file);
+    run_all({compile_command(root, backend, base.folder / "include", sources / "driver.cu", work.path() / "driver.o")});
+    write_contract(root, lab, work.path());
+    open_folders(work.path());
+    return work.publish(name);
+}
+
+/// A copy that every user may run, whatever the umask was when it was built.
+fs::path rewriter_for(const fs::path& build, const fs::path& cache) {
+    const fs::path built = build / "cpu" / "rewrite";
+    if (!fs::exists(built)) throw std::runtime_error(fmt::format("{} is missing: type make program", built.string()));
+    const std::string name = "rewriter-" + sha256_file(built).substr(0, 16);
+    if (const auto found = find_cached(cache, name)) return *found / "rewrite";
+    WorkFolder work(cache, false);
+    fs::copy_file(built, work.path() / "rewrite");
+    chmod((work.path() / "rewrite").c_str(), 0755);
+    return work.publish(name) / "rewrite";
+}
+
+}  // namespace
+
+Harness harness_for(const fs::path& root, const fs::path& build, const fs::path& cache, Backend backend,
+                    const std::string& lab) {
+    require_compilers(backend);
+    const fs::path absolute_root = fs::absolute(root);
+    const Base base = base_for(absolute_root, cache, backend);
+    const auto files = files_below(absolute_root, fs::path("labs") / lab, [](const fs::path& path) {
+        return path.extension() == ".h" || path.filename() == "driver.cu";
+    });
+    Harness harness;
+    harness.hash = hash_of(absolute_root, files, base.hash);
+    const fs::path folder = lab_folder(absolute_root, cache, backend, lab, base, harness.hash);
+    harness.contract.function = lab;
+    read_contract(base.folder / "reserved", harness.contract);
+    read_contract(folder / "contract", harness.contract);
+    harness.folders = {base.folder, folder};
+    harness.includes = {"-I" + (base.folder / "include").string(), "-I" + (folder / "include").string(),
+                        "-I" + (folder / "include/labs" / lab).string()};
+    if (backend == Backend::cpu) {
+        harness.rewriter = rewriter_for(fs::absolute(build), cache);
+        harness.folders.push_back(harness.rewriter.parent_path());
+    }
+    for (const auto& object : base.objects) harness.link.push_back(base.folder / object);
+    harness.link.push_back(folder / "driver.o");
+    return harness;
+}
+
+}  // namespace warplab::compilation

@@ -1,0 +1,28 @@
+#pragma once
+// The parts of a runner without student code: built once for a backend and once for a lab, and kept in the cache.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/judge/compile/contract.h"
+#include "grader/model/backend.h"
+
+namespace warplab::compilation {
+
+struct Harness {
+    std::vector<std::filesystem::path> folders;  // all that the compiler must be able to read
+    std::vector<std::string> includes;           // flags
+    std::vector<std::filesystem::path>
+        link;                        // objects; they precede the student's object, so that their code starts first
+    std::filesystem::path rewriter;  // of the CPU backend
+    std::string hash;                // changes if any part changes
+    Contract contract;
+};
+
+/// Builds missing parts and keeps them in `cache`. Throws std::runtime_error with the compiler's message if our own
+/// code does not compile.
+Harness harness_for(const std::filesystem::path& root, const std::filesystem::path& build,
+                    const std::filesystem::path& cache, Backend backend, const std::string& lab);
+
+}  // namespace warplab::compilation

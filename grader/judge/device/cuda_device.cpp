@@ -1,0 +1,404 @@
+#include "grader/judge/device/cuda_device.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "grader/judge/device/bulk.h"
+#include "grader/judge/device/read_kernel.h"
+#include "grader/model/statistics.h"
+
+namespace warplab {
+namespace {
+
+// The few declarations of the driver interface and of NVML that we call; both are stable ABIs.
+using Handle = void*;
+using Pointer = unsigned long long;
+struct Location {
+    int type = 1;  // a device
+    int id = 0;
+};
+struct AllocationProperties {
+    int type = 1;     // in device memory
+    int handles = 1;  // a file descriptor can be had
+    Location location;
+    void* security = nullptr;  // of another operating system
+    unsigned char flags[8] = {};
+};
+struct Access {
+    Location location;
+    int flags = 3;  // read and write
+};
+
+struct Library {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    void* management = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    template <class Function>
+    Function* of(void* library, const char* name) const {
+        return library ? reinterpret_cast<Function*>(dlsym(library, name)) : nullptr;
+    }
+};
+
+const Library& library() {
+    static const Library loaded;
+    return loaded;
+}
+
+/// Calls one driver function by name; throws with the driver's own words.
+template <class... Arguments>
+int try_call(const char* name, Arguments... arguments) {
+    auto* function = library().of<int(Arguments...)>(library().driver, name);
+    return function ? function(arguments...) : -1;
+}
+
+std::string error_words(int error) {
+    if (error == -1) return "the driver does not have this function";
+    const char* words = nullptr;
+    try_call("cuGetErrorString", error, &words);
+    return words ? words : fmt::format("error {}", error);
+}
+
+template <class... Arguments>
+void call(const char* name, Arguments... arguments) {
+    if (const int error = try_call(name, arguments...))
+        throw std::runtime_error(fmt::format("{}: {}", name, error_words(error)));
+}
+
+template <class... Arguments>
+bool ask_management(const char* name, Arguments... arguments) {
+    auto* function = library().of<int(Arguments...)>(library().management, name);
+    return function && function(arguments...) == 0;
+}
+
+enum Attribute {
+    threads_per_block = 1,
+    shared_per_block = 8,
+    warp_size = 10,
+    clock_rate = 13,
+    multiprocessor_count = 16,
+    memory_clock_rate = 36,
+    bus_width = 37,
+    l2_cache = 38,
+    threads_per_multiprocessor = 39,
+    capability_major = 75,
+    capability_minor = 76,
+    shared_per_multiprocessor = 81,
+    registers_per_multiprocessor = 82,
+    shared_opt_in = 97,
+    blocks_per_multiprocessor = 106,
+};
+
+int attribute(int device, Attribute which) {
+    int value = 0;
+    try_call("cuDeviceGetAttribute", &value, static_cast<int>(which), device);
+    return value;
+}
+
+constexpr int device_index = 0;  // CUDA_VISIBLE_DEVICES picks another
+constexpr std::size_t calibration_bytes = 256 << 20;
+
+/// Calls copy(begin, bytes, stage) for the parts of a copy between host and GPU. Those of gigabytes go through pinned
+/// memory, which the GPU copies several times as fast and all cores fill or empty. Others have no stage: the time that
+/// copying a benchmark's inputs takes is reported, and students copy as plainly.
+template <class Copy>
+void staged(std::size_t count, const Copy& copy) {
+    constexpr std::size_t stage_bytes = 64 << 20, large_bytes = 2ull << 30;
+    static std::byte* const stage = [] {
+        void* pinned = nullptr;
+        return try_call("cuMemAllocHost_v2", &pinned, stage_bytes) ? nullptr : static_cast<std::byte*>(pinned);
+    }();
+    if (count < large_bytes || !stage) {
+        if (count) copy(0, count, nullptr);
+        return;
+    }
+    for (std::size_t begin = 0; begin < count; begin += stage_bytes)
+        copy(begin, std::min(stage_bytes, count - begin), stage);
+}
+
+/// Physical memory of its own, in whole pages, so that its descriptor opens nothing else; without one, no other process
+/// maps it.
+class DeviceRegion : public Region {
+  public:
+    explicit DeviceRegion(std::size_t bytes) : Region(bytes) {
+        constexpr std::size_t page = 2 << 20;
+        mapped_bytes_ = std::max(page, (bytes + page - 1) / page * page);
+        try {
+            map();
+        } catch (...) {
+            release();
+            throw;
+        }
+    }
+    ~DeviceRegion() override { release(); }
+
+    void write(std::size_t offset, const void* from, std::size_t count) override {
+        staged(count, [&](std::size_t begin, std::size_t bytes, std::byte* stage) {
+            const std::byte* const source = static_cast<const std::byte*>(from) + begin;
+            if (stage) copy_bytes(stage, source, bytes);
+            call("cuMemcpyHtoD_v2", pointer_ + offset + begin, static_cast<const void*>(stage ? stage : source), bytes);
+        });
+    }
+    void read(std::size_t offset, void* to, std::size_t count) const override {
+        staged(count, [&](std::size_t begin, std::size_t bytes, std::byte* stage) {
+            std::byte* const target = static_cast<std::byte*>(to) + begin;
+            call("cuMemcpyDtoH_v2", static_cast<void*>(stage ? stage : target), pointer_ + offset + begin, bytes);
+            if (stage) copy_bytes(target, stage, bytes);
+        });
+    }
+    void fill(std::size_t offset, std::size_t count, std::uint32_t pattern) override {
+        if (count) call("cuMemsetD32_v2", pointer_ + offset, pattern, count / sizeof pattern);
+    }
+    void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t count) override {
+        const Pointer from = static_cast<const DeviceRegion&>(source).pointer_ + source_offset;
+        if (count) call("cuMemcpyDtoDAsync_v2", pointer_ + offset, from, count, Handle{});
+    }
+    void describe(protocol::Buffer& buffer) const override {
+        buffer.transport = static_cast<std::uint32_t>(protocol::Transport::device);
+        buffer.mapped_bytes = mapped_bytes_;
+    }
+    int descriptor() const override { return file_; }
+    Pointer pointer() const { return pointer_; }
+
+  private:
+    void map() {
+        const AllocationProperties properties;
+        const Access access;
+        if (const int error = try_call("cuMemCreate", &physical_, mapped_bytes_, &properties, 0ull))
+            throw OutOfMemory(fmt::format("cannot allocate {} bytes on the GPU: {}", bytes(), error_words(error)));
+        call("cuMemAddressReserve", &reserved_, mapped_bytes_, std::size_t{0}, Pointer{0}, 0ull);
+        call("cuMemMap", reserved_, mapped_bytes_, std::size_t{0}, physical_, 0ull);
+        pointer_ = reserved_;
+        call("cuMemSetAccess", pointer_, mapped_bytes_, &access, std::size_t{1});
+        call("cuMemExportToShareableHandle", static_cast<void*>(&file_), physical_, properties.handles, 0ull);
+        fcntl(file_, F_SETFD, FD_CLOEXEC);
+    }
+    void release() {
+        if (file_ >= 0) close(file_);
+        if (pointer_) {
+            try_call("cuCtxSynchronize");
+            try_call("cuMemUnmap", pointer_, mapped_bytes_);
+        }
+        if (reserved_) try_call("cuMemAddressFree", reserved_, mapped_bytes_);
+        if (physical_) try_call("cuMemRelease", physical_);
+    }
+
+    std::size_t mapped_bytes_ = 0;
+    unsigned long long physical_ = 0;
+    Pointer reserved_ = 0, pointer_ = 0;
+    int file_ = -1;
+};
+
+std::string find_why_no_device() {
+    if (!library().driver) return "the NVIDIA driver's library libcuda.so.1 is not on this machine";
+    if (const int error = try_call("cuInit", 0u)) return "the NVIDIA driver says: " + error_words(error);
+    int count = 0;
+    if (const int error = try_call("cuDeviceGetCount", &count)) return "the NVIDIA driver says: " + error_words(error);
+    return count ? "" : "the NVIDIA driver sees no GPU";
+}
+
+DeviceLimits read_limits() {
+    DeviceLimits limits;
+    char name[256] = {};
+    call("cuDeviceGetName", name, static_cast<int>(sizeof name), device_index);
+    limits.name = name;
+    const auto read = [](Attribute which) { return attribute(device_index, which); };
+    limits.major = read(capability_major);
+    limits.minor = read(capability_minor);
+    limits.multiprocessors = read(multiprocessor_count);
+    limits.threads_per_multiprocessor = read(threads_per_multiprocessor);
+    limits.blocks_per_multiprocessor = read(blocks_per_multiprocessor);
+    limits.threads_per_block = read(threads_per_block);
+    limits.registers_per_multiprocessor = read(registers_per_multiprocessor);
+    limits.shared_per_multiprocessor = read(shared_per_multiprocessor);
+    limits.shared_per_block = read(shared_per_block);
+    limits.shared_opt_in = read(shared_opt_in);
+    limits.warp = read(warp_size);
+    limits.clock_khz = read(clock_rate);
+    limits.memory_clock_khz = read(memory_clock_rate);
+    limits.bus_bits = read(bus_width);
+    limits.l2_bytes = static_cast<std::size_t>(read(l2_cache));
+    try_call("cuDeviceTotalMem_v2", &limits.memory_bytes, device_index);
+    try_call("cuDriverGetVersion", &limits.driver_version);
+    return limits;
+}
+
+Handle management_device() {
+    static const Handle device = [] {
+        Handle found = nullptr;
+        if (!ask_management("nvmlInit_v2")) return Handle{};
+        char bus[64] = {};
+        if (try_call("cuDeviceGetPCIBusId", bus, static_cast<int>(sizeof bus), device_index) == 0)
+            ask_management("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>(bus), &found);
+        return found;
+    }();
+    return device;
+}
+
+std::string throttle_words(unsigned long long reasons) {
+    static constexpr std::pair<unsigned long long, const char*> known[] = {
+        {0x4, "power cap"},           {0x8, "hardware slowdown"}, {0x20, "thermal (software)"},
+        {0x40, "thermal (hardware)"}, {0x80, "power brake"},      {0x2, "application clocks"},
+    };
+    std::string words;
+    for (const auto& [bit, name] : known)
+        if (reasons & bit) words += (words.empty() ? "" : ", ") + std::string(name);
+    return words;
+}
+
+/// Device events around `work`, in seconds.
+template <class Work>
+double time_on_device(Work work) {
+    Handle begin = nullptr, end = nullptr;
+    call("cuEventCreate", &begin, 0u);
+    call("cuEventCreate", &end, 0u);
+    call("cuEventRecord", begin, Handle{});
+    work();
+    call("cuEventRecord", end, Handle{});
+    call("cuEventSynchronize", end);
+    float elapsed_ms = 0;
+    call("cuEventElapsedTime", &elapsed_ms, begin, end);
+    try_call("cuEventDestroy_v2", begin);
+    try_call("cuEventDestroy_v2", end);
+    return elapsed_ms * 1e-3;
+}
+
+/// Bytes per second of `work`, which moves `bytes`: the best-settled half of several runs of at least 20 ms.
+template <class Work>
+double bandwidth_of(double bytes, Work work) {
+    work();
+    const double once_s = time_on_device(work);
+    const int repeats = std::clamp(static_cast<int>(0.02 / once_s), 1, 10000);
+    std::vector<double> rates;
+    for (int run = 0; run < 9; ++run) {
+        const double elapsed_s = time_on_device([&] {
+            for (int i = 0; i < repeats; ++i) work();
+        });
+        rates.push_back(bytes * repeats / elapsed_s);
+    }
+    return median(rates);
+}
+
+}  // namespace
+
+std::string why_no_device() {
+    static const std::string why = find_why_no_device();
+    return why;
+}
+
+CudaDevice& CudaDevice::get() {
+    if (!why_no_device().empty()) throw std::runtime_error(why_no_device());
+    static CudaDevice device;
+    return device;
+}
+
+CudaDevice::CudaDevice() {
+    Handle context = nullptr;
+    call("cuDevicePrimaryCtxRetain", &context, device_index);
+    call("cuCtxSetCurrent", context);
+}
+
+std::unique_ptr<Region> CudaDevice::allocate(std::size_t bytes) { return std::make_unique<DeviceRegion>(bytes); }
+void CudaDevice::synchronize() { call("cuCtxSynchronize"); }
+
+std::size_t CudaDevice::free_bytes() const {
+    std::size_t free = 0, total = 0;
+    call("cuMemGetInfo_v2", &free, &total);
+    return free;
+}
+
+const DeviceLimits& CudaDevice::limits() const {
+    static const DeviceLimits limits = read_limits();
+    return limits;
+}
+
+std::string CudaDevice::driver_version() const {
+    char words[96] = {};
+    management_device();
+    ask_management("nvmlSystemGetDriverVersion", words, static_cast<unsigned>(sizeof words));
+    return words;
+}
+
+std::optional<int> CudaDevice::node() const {
+    unsigned minor = 0;
+    const Handle device = management_device();
+    if (!device || !ask_management("nvmlDeviceGetMinorNumber", device, &minor)) return std::nullopt;
+    if (access(("/dev/nvidia" + std::to_string(minor)).c_str(), F_OK) != 0) return std::nullopt;
+    return static_cast<int>(minor);
+}
+
+double CudaDevice::copy_bandwidth(std::size_t bytes) {
+    const DeviceRegion from(bytes), to(bytes);
+    return bandwidth_of(2.0 * static_cast<double>(bytes),
+                        [&] { call("cuMemcpyDtoDAsync_v2", to.pointer(), from.pointer(), bytes, Handle{}); });
+}
+
+double CudaDevice::read_bandwidth(std::size_t bytes) {
+    static const Handle kernel = [] {
+        Handle module = nullptr, function = nullptr;
+        call("cuModuleLoadData", &module, static_cast<const void*>(read_kernel_ptx));
+        call("cuModuleGetFunction", &function, module, "read_kernel");
+        return function;
+    }();
+    DeviceRegion data(bytes), sink(4);
+    data.fill(0, bytes / 4 * 4, 0x01234567);
+    Pointer data_pointer = data.pointer(), sink_pointer = sink.pointer();
+    unsigned long long count = bytes / 16;
+    void* arguments[] = {&data_pointer, &count, &sink_pointer};
+    const unsigned blocks = static_cast<unsigned>(limits().multiprocessors) * 8, threads = 256;
+    return bandwidth_of(static_cast<double>(bytes), [&] {
+        call("cuLaunchKernel", kernel, blocks, 1u, 1u, threads, 1u, 1u, 0u, Handle{}, static_cast<void**>(arguments),
+             static_cast<void**>(nullptr));
+    });
+}
+
+void CudaDevice::warm_up(double seconds) {
+    const DeviceRegion from(256 << 20), to(256 << 20);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (std::chrono::steady_clock::now() < until) {
+        for (int i = 0; i < 50; ++i)
+            call("cuMemcpyDtoDAsync_v2", to.pointer(), from.pointer(), std::size_t{256 << 20}, Handle{});
+        synchronize();
+    }
+}
+
+CalibrationCopy::CalibrationCopy()
+    : from_(CudaDevice::get().allocate(calibration_bytes)), to_(CudaDevice::get().allocate(calibration_bytes)) {
+    measure(0);
+}
+
+double CalibrationCopy::measure(double budget_s) {
+    const int copies = copy_s_ > 0 ? std::clamp(static_cast<int>(budget_s / copy_s_) - 1, 1, 100) : 1;
+    const auto copy = [&] { to_->copy_from(*from_, 0, 0, calibration_bytes); };
+    copy();  // untimed: hides the turn from the runner's context to ours, and how long a copy takes to start
+    copy_s_ = time_on_device([&] {
+                  for (int i = 0; i < copies; ++i) copy();
+              }) /
+              copies;
+    return 2.0 * static_cast<double>(calibration_bytes) / copy_s_;
+}
+
+SampleConditions CudaDevice::conditions() const {
+    SampleConditions found;
+    const Handle device = management_device();
+    if (!device) return found;
+    unsigned value = 0;
+    if (ask_management("nvmlDeviceGetClockInfo", device, 1, &value)) found.sm_clock_mhz = static_cast<int>(value);
+    if (ask_management("nvmlDeviceGetTemperature", device, 0, &value)) found.temperature_c = static_cast<int>(value);
+    unsigned long long reasons = 0;
+    if (ask_management("nvmlDeviceGetCurrentClocksThrottleReasons", device, &reasons))
+        found.throttle = throttle_words(reasons);
+    return found;
+}
+
+void CudaDevice::reset_persisting_l2() {
+    constexpr int persisting_l2_limit = 6;
+    try_call("cuCtxSetLimit", persisting_l2_limit, std::size_t{0});
+    try_call("cuCtxResetPersistingL2Cache");
+}
+
+}  // namespace warplab

@@ -1,0 +1,67 @@
+#pragma once
+// The judge's own hold on the GPU, through the driver's library opened at run time: the judge builds and runs where
+// there is no CUDA at all.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/judge/device/memory.h"
+#include "grader/model/report.h"
+
+namespace warplab {
+
+struct DeviceLimits {
+    std::string name;
+    int major = 0, minor = 0;
+    int multiprocessors = 0, threads_per_multiprocessor = 0, blocks_per_multiprocessor = 0, threads_per_block = 0;
+    int registers_per_multiprocessor = 0, shared_per_multiprocessor = 0, shared_per_block = 0, shared_opt_in = 0;
+    int warp = 0, clock_khz = 0, memory_clock_khz = 0, bus_bits = 0;
+    std::size_t l2_bytes = 0, memory_bytes = 0;
+    int driver_version = 0;  // CUDA version the driver supports, e.g. 13000
+};
+
+/// Why there is no GPU to use ("the NVIDIA driver's library libcuda.so.1 is not here", …); empty when there is one.
+std::string why_no_device();
+
+class CudaDevice : public Memory {
+  public:
+    /// Throws std::runtime_error with why_no_device().
+    static CudaDevice& get();
+
+    std::unique_ptr<Region> allocate(std::size_t bytes) override;
+    void synchronize() override;
+    std::size_t free_bytes() const override;
+
+    const DeviceLimits& limits() const;
+    std::string driver_version() const;  // of the kernel driver, e.g. "580.159.04"
+    std::optional<int> node() const;     // N of /dev/nvidiaN; none where the driver does not say
+
+    /// Bytes per second that a copy of `bytes` reads plus writes, median of several.
+    double copy_bandwidth(std::size_t bytes);
+    /// Bytes per second of a kernel that only reads `bytes`.
+    double read_bandwidth(std::size_t bytes);
+    /// Keeps the GPU busy for so long, so that clocks settle.
+    void warm_up(double seconds);
+    SampleConditions conditions() const;
+    /// Ends what an earlier persisting-L2 setting left.
+    void reset_persisting_l2();
+
+  private:
+    CudaDevice();
+};
+
+/// A copy of fixed size between two regions of its own, to see between samples how fast the device is then.
+class CalibrationCopy {
+  public:
+    CalibrationCopy();
+    /// Bytes per second read plus written, by as many copies as fit into `budget_s`; at least two are made, one timed.
+    double measure(double budget_s);
+
+  private:
+    std::unique_ptr<Region> from_, to_;
+    double copy_s_ = 0;
+};
+
+}  // namespace warplab

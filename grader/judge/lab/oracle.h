@@ -1,0 +1,131 @@
+#pragma once
+// What a lab's oracle.cpp implements: the right answers. Only the judge loads it, as a shared object.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "grader/model/manifest.h"
+
+namespace warplab {
+
+/// A typed array on the host. Copies share the storage; `part` is a view into it.
+class Array {
+  public:
+    Array() = default;
+    Array(ElementType type, std::size_t count);  // zeroed lazily by the system; 64-byte aligned
+
+    ElementType type() const { return type_; }
+    std::size_t count() const { return count_; }
+    std::size_t bytes() const { return count_ * element_bytes(type_); }
+    std::byte* data() { return data_; }
+    const std::byte* data() const { return data_; }
+
+    template <class T>
+    std::span<T> as() {
+        return {reinterpret_cast<T*>(data_), count_};
+    }
+    template <class T>
+    std::span<const T> as() const {
+        return {reinterpret_cast<const T*>(data_), count_};
+    }
+
+    Array part(std::size_t first, std::size_t count) const;
+    Array clone() const;
+
+  private:
+    std::shared_ptr<std::byte[]> storage_;
+    std::byte* data_ = nullptr;
+    ElementType type_ = ElementType::uint8;
+    std::size_t count_ = 0;
+};
+
+/// One call of the contract function: its sizes and one array per buffer of the manifest. Inputs hold their
+/// contents; an inout buffer what it holds before the call; an output has its type and count, and after
+/// Oracle::reference its right contents.
+struct Problem {
+    std::vector<std::int64_t> sizes;  // in the order of the manifest's "sizes"
+    std::vector<double> reals;        // in the order of the manifest's "reals"
+    std::vector<Array> arrays;        // in the order of the manifest's "buffers"
+};
+
+enum class Execution { sequential, openmp };
+
+/// How far an output may be from the reference. Both 0: bit for bit. NaN never equals anything.
+struct Tolerance {
+    double absolute = 0, relative = 0;
+};
+
+/// A mistake that students make, and what its output would be. The judge names the first one that reproduces the
+/// output the student's code gave.
+struct Hypothesis {
+    std::string cause;    // snake_case id, e.g. "tail_lost"
+    std::string message;  // what is wrong, with the numbers that show it, as a sentence
+    std::string hint;     // where to look; may be empty
+    /// Writes into `outputs` (one array per buffer; only outputs and inouts count) what the mistake gives.
+    /// They arrive holding the right answer. False: does not apply here.
+    std::function<bool(std::vector<Array>& outputs)> predict;
+};
+
+/// What a hypothesis may look at.
+struct Situation {
+    const Problem& problem;             // outputs hold the right answer
+    const std::vector<Array>& before;   // what the outputs held before the call
+    const std::vector<Array>& actual;   // what the student's code left in them
+    const Problem* previous = nullptr;  // the call before this one in the same process, if any
+    std::uint32_t beyond = 0;           // the 32-bit pattern that lies beyond the end of every input
+    std::string stage = "";             // its id, or nothing; what a stage has no use for is no mistake in it
+};
+
+/// Work of one call.
+struct Cost {
+    double floor_bytes = 0;  // each input read once and each output written once
+    double bound_bytes = 0;  // what a straightforward kernel must move through device memory
+    double flops = 0;
+    double iterations = 1;  // of a solver, within the call
+    std::string formula;    // how bound_bytes comes about, for the journal: "12 n: two reads and a write"
+};
+
+class Oracle {
+  public:
+    virtual ~Oracle() = default;
+
+    /// Makes the inputs of a dataset. `extra` > 0 asks for a pool for timing: where inputs can be moved, they are
+    /// that many elements longer. Throws ManifestError when the parameters make no sense.
+    virtual Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const = 0;
+
+    /// The right answer into the problem's outputs, in order of `how`. Timed as the CPU baseline: honest code.
+    virtual void reference(Problem& problem, Execution how) const = 0;
+
+    virtual Cost cost(const Problem& problem) const = 0;
+
+    /// Cuts a solver's problem to fewer iterations where the reference takes long: the CPU baseline is timed on what
+    /// remains and scaled by cost().iterations. Default: leaves it whole.
+    virtual void shorten(Problem& problem) const;
+
+    /// Elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be moved.
+    virtual std::size_t window_step() const { return 4; }
+
+    /// The right answer for elements [first, first + count) of one output only, into `out`: just that slice of what
+    /// reference() gives, also where an element needs inputs beyond the slice. Default: false, as only the whole can be
+    /// computed. Lets the judge check more parts of timed outputs in the same time.
+    virtual bool reference_part(const Problem& problem, std::size_t buffer, std::size_t first, std::size_t count,
+                                Array& out) const;
+
+    virtual Tolerance tolerance(const Problem& problem, std::size_t buffer) const;
+
+    /// For outputs whose right answer is not one value. Default: by tolerance.
+    virtual bool accepts(const Problem& problem, std::size_t buffer, std::size_t index, double expected,
+                         double actual) const;
+
+    virtual std::vector<Hypothesis> hypotheses(const Situation& situation) const;
+};
+
+/// Every oracle.cpp defines this.
+extern "C" const Oracle* warplab_oracle();
+
+}  // namespace warplab

@@ -1,0 +1,313 @@
+#include "grader/judge/present/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "grader/common/utf8.h"
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+constexpr std::size_t most_findings = 3;                    // of check mode; `make inspect` shows them all
+constexpr std::size_t most_lines = 40, most_columns = 400;  // of a compiler's log or a program's output
+
+/// A line of ordinary length: some programs print a megabyte without an end of line.
+std::string shorten(const std::string& line) {
+    if (line.size() <= most_columns) return line;
+    std::size_t end = most_columns;
+    while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // not in the middle of a character
+    return fmt::format("{}... and {} more bytes", line.substr(0, end), line.size() - end);
+}
+
+std::string paint(Verdict verdict, const TextStyle& style) {
+    return paint(std::string(verdict_name(verdict)), colour_of(verdict), style);
+}
+
+/// Foreign text line by line as it is, only what a terminal could take for commands removed.
+std::string quote(const std::string& text, int indent) {
+    const auto printable = to_printable(text);
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    std::string quoted;
+    std::size_t lines = 0;
+    for (std::size_t at = 0; at < printable.size();) {
+        const auto end = std::min(printable.find('\n', at), printable.size());
+        if (++lines <= most_lines) quoted += margin + shorten(printable.substr(at, end - at)) + "\n";
+        at = end + 1;
+    }
+    if (lines > most_lines)
+        quoted += fmt::format("{}... and {} (report.json has them)\n", margin,
+                              format_plural(lines - most_lines, "more line"));
+    return quoted;
+}
+
+std::string render_failure(const Failure& failure, int indent, const TextStyle& style) {
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    std::string text = wrap(failure.message, indent, style.width);
+    if (failure.place) {
+        const auto& place = *failure.place;
+        text += margin +
+                to_printable(fmt::format("{}[{}]: expected {}, got {}", place.buffer, format_count(place.index),
+                                         place.expected, place.actual)) +
+                "\n";
+    }
+    if (!failure.hint.empty()) text += wrap("Hint: " + failure.hint, indent, style.width);
+    return text + margin + "Cause: " + to_printable(failure.cause) + "\n";
+}
+
+bool ran(const Check& check) { return !check.skipped; }
+bool did_not_pass(const Check& check) { return ran(check) && check.verdict != Verdict::passed; }
+
+std::string dataset_name(const Check& check) { return to_printable(check.dataset) + (check.hidden ? " (hidden)" : ""); }
+
+/// "8 datasets, 1 skipped", "6 of 8 datasets passed", "it does not compile"; empty when there is nothing to say.
+std::string summarise(const StageReport& stage) {
+    if (stage.compilation.verdict == Verdict::failed) {
+        const auto& failure = stage.compilation.failure;
+        if (failure && failure->cause == cause::missing_file) return "there is nothing to compile";
+        return needs_gpu(stage.compilation) ? "the CPU backend cannot run it" : "it does not compile";
+    }
+    const auto count = [&](auto&& wanted) {
+        return static_cast<std::uint64_t>(std::count_if(stage.checks.begin(), stage.checks.end(), wanted));
+    };
+    const auto all = count(ran), bad = count(did_not_pass), skipped = stage.checks.size() - all;
+    std::string summary;
+    if (all > 0) summary = format_plural(all, "dataset");
+    if (bad > 0) summary = fmt::format("{} of {} passed", all - bad, summary);
+    if (bad == 0 && first_finding(stage)) summary += " passed, check mode failed";
+    if (skipped > 0) summary += fmt::format("{}{} skipped", summary.empty() ? "" : ", ", skipped);
+    return summary;
+}
+
+/// Warnings are told where something is wrong: they may be the reason.
+std::string render_compilation(const Compilation& compilation, Verdict of_stage, const TextStyle& style) {
+    std::string text;
+    if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
+    if (!compilation.log.empty() && of_stage != Verdict::passed)
+        text += "  The compiler says:\n" + quote(compilation.log, 4);
+    if (refused_by_nvcc(compilation)) text += "  nvcc, for a real GPU, says:\n" + quote(compilation.nvcc.log, 4);
+    return text;
+}
+
+/// Names of datasets by what they have in common, such as their cause: "ragged, n_1 (tail_lost); large (crash)".
+class Groups {
+  public:
+    void add(const std::string& name, const std::string& common) {
+        for (auto& [known, names] : groups_)
+            if (known == common) {
+                names += ", " + name;
+                return;
+            }
+        groups_.emplace_back(common, name);
+    }
+    std::string text() const {
+        std::string all;
+        for (const auto& [common, names] : groups_)
+            all += (all.empty() ? "" : "; ") + names + (common.empty() ? "" : " (" + common + ")");
+        return all;
+    }
+
+  private:
+    std::vector<std::pair<std::string, std::string>> groups_;
+};
+
+std::string render_line(int number, const std::string& line) {
+    return number > 0 && !line.empty() ? fmt::format("    {:>5} | {}\n", number, to_printable(shorten(line))) : "";
+}
+
+/// `where`: words before the line's number.
+std::string render_finding(const Discovery& found, const std::string& where, const TextStyle& style) {
+    const std::string place = found.line > 0 ? fmt::format("line {}", found.line) : "somewhere";
+    return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
+}
+
+/// Right outputs, wrongly made: the findings in full, as far as they fit a screen.
+std::string render_check_mode(const StageReport& stage, const TextStyle& style) {
+    if (outputs_failed(stage) || !first_finding(stage)) return "";
+    std::string text = fmt::format("  check mode: {}\n", paint(Verdict::failed, style));
+    std::uint64_t count = 0;
+    for (const Discovery& found : stage.check_mode->findings) {
+        if (found.is_note || ++count > most_findings) continue;
+        text += render_finding(found, "In ", style);
+        if (!found.hint.empty()) text += wrap("Hint: " + found.hint, 4, style.width);
+        text += "    Cause: " + to_printable(found.cause) + "\n";
+    }
+    if (count > most_findings)
+        text += fmt::format("    ... and {}: make inspect shows all\n",
+                            format_plural(count - most_findings, "more finding"));
+    return text;
+}
+
+/// The first finding, or else a note that may also be harmless.
+const Discovery* likely_reason(const StageReport& stage) {
+    const Discovery* const found = first_finding(stage);
+    if (found || !stage.check_mode) return found;
+    const std::vector<Discovery>& all = stage.check_mode->findings;
+    const auto note = std::find_if(all.begin(), all.end(), std::mem_fn(&Discovery::matters_if_wrong));
+    return note == all.end() ? nullptr : &*note;
+}
+
+/// Beneath a wrong output: the line that may be the reason.
+std::string render_likely_reason(const StageReport& stage, const TextStyle& style) {
+    const Discovery* found = likely_reason(stage);
+    return found ? render_finding(*found, "In check mode, ", style) : "";
+}
+
+std::string render_checks(const StageReport& stage, const TextStyle& style) {
+    std::string text;
+    bool first = true;
+    Groups others, skipped;
+    for (const auto& check : stage.checks) {
+        if (check.skipped) skipped.add(dataset_name(check), check.skipped_why);
+        if (!did_not_pass(check)) continue;
+        if (first) {
+            text += fmt::format("  {}: {}\n", dataset_name(check), paint(check.verdict, style));
+            if (check.failure) text += render_failure(*check.failure, 4, style);
+            text += render_likely_reason(stage, style);
+        } else {
+            others.add(dataset_name(check), check.failure ? check.failure->cause : "");
+        }
+        first = false;
+    }
+    if (!others.text().empty()) text += wrap("Not passed either: " + others.text(), 2, style.width);
+    if (!skipped.text().empty()) text += wrap("Skipped: " + skipped.text(), 2, style.width);
+    return text;
+}
+
+std::string compare_with_reference(const Measurement& measured) {
+    if (!measured.reference_ratio) return "";
+    const auto& ratio = *measured.reference_ratio;
+    return fmt::format("{} the reference's time (95% interval {} to {}{})", format_factor(ratio.median),
+                       format_number(ratio.low, 4), format_number(ratio.high, 4),
+                       measured.ambiguous ? ", ambiguous" : "");
+}
+
+std::string compare_with_bound(const Measurement& measured) {
+    const auto share = bound_fraction(measured);
+    return share > 0 ? fmt::format("{} of what {} allow", format_share(share),
+                                   format_bandwidth(measured.bandwidth_bytes_per_s))
+                     : "";
+}
+
+std::string render_measurement(const Measurement& measured, const TextStyle& style) {
+    std::string text = to_printable(fmt::format("  {}: {} s for {} iterations, the median of {}\n", measured.dataset,
+                                                format_number(measured.median_s, 4), measured.iterations,
+                                                format_plural(measured.samples_s.size(), "sample")));
+    const auto add = [&](const std::string& line) {
+        if (!line.empty()) text += wrap(line, 4, style.width);
+    };
+    if (speedup(measured.sequential_s, measured) > 0)
+        add(fmt::format("{} as fast as one CPU core, {} as fast as {} with OpenMP",
+                        format_factor(speedup(measured.sequential_s, measured)),
+                        format_factor(speedup(measured.openmp_s, measured)),
+                        format_plural(static_cast<std::uint64_t>(measured.openmp_threads), "thread")));
+    add(compare_with_reference(measured));
+    add(compare_with_bound(measured));
+    if (!measured.limit.empty()) add("Limited by: " + measured.limit);
+    if (measured.transfer_s > 0)
+        add(fmt::format("Copying inputs and outputs, not counted: {} s", format_number(measured.transfer_s, 4)));
+    for (const auto& caveat : measured.caveats) add("Note: " + caveat);
+    return text;
+}
+
+struct Part {
+    const char* name;
+    double points, max;
+    bool pending;
+    std::string why;
+};
+
+std::string render_part(const Part& part) {
+    if (part.pending) return fmt::format("{} pending", part.name);
+    return fmt::format("{} {} of {}", part.name, format_points(part.points), format_points(part.max));
+}
+
+std::string render_score(const Score& score, const TextStyle& style) {
+    const Part parts[] = {
+        {"correctness", score.correctness, score.correctness_max, score.correctness_pending, score.correctness_why},
+        {"hygiene", score.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why},
+        {"speed", score.speed, score.speed_max, score.speed_pending, score.speed_why},
+    };
+    std::vector<std::string> worth;
+    std::string reasons;
+    for (const auto& part : parts) {
+        if (part.max == 0) continue;
+        worth.push_back(render_part(part));
+        if (part.why.empty()) continue;
+        const auto up_to = part.pending ? fmt::format(", up to {} more", format_points(part.max)) : "";
+        reasons += wrap(fmt::format("{}{}: {}", part.name, up_to, part.why), 4, style.width);
+    }
+    return wrap(fmt::format("Points: {} of {} ({})", format_points(score.total()), format_points(score.max()),
+                            fmt::join(worth, ", ")),
+                2, style.width) +
+           reasons;
+}
+
+std::string render_output(const std::string& output) {
+    return output.empty() ? "  The program printed nothing.\n" : "  The program printed:\n" + quote(output, 4);
+}
+
+}  // namespace
+
+std::string render_quotes(const Discovery& found) {
+    const bool two = found.other_line != found.line;
+    return render_line(found.line, found.text) + (two ? render_line(found.other_line, found.other_text) : "");
+}
+
+Colour colour_of(Verdict verdict) {
+    if (verdict == Verdict::passed) return Colour::green;
+    return verdict == Verdict::failed ? Colour::red : Colour::yellow;
+}
+
+std::string render_heading(const Report& report, const TextStyle& style) {
+    const auto& device = report.backend == "cuda" ? report.machine.gpu : report.machine.cpu;
+    const auto on = device.empty() ? "" : " (" + device + ")";
+    const auto text = fmt::format("{}, files: {}, backend: {}{}, sandbox: {}", report.lab, report.tree, report.backend,
+                                  on, report.sandbox);
+    auto lines = wrap(text, 0, style.width);
+    lines.pop_back();
+    return paint(lines, Colour::bold, style) + "\n";
+}
+
+std::string render_sandbox_remark(const Report& report, const TextStyle& style) {
+    return report.sandbox_remark.empty() ? "" : wrap("Sandbox: " + report.sandbox_remark, 0, style.width);
+}
+
+std::string render_stage(const StageReport& stage, const TextStyle& style, bool output) {
+    const auto summary = summarise(stage);
+    std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
+                                   paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
+    text += render_compilation(stage.compilation, stage.verdict, style);
+    text += render_check_mode(stage, style);
+    text += render_checks(stage, style);
+    if (stage.error) text += render_failure(*stage.error, 2, style);
+    for (const auto& measured : stage.measurements) text += render_measurement(measured, style);
+    for (const auto& note : stage.notes) text += wrap("Note: " + note, 2, style.width);
+    if (output) text += render_output(stage.output);
+    if (stage.verdict == Verdict::error) text += wrap("Not judged; this costs no points.", 2, style.width);
+    if (stage.score) text += render_score(*stage.score, style);
+    return text;
+}
+
+std::string render_total(const Report& report, const TextStyle& style) {
+    const auto sum = total(report);
+    if (sum.max == 0) return "";
+    const auto pending = sum.pending > 0 ? fmt::format(", {} pending", format_points(sum.pending)) : "";
+    const auto without =
+        sum.without_score > 0 ? fmt::format("; {} without a score", format_plural(sum.without_score, "stage")) : "";
+    return wrap(fmt::format("{}: {} of {} points{}{}", report.lab, format_points(sum.points), format_points(sum.max),
+                            pending, without),
+                0, style.width);
+}
+
+std::string render_report(const Report& report, const TextStyle& style, bool output) {
+    std::string text = render_heading(report, style) + render_sandbox_remark(report, style);
+    for (const auto& stage : report.stages) text += "\n" + render_stage(stage, style, output);
+    const auto sum = render_total(report, style);
+    return sum.empty() ? text : text + "\n" + sum;
+}
+
+}  // namespace warplab

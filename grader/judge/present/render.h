@@ -1,0 +1,32 @@
+#pragma once
+// A report as a person reads it in a terminal. Everything is printed from the report; nothing is computed anew.
+
+#include <string>
+
+#include "grader/common/text.h"
+#include "grader/model/report.h"
+
+namespace warplab {
+
+Colour colour_of(Verdict verdict);
+
+/// The remark on the sandbox, as a line to print; empty if the report has none.
+std::string render_sandbox_remark(const Report& report, const TextStyle& style);
+
+/// One line: the lab, whose files, backend and sandbox. Every printout begins with it.
+std::string render_heading(const Report& report, const TextStyle& style);
+
+/// What a student reads about one stage: verdict, the first failure in full, other failures in short, the compiler's
+/// words, timing and points; with `output` also what the student's code printed.
+std::string render_stage(const StageReport& stage, const TextStyle& style, bool output = false);
+
+/// The lines of the student's file that check mode names, as they were quoted.
+std::string render_quotes(const Discovery& found);
+
+/// One line: the points of all stages; empty when none were given.
+std::string render_total(const Report& report, const TextStyle& style);
+
+/// The heading, every stage and, where points were given, their sum.
+std::string render_report(const Report& report, const TextStyle& style, bool output = false);
+
+}  // namespace warplab

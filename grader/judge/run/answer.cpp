@@ -1,0 +1,91 @@
+#include "grader/judge/run/answer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "grader/io/channel.h"
+
+namespace warplab {
+namespace {
+
+constexpr std::size_t chunk_bytes = 4096;
+
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+bool is_well_formed(const protocol::Answer& answer, protocol::Ask asked) {
+    return answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == asked &&
+           is_time(answer.event_s) && is_time(answer.wall_s);
+}
+
+/// Moves a packet's content from the front of `bytes`; nothing if it is incomplete.
+template <class Content>
+std::optional<Content> take_content(std::string& bytes) {
+    protocol::Packet<Content> packet;
+    if (bytes.size() < sizeof packet) return std::nullopt;
+    std::memcpy(static_cast<void*>(&packet), bytes.data(), sizeof packet);
+    bytes.erase(0, sizeof packet);
+    return packet.content;
+}
+
+/// Of the same kind at the same places.
+bool is_same(const Finding& a, const Finding& b) {
+    return a.kind == b.kind && a.now.program_counter == b.now.program_counter &&
+           a.before.program_counter == b.before.program_counter && a.line == b.line;
+}
+
+}  // namespace
+
+Inbox::Read Inbox::read(int pipe, protocol::Ask asked) {
+    for (;;) {
+        const Read parsed = parse(asked);
+        if (parsed != Read::nothing) return parsed;
+        char chunk[chunk_bytes];
+        const ssize_t got = ::read(pipe, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Read::nothing : Read::closed;
+        if (got == 0) return Read::closed;
+        bytes_.append(chunk, static_cast<std::size_t>(got));
+    }
+}
+
+/// Takes complete packets up to an answer. Never leaves more than one incomplete packet, so that endless output soon
+/// becomes a violation.
+Inbox::Read Inbox::parse(protocol::Ask asked) {
+    while (bytes_.size() >= sizeof(protocol::PacketKind)) {
+        protocol::PacketKind kind;
+        std::memcpy(&kind, bytes_.data(), sizeof kind);
+        if (kind == protocol::PacketKind::finding) {
+            const auto finding = take_content<Finding>(bytes_);
+            if (!finding) return Read::nothing;
+            if (findings_.size() >= most_findings) return Read::violation;
+            findings_.push_back(*finding);
+        } else if (kind == protocol::PacketKind::answer) {
+            const auto answer = take_content<protocol::Answer>(bytes_);
+            if (!answer) return Read::nothing;
+            if (!is_well_formed(*answer, asked)) return Read::violation;
+            answer_ = *answer;
+            return Read::answer;
+        } else {
+            return Read::violation;
+        }
+    }
+    return Read::nothing;
+}
+
+std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage& page) {
+    for (std::uint32_t i = 0; i < std::min(page.finding_count, most_findings); ++i) {
+        const Finding& now = page.findings[i];
+        if (i >= sent.size())
+            sent.push_back(now);
+        else if (is_same(sent[i], now))
+            sent[i].count = std::max(sent[i].count, now.count);
+    }
+    return sent;
+}
+
+}  // namespace warplab

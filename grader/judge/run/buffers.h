@@ -1,0 +1,83 @@
+#pragma once
+// The buffers of one problem in memory the judge owns: `slots` copies of each, every one between guard zones that hold
+// a pattern, so that a write outside is seen.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "grader/judge/device/memory.h"
+#include "grader/judge/lab/oracle.h"
+#include "grader/model/manifest.h"
+
+namespace warplab {
+
+/// 32-bit patterns, as float and double NaNs so that no right answer looks like them. They differ from run to run.
+struct Poison {
+    std::uint32_t output;  // in outputs and scratch before a call, and around them
+    std::uint32_t beyond;  // around inputs
+    static Poison draw(std::uint64_t seed);
+};
+
+struct Damage {
+    std::string buffer;
+    std::int64_t index;  // of the element hit, relative to the buffer's first: negative or ≥ its count
+    std::size_t count;   // of the buffer
+};
+
+class Buffers {
+  public:
+    /// Throws OutOfMemory. `guard_bytes` is a multiple of 256.
+    Buffers(Memory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes, std::uint32_t slots,
+            std::size_t guard_bytes, Poison poison);
+
+    /// Bytes of all of it, for one slot.
+    static std::size_t bytes_per_slot(const Problem& shape, std::size_t scratch_bytes, std::size_t guard_bytes);
+
+    void describe(protocol::Request& request, std::vector<int>& descriptors) const;
+
+    void poison_all();  // every output, inout and scratch, guards included
+    void write(std::size_t buffer, std::uint32_t slot, const Array& contents);
+    Array read(std::size_t buffer, std::uint32_t slot) const;
+    Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
+    /// The first element that is no longer what `expected` holds, bit for bit.
+    std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
+    void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
+
+    /// Each gets the memory of the other's buffers, which are of the same shape; of the
+    /// scratch, too, where both have as much.
+    void exchange_memory(Buffers& other);
+
+    /// The first guard around `slot` that no longer holds its pattern.
+    std::optional<Damage> find_damage(std::uint32_t slot) const;
+
+    std::uint32_t slots() const { return slots_; }
+    Poison poison() const { return poison_; }
+    bool is_output(std::size_t buffer) const { return lab_.buffers[buffer].role != Role::input; }
+
+  private:
+    struct Part {
+        std::unique_ptr<Region> region;
+        std::string name;
+        ElementType type;
+        std::size_t count, bytes, stride;
+        std::uint32_t pattern;
+        bool is_input;
+    };
+    bool lab_is_inout(std::size_t buffer) const;
+    std::size_t offset(const Part& part, std::uint32_t slot) const { return guard_bytes_ + slot * part.stride; }
+    std::optional<Damage> damage_in(const Part& part, std::uint32_t slot, std::int64_t begin, std::int64_t end) const;
+
+    const Lab& lab_;
+    std::uint32_t slots_;
+    std::size_t guard_bytes_;
+    Poison poison_;
+    std::vector<Part> parts_;  // one per buffer, then scratch
+};
+
+/// An array filled with a poison pattern, as an output is before a call.
+Array poisoned(ElementType type, std::size_t count, std::uint32_t pattern);
+
+}  // namespace warplab

@@ -1,0 +1,308 @@
+#include "grader/judge/run/ending.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstring>
+
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+constexpr int runner_not_ready = 2, cuda_check_failed = 90, channel_closed = 91;  // exit statuses of grader/runner
+constexpr std::uint64_t much_memory_bytes = 512 << 20;  // in addition to the buffers, of a program that does not end
+constexpr auto leave_alone = "Leave file descriptors 3, 4 and 5 alone.";
+constexpr auto memory_hint =
+    "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
+
+/// Text that an untrusted process wrote: printable, of bounded length.
+std::string clean(const char* text, std::size_t room) {
+    std::string words(text, strnlen(text, room));
+    for (char& c : words)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return words;
+}
+
+std::string triple(const std::uint32_t (&v)[3]) { return fmt::format("({},{},{})", v[0], v[1], v[2]); }
+
+std::string where_it_was(const StatusPage& page) {
+    const std::string kernel = clean(page.kernel, sizeof page.kernel);
+    if (kernel.empty()) return "before any kernel was launched";
+    const std::string line = page.launch_line > 0 ? fmt::format(" (launched at line {})", page.launch_line) : "";
+    return page.in_kernel ? fmt::format("in kernel {}{}", kernel, line)
+                          : fmt::format("after kernel {}{} was launched", kernel, line);
+}
+
+/// What the backend noted about the last mistake, as the end of a sentence.
+std::string noted(const StatusPage& page) {
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    return detail.empty() ? "" : ": " + detail;
+}
+
+std::string last_line(const std::string& text) {
+    const auto end = text.find_last_not_of("\n\r ");
+    if (end == std::string::npos) return "";
+    const auto begin = text.find_last_of('\n', end);
+    return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                       end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
+/// "std::runtime_error (oh no)" of what the C++ library printed last; "" when it was no exception.
+std::string uncaught_exception(const std::string& output) {
+    const std::string opening = "terminate called after throwing an instance of '";
+    const std::size_t at = output.rfind(opening);
+    if (at == std::string::npos) return "";
+    const std::size_t begin = at + opening.size(), end = output.find('\'', begin);
+    const std::string type = clean(output.substr(begin, end - begin).c_str(), 100);
+    const std::size_t what = output.find("what():", begin);
+    if (what == std::string::npos) return type;
+    const std::size_t words = output.find_first_not_of(' ', what + 7);
+    if (words == std::string::npos) return type;
+    return fmt::format("{} ({})", type, clean(output.substr(words, output.find('\n', words) - words).c_str(), 200));
+}
+
+Failure not_caught(const std::string& exception, const std::string& place) {
+    return {cause::crash,
+            fmt::format("The exception {} was thrown and not caught, {}.", exception, place),
+            "Catch it in the contract function, or see to it that it is not thrown.",
+            {}};
+}
+
+const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
+    if (in_kernel) return "Is the index checked against the size before it is used?";
+    if (detail.empty() && launched)
+        return "Host code must not run past its own arrays, nor a kernel past the end of its __shared__ or local "
+               "arrays: `make inspect` names the line.";
+    return "Host code must not use a device pointer, and must not run past its own arrays.";
+}
+
+const char* hint_for_deadlock(Fault fault) {
+    switch (fault) {
+        case Fault::hang_before_earlier:
+            return "If the block waits for one with a smaller blockIdx: CUDA guarantees no order of blocks. Number the "
+                   "blocks as they start: let one thread of each block take its number from a counter with atomicAdd.";
+        case Fault::hang_before_later:
+            return "If the block waits for a later one: a GPU, too, runs only as many blocks at once as fit. End the "
+                   "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use "
+                   "grid.sync(). Otherwise, look for a lock that no thread releases, or a flag that no thread sets.";
+        case Fault::hang:
+            return "Look for a lock that its owner does not release on every path, or a flag that no thread sets.";
+        default:
+            return "Every thread of the block must reach the same __syncthreads(): move it out of the if.";
+    }
+}
+
+bool is_deadlock(Fault fault) {
+    return fault == Fault::deadlock || fault == Fault::hang || fault == Fault::hang_before_later ||
+           fault == Fault::hang_before_earlier;
+}
+
+std::string signal_words(int signal) {
+    switch (signal) {
+        case SIGSEGV:
+            return "segmentation fault (an address that does not exist)";
+        case SIGBUS:
+            return "bus error (an address that does not exist)";
+        case SIGFPE:
+            return "arithmetic fault (an integer divided by zero)";
+        case SIGABRT:
+            return "abort (an assertion failed, or the heap is damaged)";
+        case SIGILL:
+            return "illegal instruction (often a function that must return a value and does not)";
+        case SIGKILL:
+            return "killed (often because memory ran out)";
+        case SIGXFSZ:
+            return "a file it wrote grew too large";
+        default:
+            return strsignal(signal);
+    }
+}
+
+/// "at file.cu:31, in kernel k (launched at line 40), block (1,0,0), thread (3,0,0)", as far as it is known.
+std::string where_in_file(const Ending& ending) {
+    const StatusPage& page = ending.page;
+    std::string place = where_it_was(page);
+    if (page.in_kernel && page.fault != 0 && !is_deadlock(static_cast<Fault>(page.fault)))
+        place += fmt::format(", block {}", triple(page.block)) +
+                 (page.thread[0] == unknown_thread ? "" : fmt::format(", thread {}", triple(page.thread)));
+    return ending.line.empty() ? place : fmt::format("at {}, {}", clean(ending.line.c_str(), 200), place);
+}
+
+Failure explain_fault(const Ending& ending) {
+    const StatusPage& page = ending.page;
+    const std::string place = where_in_file(ending);
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    const auto fault = static_cast<Fault>(page.fault);
+    const auto segmentation = [&](const char* hint) {
+        const std::string why =
+            detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail;
+        return Failure{cause::crash, fmt::format("Segmentation fault {}: {}.", place, why), hint, {}};
+    };
+    const auto abortion = [&](const char* hint) {
+        return Failure{cause::crash,
+                       fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail),
+                       hint,
+                       {}};
+    };
+    switch (fault) {
+        case Fault::segmentation:
+            return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
+        case Fault::null_pointer:
+            return segmentation(
+                "Was memory allocated for it? (scratch is null where a stage's _scratch_bytes() asks for 0.)");
+        case Fault::unset_pointer:
+            return segmentation("Set it before it is used: by cudaMalloc, or to a part of scratch.");
+        case Fault::misaligned:
+            return segmentation(
+                "A pointer to float lies at a multiple of 4 bytes: cast it to float4* only where that is one of 16, "
+                "too.");
+        case Fault::wrong_free:
+            return segmentation("");
+        case Fault::stack_overflow:
+            return {cause::crash,
+                    fmt::format("The stack overflowed {}.", place),
+                    "Look for endless recursion or a very large local array.",
+                    {}};
+        case Fault::deadlock:
+        case Fault::hang:
+        case Fault::hang_before_later:
+        case Fault::hang_before_earlier:
+            return {cause::deadlock,
+                    fmt::format("Deadlock {}: {}", place,
+                                detail.empty() ? "threads wait at a barrier that others never reach." : detail),
+                    hint_for_deadlock(fault),
+                    {},
+                    fault != Fault::deadlock};
+        case Fault::illegal_address:
+            return {cause::cuda_error, fmt::format("Wrong pointer {}: {}", place, detail), "", {}};
+        case Fault::arithmetic:
+            return {cause::crash,
+                    fmt::format("An integer was divided by zero {}.", place),
+                    "Which size can be 0 there? Test the divisor before the division.",
+                    {}};
+        case Fault::exited:
+            return {cause::exited,
+                    fmt::format("The program called {} {}.", detail.empty() ? "exit()" : detail, place),
+                    "The contract function must return; it must not end the program.",
+                    {}};
+        case Fault::host_limit:
+            return {cause::host_work,
+                    fmt::format("Too much was copied to the host: {}", detail),
+                    "The work belongs on the device; only what the stage allows may come back.",
+                    {}};
+        case Fault::too_much_shared:
+            return abortion("Make the arrays smaller (a smaller tile, or another type).");
+        case Fault::refused:
+            return abortion("");
+        case Fault::aborted:
+        case Fault::none:
+            break;
+    }
+    if (const std::string exception = uncaught_exception(ending.ended.output); !exception.empty())
+        return not_caught(exception, place);
+    return abortion("An assert(), abort() or the C library ended it: DATASET=NAME shows what it printed before.");
+}
+
+}  // namespace
+
+bool can_be_ours(const Failure& failure) { return failure.cause == cause::internal || failure.cause == cause::sandbox; }
+
+Failure blame_program(Failure failure) {
+    failure.cause = failure.cause == cause::internal ? cause::exited : cause::crash;
+    return failure;
+}
+
+Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page) {
+    const std::string words = clean(answer.message, sizeof answer.message);
+    const std::string detail = clean(page.detail, sizeof page.detail);
+    return {cause::cuda_error,
+            detail.empty() ? fmt::format("CUDA error {} ({})", words, where_it_was(page))
+                           : fmt::format("CUDA error {}: {}", words, detail),
+            "",
+            {}};
+}
+
+Failure explain_violation(const std::string& what) { return {cause::protocol, what, leave_alone, {}}; }
+
+Failure explain_end(const Ending& ending) {
+    const Ended& ended = ending.ended;
+    const StatusPage& page = ending.page;
+    const bool stopped = ended.how == End::timed_out || ended.how == End::flooded;
+    const auto fault = static_cast<Fault>(page.fault);
+    const bool no_memory = ended.how == End::out_of_memory &&
+                           (fault == Fault::null_pointer || fault == Fault::aborted || fault == Fault::refused);
+    if (page.fault != 0 && !stopped && !no_memory) return explain_fault(ending);
+    const bool student_ran = page.phase >= static_cast<std::uint32_t>(Phase::prepare);
+    if (ended.status == cuda_check_failed && (ended.how == End::exited || ended.how == End::out_of_memory)) {
+        const std::string words = clean(last_line(ended.output).c_str(), 500);
+        return {ended.how == End::out_of_memory ? cause::out_of_memory : cause::cuda_error,
+                words + noted(page) + ".",
+                words.find("cudaErrorMemoryAllocation") == std::string::npos ? "" : memory_hint,
+                {}};
+    }
+    switch (ended.how) {
+        case End::not_started:
+            return {cause::sandbox,
+                    fmt::format("The program could not be started: {}.", clean(ended.why.c_str(), 300)),
+                    "A very large global array, or an asm statement or attribute that names a section, can do this.",
+                    {}};
+        case End::out_of_memory:
+            return {cause::out_of_memory,
+                    fmt::format("The program wanted more memory than it may have ({} MB), {}.",
+                                ending.limits.memory_bytes >> 20, where_in_file(ending)),
+                    memory_hint,
+                    {}};
+        case End::flooded:
+            return {cause::too_much_output,
+                    fmt::format("The program printed more than {} MB, {}.", ending.limits.flood_bytes >> 20,
+                                where_it_was(page)),
+                    "Remove the printing, or let one thread print: if (i == 0) printf(...).",
+                    {}};
+        case End::budget_spent:
+            return {cause::timeout,
+                    fmt::format("Compiling, preparing and all calls of this stage together took too long; the program "
+                                "was stopped {}.",
+                                where_it_was(page)),
+                    "Which step takes long although it computes little? Look for waiting or repeated work in prepare "
+                    "and in the calls.",
+                    {}};
+        case End::timed_out:
+            if (ended.peak_rss_bytes > 2 * ending.buffer_bytes + much_memory_bytes)
+                return {cause::out_of_memory,
+                        fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
+                                    ended.peak_rss_bytes >> 20, ending.limit_s, where_it_was(page)),
+                        memory_hint,
+                        {}};
+            return {cause::timeout,
+                    fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, where_it_was(page), noted(page)),
+                    "Does every loop end? Look for a counter that does not move, a stride of 0, or a wait for another "
+                    "block: without a GPU blocks run one after the other, and on one they may.",
+                    {}};
+        case End::signaled:
+            if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
+                return not_caught(exception, where_it_was(page));
+            return {cause::crash,
+                    fmt::format("The program ended by {}, {}.", signal_words(ended.status), where_it_was(page)),
+                    "",
+                    {}};
+        case End::exited:
+            break;
+    }
+    if (ended.status == channel_closed)
+        return {cause::protocol, "The program closed the grader's own channel.", leave_alone, {}};
+    const std::string words = clean(last_line(ended.output).c_str(), 300);
+    if (!student_ran)
+        return {ended.status == runner_not_ready ? cause::internal : cause::exited,
+                fmt::format("The program ended with exit status {} before the first call.{}", ended.status,
+                            words.empty() ? "" : fmt::format(" Its last output: {}", words)),
+                "Does a constructor of a global object, or other code that runs before main, end the program?",
+                {}};
+    return {cause::exited,
+            fmt::format("The program ended with exit status {} in the middle of the call, {}.{}", ended.status,
+                        where_it_was(page), words.empty() ? "" : fmt::format(" Its last output: {}", words)),
+            "The contract function must return; it must not call exit().",
+            {}};
+}
+
+}  // namespace warplab

@@ -1,0 +1,514 @@
+#include "grader/judge/sandbox/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include "grader/judge/sandbox/bubblewrap.h"
+#include "grader/judge/sandbox/cgroup.h"
+#include "grader/judge/sandbox/landlock.h"
+#include "grader/judge/sandbox/launch.h"
+#include "grader/judge/sandbox/limits.h"
+#include "grader/judge/sandbox/places.h"
+#include "grader/judge/sandbox/process_tree.h"
+#include "grader/judge/sandbox/seccomp.h"
+#include "grader/judge/sandbox/support.h"
+#include "grader/judge/sandbox/users.h"
+#include "grader/judge/sandbox/watchdog.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Words = std::vector<std::string>;
+
+constexpr double starvation_window_s = 0.25;  // over which the judge measures whether a process was starved
+constexpr double most_extension = 10;         // multiple of a limit
+
+class File {
+  public:
+    File() = default;
+    explicit File(int number) : number_(number) {}
+    File(File&& other) noexcept { std::swap(number_, other.number_); }
+    File& operator=(File&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~File() { reset(); }
+    void reset() {
+        if (number_ >= 0) close(number_);
+        number_ = -1;
+    }
+    int get() const { return number_; }
+    explicit operator bool() const { return number_ >= 0; }
+
+  private:
+    int number_ = -1;
+};
+
+struct Pipe {
+    File read_end, write_end;
+};
+
+Pipe make_pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot make a pipe: {}", strerror(errno)));
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
+    fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+    return {File(ends[0]), File(ends[1])};
+}
+
+/// A memory file with these bytes, positioned at its beginning.
+File make_file(const void* bytes, std::size_t count) {
+    File file(memfd_create("sandbox", MFD_CLOEXEC));
+    if (!file || write(file.get(), bytes, count) != static_cast<ssize_t>(count) || lseek(file.get(), 0, SEEK_SET) != 0)
+        throw std::runtime_error(fmt::format("cannot make a memory file: {}", strerror(errno)));
+    return file;
+}
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+Clock::time_point after(Clock::time_point from, double seconds) {
+    return from +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6)));
+}
+
+enum class Pending { nothing, packet, closed };
+
+/// The state of a pipe: readable, at its end, or blocking.
+Pending pending(int pipe) {
+    pollfd entry{pipe, POLLIN, 0};
+    if (poll(&entry, 1, 0) <= 0) return Pending::nothing;
+    return entry.revents & POLLIN ? Pending::packet : Pending::closed;
+}
+
+bool says_out_of_memory(const std::string& output) {
+    for (const char* words :
+         {"std::bad_alloc", "out of memory allocating", "virtual memory exhausted", "Cannot allocate memory"})
+        if (output.find(words) != std::string::npos) return true;
+    return false;
+}
+
+}  // namespace
+
+std::string_view sandbox_name(SandboxLevel level) {
+    switch (level) {
+        case SandboxLevel::none:
+            return "none";
+        case SandboxLevel::uid:
+            return "uid";
+        case SandboxLevel::namespaces:
+            return "namespace";
+    }
+    return "none";
+}
+
+struct Process::State {
+    SandboxLevel level = SandboxLevel::none;
+    Limits limits;
+    std::optional<sandbox::UnusedUser> user;
+    std::optional<sandbox::ControlGroup> group;
+    std::shared_ptr<Budget> budget;
+    std::string mark;
+
+    pid_t child = -1;
+    File ended_file;  // pidfd; absent before Linux 5.3, then we look every 5 ms
+    File output_end, status_end;
+    File own_entry;                       // of /proc; while it is open, the Landlock rule stays valid
+    std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
+    Clock::time_point started = Clock::now(), deadline = started, latest = started;
+    std::optional<sandbox::ProcessorTime> at_deadline;  // when a window for starvation began
+    bool collected = true;
+    bool deadline_passed = false, flooded = false, budget_spent = false;
+    std::uint64_t printed_before = 0;  // the clock was started
+    Ended result;
+
+    void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
+               const fs::path& working_directory);
+    struct Handed {
+        File status, filter, arguments;  // to bubblewrap
+    };
+    Handed enter_namespaces(sandbox::Launch& launch, const Policy& policy, const std::string& working_directory,
+                            std::vector<int>& descriptors);
+    File enter_user(sandbox::Launch& launch, const Policy& policy);
+    void set_deadline(double wall_s);
+
+    bool child_ended() const;
+    void read_output();
+    void read_rest();
+    void kill();
+    void kill_rest();
+    void collect();
+    void charge_cpu(const rusage& usage);
+    void interpret(int status, const rusage& usage);
+    bool may_go_on();
+    Process::Event wait_unbudgeted(double seconds, int readable_fd);
+    Process::Event wait_for(double seconds, int readable_fd);
+    void sleep_until(Clock::time_point until, int readable_fd) const;
+};
+
+Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& policy,
+                                                        const std::string& working_directory,
+                                                        std::vector<int>& descriptors) {
+    const auto style = sandbox::support().style;
+    if (geteuid() == 0) {
+        user = sandbox::UnusedUser::take(policy.slot);
+        if (style == sandbox::BubblewrapStyle::user_first) launch.uid = user->id();
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+    }
+    Pipe status = make_pipe();
+    status_end = std::move(status.read_end);
+    const auto next = static_cast<int>(descriptors.size());
+    const sandbox::BubblewrapCommand command =
+        sandbox::bubblewrap_command(style, launch.argv, policy, working_directory,
+                                    user ? static_cast<int>(user->id()) : -1, {next, next + 1, next + 2});
+    const sandbox::SeccompFilter& filter = sandbox::seccomp_filter(policy.activity, policy.gpu);
+    Handed handed{std::move(status.write_end), make_file(filter.data(), filter.size() * sizeof filter[0]),
+                  make_file(command.arguments.data(), command.arguments.size())};
+    for (const File* file : {&handed.status, &handed.filter, &handed.arguments}) descriptors.push_back(file->get());
+    launch.argv = command.words;
+    launch.working_directory = "/";
+    return handed;
+}
+
+File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
+    if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
+    user = sandbox::UnusedUser::take(policy.slot);
+    user->kill_all();  // what a judge that was itself killed left behind
+    launch.uid = user->id();
+    launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+    launch.no_new_privileges = true;
+    launch.filter = &sandbox::seccomp_filter(policy.activity, policy.gpu);
+    launch.own_proc_access = sandbox::reading();
+
+    std::vector<fs::path> readable = {"/usr", "/dev/urandom", "/dev/random", "/sys"};
+    for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(),
+                             sandbox::kernel_files(), policy.readable})
+        readable.insert(readable.end(), list.begin(), list.end());
+    std::vector<fs::path> devices = {"/dev/null", "/dev/zero"};  // and no /tmp: what is written there has no bound
+    if (policy.gpu) {
+        for (const auto& node : sandbox::gpu_devices(policy.gpu_node)) devices.push_back(node);
+        for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
+        launch.own_proc_access |= sandbox::writing();  // the driver names its threads there
+    }
+    File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
+    // Never with less than the level's name says.
+    if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
+    launch.landlock = ruleset.get();
+    return ruleset;
+}
+
+void Process::State::start(const Words& argv, const Policy& policy, const std::vector<int>& inherited,
+                           const Words& environment, const fs::path& working_directory) {
+    level = policy.level;
+    limits = policy.limits;
+    budget = policy.budget;
+    if (budget && budget->spent()) {
+        result.how = End::budget_spent;
+        return;
+    }
+    sandbox::Launch launch;
+    launch.argv = argv;
+    const bool one_gpu = policy.gpu_node && level != SandboxLevel::none;
+    launch.environment = sandbox::clean_environment(policy.gpu, one_gpu, environment);
+    launch.working_directory = working_directory.string();
+    launch.limits = sandbox::resource_limits(limits);
+    if (budget) launch.limits.emplace_back(RLIMIT_CPU, static_cast<rlim_t>(budget->cpu_left_s()) + 1);
+
+    const fs::path program = sandbox::find_program(argv.at(0));
+    if (program.empty()) {
+        result.why = argv[0] + ": there is no such program";
+        return;
+    }
+    launch.argv[0] = program.string();
+
+    const File input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    Pipe output = make_pipe();
+    std::vector<int> descriptors = {input.get(), output.write_end.get(), output.write_end.get()};
+    descriptors.insert(descriptors.end(), inherited.begin(), inherited.end());
+
+    Handed handed;
+    File ruleset;
+    sandbox::adopt_orphans();
+    if (level != SandboxLevel::uid) {
+        mark = sandbox::new_mark();
+        launch.environment.push_back(mark);
+    }
+    if (level == SandboxLevel::namespaces) {
+        handed = enter_namespaces(launch, policy, working_directory.string(), descriptors);
+    } else if (level == SandboxLevel::uid) {
+        ruleset = enter_user(launch, policy);
+    } else {
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, false));
+    }
+    if (level != SandboxLevel::none)
+        group = sandbox::ControlGroup::make(limits.memory_bytes, sandbox::process_limit(limits, true));
+    if (group) launch.cgroup_files = group->join_files();
+    launch.descriptors = descriptors;
+
+    rusage own{};
+    getrusage(RUSAGE_SELF, &own);
+    judges_peak_bytes = static_cast<std::uint64_t>(own.ru_maxrss) << 10;
+    started = Clock::now();
+    set_deadline(limits.wall_s);
+    child = sandbox::launch(launch, result.why);
+    if (child < 0) return;
+    collected = false;
+    output_end = std::move(output.read_end);
+    ended_file = File(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    if (level == SandboxLevel::uid) own_entry = File(open(fmt::format("/proc/{}", child).c_str(), O_PATH | O_CLOEXEC));
+}
+
+void Process::State::set_deadline(double wall_s) {
+    deadline = after(Clock::now(), wall_s);
+    latest = after(Clock::now(), wall_s * most_extension);
+    at_deadline.reset();
+}
+
+/// After the deadline: whether other processes starved these, so that they get more time. Measures again after each
+/// window.
+bool Process::State::may_go_on() {
+    if (Clock::now() >= latest || (budget && budget->spent())) return false;
+    sandbox::ProcessorTime now = sandbox::processor_time(child);
+    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, starvation_window_s);
+    at_deadline = std::move(now);
+    deadline = after(Clock::now(), starvation_window_s);
+    return starved;
+}
+
+bool Process::State::child_ended() const {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
+}
+
+/// What is there now, up to a megabyte, so that a flood does not keep us from looking at the clock.
+void Process::State::read_output() {
+    char buffer[64 << 10];
+    for (int i = 0; output_end && i < 16; ++i) {
+        const ssize_t got = read(output_end.get(), buffer, sizeof buffer);
+        if (got == 0) output_end.reset();
+        if (got <= 0) return;
+        result.output_bytes += static_cast<std::uint64_t>(got);
+        const std::size_t room = limits.output_bytes - std::min(limits.output_bytes, result.output.size());
+        result.output.append(buffer, std::min(room, static_cast<std::size_t>(got)));
+    }
+}
+
+/// After everything was killed: until the last writer is gone.
+void Process::State::read_rest() {
+    const auto until = after(Clock::now(), 1);
+    while (output_end && Clock::now() < until) {
+        pollfd entry{output_end.get(), POLLIN, 0};
+        poll(&entry, 1, 10);
+        read_output();
+    }
+    output_end.reset();
+}
+
+void Process::State::kill() {
+    if (collected) return;
+    if (budget && !group)
+        result.cpu_s = sandbox::processor_time(child).used_s;   // wait4 counts the processes that ended by themselves
+    if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
+    collect();
+}
+
+/// The child has ended; what it started may not have. (Of a pid namespace nothing is left, but bubblewrap's own second
+/// process is where bubblewrap was ended while it started.)
+void Process::State::kill_rest() {
+    if (level != SandboxLevel::uid) sandbox::kill_tree(mark);
+    if (level == SandboxLevel::uid) {
+        user->kill_all();
+        sandbox::reap_orphans(user->id());
+    }
+}
+
+void Process::State::collect() {
+    const Watchdog watchdog("ending a program");
+    siginfo_t info{};
+    while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    result.wall_s = seconds_between(started, Clock::now());
+    ::kill(-child, SIGKILL);  // before its number can be another's
+    int status = 0;
+    rusage usage{};
+    pid_t waited;
+    while ((waited = wait4(child, &status, 0, &usage)) < 0 && errno == EINTR) {
+    }
+    if (waited < 0) status = SIGKILL;  // somebody else waited for it: never take that for success
+    kill_rest();
+    collected = true;
+    ended_file.reset();
+    own_entry.reset();
+    read_rest();
+    charge_cpu(usage);
+    interpret(status, usage);
+    group.reset();
+    user.reset();
+}
+
+void Process::State::charge_cpu(const rusage& usage) {
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    result.cpu_s = std::max(result.cpu_s, seconds(usage.ru_utime) + seconds(usage.ru_stime));
+    if (group) result.cpu_s = std::max(result.cpu_s, group->cpu_s().value_or(0));
+    if (budget) budget->charge_cpu(result.cpu_s);
+}
+
+void Process::State::interpret(int status, const rusage& usage) {
+    const std::uint64_t peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+    result.peak_rss_bytes = peak_bytes > judges_peak_bytes ? peak_bytes : 0;
+    result.how = WIFSIGNALED(status) ? End::signaled : End::exited;
+    result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    const bool ran_out = group && group->ran_out();  // whichever process the kernel killed, bubblewrap included
+    if (level == SandboxLevel::namespaces && result.how == End::exited && !ran_out) {
+        char report[4096];
+        const ssize_t got = read(status_end.get(), report, sizeof report);
+        if (!sandbox::bubblewrap_started(std::string(report, static_cast<std::size_t>(std::max<ssize_t>(got, 0))))) {
+            result.how = End::not_started;
+            result.why = result.output.empty() ? "the sandbox did not start" : result.output;
+            return;
+        }
+        if (result.status > 128 && result.status < 128 + NSIG) {  // so bubblewrap says "killed by a signal"
+            result.how = End::signaled;
+            result.status -= 128;
+        }
+    }
+    if (deadline_passed || flooded) {
+        result.how = flooded ? End::flooded : End::timed_out;
+        return;
+    }
+    if (budget_spent || (result.how == End::signaled && budget && budget->spent())) {
+        result.how = End::budget_spent;
+        return;
+    }
+    const bool well = result.how == End::exited && result.status == 0;
+    const bool full = result.peak_rss_bytes > limits.memory_bytes / 8 * 7;
+    if (ran_out || (!well && (full || says_out_of_memory(result.output)))) result.how = End::out_of_memory;
+}
+
+void Process::State::sleep_until(Clock::time_point until, int readable_fd) const {
+    pollfd entries[3];
+    nfds_t count = 0;
+    if (ended_file) entries[count++] = {ended_file.get(), POLLIN, 0};
+    if (output_end) entries[count++] = {output_end.get(), POLLIN, 0};
+    if (readable_fd >= 0) entries[count++] = {readable_fd, POLLIN, 0};
+    int wait_ms = static_cast<int>(std::min(seconds_between(Clock::now(), until) * 1000 + 1, 1e6));
+    if (!ended_file) wait_ms = std::min(wait_ms, 5);
+    poll(entries, count, std::max(wait_ms, 0));
+}
+
+/// Charges the budget with the time that the judge waits.
+Process::Event Process::State::wait_for(double seconds, int readable_fd) {
+    const auto begin = Clock::now();
+    if (budget && after(begin, budget->wall_left_s()) < latest) latest = after(begin, budget->wall_left_s());
+    const Process::Event event = wait_unbudgeted(seconds, readable_fd);
+    if (budget) budget->charge_wall(seconds_between(begin, Clock::now()));
+    return event;
+}
+
+Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) {
+    const auto until = after(Clock::now(), seconds);
+    std::optional<Clock::time_point> closed_since;
+    for (;;) {
+        const Pending packet = readable_fd >= 0 ? pending(readable_fd) : Pending::nothing;
+        if (packet == Pending::packet) return Event::readable;
+        if (collected) return Event::ended;
+        read_output();
+        if (child_ended()) {
+            collect();
+            return readable_fd >= 0 && pending(readable_fd) == Pending::packet ? Event::readable : Event::ended;
+        }
+        const auto now = Clock::now();
+        // A child that closed its end is usually about to end: say so rather than "readable", unless it lives on.
+        if (packet == Pending::closed) {
+            if (!closed_since) closed_since = now;
+            if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
+        }
+        flooded = limits.flood_bytes && result.output_bytes - printed_before > limits.flood_bytes;
+        budget_spent = budget && now >= latest && latest < deadline;
+        deadline_passed = !budget_spent && now >= deadline && !may_go_on();
+        if (budget_spent || flooded || deadline_passed) {
+            kill();
+            return Event::ended;
+        }
+        if (now >= until) return Event::elapsed;
+        const bool watch = readable_fd >= 0 && packet != Pending::closed;
+        sleep_until(std::min({until, deadline, latest, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
+                    watch ? readable_fd : -1);
+    }
+}
+
+Process::Process(State* state) : state_(state) {}
+Process::Process(Process&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
+Process& Process::operator=(Process&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+}
+Process::~Process() {
+    if (state_) state_->kill();
+    delete state_;
+}
+
+Process Process::start(const Words& argv, const Policy& policy, const std::vector<int>& inherited,
+                       const Words& environment, const fs::path& working_directory) {
+    if (argv.empty()) throw std::runtime_error("no program to start");
+    Process process(new State);
+    try {
+        process.state_->start(argv, policy, inherited, environment, working_directory);
+    } catch (const std::exception& problem) {
+        process.state_->result.why = problem.what();
+    }
+    return process;
+}
+
+Process::Event Process::wait_for(double seconds, int readable_fd) { return state_->wait_for(seconds, readable_fd); }
+
+void Process::restart_clock(double wall_s) {
+    state_->set_deadline(wall_s);
+    state_->printed_before = state_->result.output_bytes;
+}
+
+bool Process::running() const { return !state_->collected && !state_->child_ended(); }
+
+void Process::kill() { state_->kill(); }
+
+void Process::pause() const {
+    if (running()) sandbox::signal_tree(state_->child, SIGSTOP);
+}
+
+void Process::resume() const {
+    if (running()) sandbox::signal_tree(state_->child, SIGCONT);
+}
+
+Ended Process::finish() {
+    while (state_->wait_for(3600, -1) != Event::ended) {
+    }
+    return state_->result;
+}
+
+std::string Process::output() const { return state_->result.output; }
+
+int Process::pid() const { return state_->child; }
+
+Ended run_to_end(const Words& argv, const Policy& policy, const Words& environment, const fs::path& working_directory) {
+    return Process::start(argv, policy, {}, environment, working_directory).finish();
+}
+
+}  // namespace warplab

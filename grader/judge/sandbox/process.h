@@ -1,0 +1,116 @@
+#pragma once
+// Starts untrusted programs (the compiler on a student's file, the runner, addr2line) under limits and, where the
+// level asks for it, in a sandbox. Nothing here knows what the program is for.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/judge/sandbox/budget.h"
+
+namespace warplab {
+
+/// namespaces: bubblewrap, no network, own pid namespace, nothing visible but what the policy lists; as root an
+///   unused uid first.
+/// uid: namespaces are refused but we are root: own uid, no_new_privs, Landlock.
+/// Both have the same system call filter and an empty session keyring.
+/// none: limits only.
+enum class SandboxLevel { none, uid, namespaces };
+std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace"
+
+/// The strongest level that works on this machine (tried once by running /bin/true in it), and why not a stronger
+/// one: what is missing and what to do about it.
+struct SandboxSupport {
+    SandboxLevel level = SandboxLevel::none;
+    std::string why_not_stronger;
+    std::string weaker;  // effects of missing control groups; empty if none is missing
+};
+const SandboxSupport& sandbox_support();
+
+/// why_not_stronger and weaker in one text, for reports.
+std::string sandbox_remark();
+
+struct Limits {
+    double wall_s = 10;  // extended up to ten times while other processes starve it
+    std::uint64_t memory_bytes = 4ull << 30;
+    std::uint64_t file_bytes = 256ull << 20;
+    int processes = 64;
+    std::size_t output_bytes = 64 << 10;  // kept of stdout and stderr together; the rest is read and dropped
+    std::uint64_t flood_bytes = 0;        // ends what prints more than this since the clock was started; 0 = nothing
+};
+
+/// Selects the system calls that a sandboxed program may make.
+enum class Activity {
+    compile,  // compilers and tools: may start programs
+    run,      // the runner: one process, with threads
+};
+
+struct Policy {
+    Activity activity = Activity::compile;
+    SandboxLevel level = SandboxLevel::none;
+    std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/alternatives, /etc/ld.so.*
+    std::vector<std::filesystem::path> writable;
+    bool gpu = false;             // the GPU's device nodes and the driver's folders
+    std::optional<int> gpu_node;  // N of the one /dev/nvidiaN that is seen; without it all are
+    int slot = 0;                 // which of the unused uids (base + slot) when root
+    Limits limits;
+    std::shared_ptr<Budget> budget = nullptr;  // charged with the time it takes; nothing: unlimited
+};
+
+enum class End { exited, signaled, timed_out, out_of_memory, flooded, not_started, budget_spent };
+
+struct Ended {
+    End how = End::not_started;
+    int status = 0;                  // exit status or signal
+    std::string output;              // capped stdout + stderr
+    std::uint64_t output_bytes = 0;  // all of it, dropped bytes included
+    double wall_s = 0;
+    double cpu_s = 0;                  // of all its processes
+    std::uint64_t peak_rss_bytes = 0;  // of its largest process; 0: not more than the judge itself
+    std::string why;                   // not_started: what failed
+};
+
+/// A running child. The destructor kills it and everything it started; so does the end of the thread that started it.
+class Process {
+  public:
+    /// `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are closed.
+    /// Environment is cleared but for PATH, HOME=/tmp, LANG and `environment`. Throws std::runtime_error only for our
+    /// own mistakes; a program that cannot start ends as not_started.
+    static Process start(const std::vector<std::string>& argv, const Policy& policy,
+                         const std::vector<int>& inherited = {}, const std::vector<std::string>& environment = {},
+                         const std::filesystem::path& working_directory = "/tmp");
+    Process(Process&&) noexcept;
+    Process& operator=(Process&&) noexcept;
+    ~Process();
+
+    /// Reads output and watches limits for up to `seconds` or until `readable_fd` has something or the child ended.
+    enum class Event { readable, ended, elapsed };
+    Event wait_for(double seconds, int readable_fd = -1);
+
+    /// The wall-clock limit and flood_bytes count from here again (one per request of a long-lived child).
+    void restart_clock(double wall_s);
+
+    bool running() const;
+    void kill();         // all its processes, at once
+    void pause() const;  // stops all its processes until resume()
+    void resume() const;
+    Ended finish();              // waits (within the limits) until it ended; safe to call twice
+    std::string output() const;  // so far
+    int pid() const;             // on the host: of the child we started (bwrap, when there is one)
+
+  private:
+    struct State;
+    explicit Process(State* state);
+    State* state_;
+};
+
+/// Start, wait, give the end: for compilers and tools.
+Ended run_to_end(const std::vector<std::string>& argv, const Policy& policy,
+                 const std::vector<std::string>& environment = {},
+                 const std::filesystem::path& working_directory = "/tmp");
+
+}  // namespace warplab

@@ -1,0 +1,41 @@
+#pragma once
+// What check mode found, in words: one Discovery for each line and kind, however often it happened.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "grader/io/status_page.h"
+#include "grader/judge/check/check.h"
+#include "grader/model/report.h"
+
+namespace warplab {
+
+/// The accesses of one line and kernel, of one kind of memory.
+struct LineCounts {
+    std::string kernel;
+    int line = 0;
+    MemoryKind kind = MemoryKind::device;
+    bool atomic = false;
+    RequestCounts all = {}, stores = {};  // stores: plain ones
+};
+
+/// Lines of the student's file by program counter.
+using SourceLines = std::map<std::uint64_t, int>;
+
+/// By kernel and line; in no place of the student's file: left out.
+std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
+std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
+
+/// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox, and quoted
+/// from `source`.
+std::vector<Discovery> explain_findings(const StageRun& run, const std::filesystem::path& source,
+                                        const std::vector<Finding>& findings, bool outputs_right);
+/// The same with the lines and the file's text at hand. `buffers`: the lab's; `guards`: StatusPage's.
+std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
+                                         const std::string& text, const std::set<std::uint64_t>& guards,
+                                         const std::vector<Finding>& findings);
+
+}  // namespace warplab

@@ -1,0 +1,613 @@
+#include "grader/model/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "grader/common/hash.h"
+#include "grader/common/json_node.h"
+#include "grader/common/nearest.h"
+
+namespace warplab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What one request of the protocol between judge and runner can carry.
+constexpr std::size_t max_sizes = 16, max_reals = 256, max_buffers = 16;
+
+const std::map<std::string, ElementType> element_types = {{"float32", ElementType::float32},
+                                                          {"float64", ElementType::float64},
+                                                          {"int32", ElementType::int32},
+                                                          {"uint32", ElementType::uint32},
+                                                          {"uint8", ElementType::uint8}};
+const std::map<std::string, Role> roles = {{"input", Role::input}, {"output", Role::output}, {"inout", Role::inout}};
+
+const std::map<std::string, Counter> counter_names = {
+    {"thread_bytes", Counter::thread_bytes},
+    {"device_bytes", Counter::device_bytes},
+    {"device_accesses", Counter::device_accesses},
+    {"device_atomics", Counter::device_atomics},
+    {"sectors", Counter::sectors},
+    {"bank_passes", Counter::bank_passes},
+    {"idle_lanes", Counter::idle_lanes},
+};
+
+template <class Map>
+std::vector<std::string> keys_of(const Map& map) {
+    std::vector<std::string> keys;
+    for (const auto& [key, unused] : map) keys.push_back(key);
+    return keys;
+}
+
+/// One of a few words.
+template <class T>
+T pick(const JsonNode& node, const std::map<std::string, T>& choices) {
+    const auto word = node.text();
+    if (const auto found = choices.find(word); found != choices.end()) return found->second;
+    const auto names = keys_of(choices);
+    node.fail(fmt::format("\"{}\" is not known here.{} Choose one of: {}", word, did_you_mean(word, names),
+                          fmt::join(names, ", ")));
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+bool is_name(std::string_view word) {
+    return !word.empty() && is_lower(word.front()) &&
+           std::all_of(word.begin(), word.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
+}
+
+bool is_macro(std::string_view word) {
+    return !word.empty() && is_upper(word.front()) &&
+           std::all_of(word.begin(), word.end(), [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+}
+
+bool is_stage_id(std::string_view id) {
+    return id.size() > 3 && is_digit(id[0]) && is_digit(id[1]) && id[2] == '_' && is_name(id.substr(3));
+}
+
+int stage_number(std::string_view id) { return (id[0] - '0') * 10 + (id[1] - '0'); }
+std::string_view stage_slug(std::string_view id) { return id.substr(3); }
+
+std::string read_name(const JsonNode& node) {
+    auto name = node.text();
+    if (!is_name(name))
+        node.fail(fmt::format("\"{}\" is not a name; use a-z, 0-9 and _, beginning with a letter", name));
+    return name;
+}
+
+double read_points(const JsonNode& node) {
+    const double points = node.number();
+    if (!(points >= 0)) node.fail(fmt::format("points cannot be {}; use 0 or more", points));
+    return points;
+}
+
+/// Fails when a name comes twice; `where` remembers the first place of each.
+void require_new(const JsonNode& node, const std::string& name, std::string_view what,
+                 std::map<std::string, std::string>& where) {
+    const auto [first, is_new] = where.emplace(name, node.place());
+    if (is_new) return;
+    node.fail(fmt::format("{} \"{}\" is there twice, first at {}; rename or remove one", what, name, first->second));
+}
+
+void require_schema_1(const JsonNode& document) {
+    const auto schema = document.at("schema");
+    if (schema.integer() != 1) schema.fail("this version reads schema 1; write \"schema\": 1");
+}
+
+// --- lab.json ---
+
+using ReadNames = std::vector<std::string> (*)(const JsonNode&);
+
+std::vector<std::string> read_names(const JsonNode& document, const std::string& key, std::size_t most, ReadNames read,
+                                    std::map<std::string, std::string>& where) {
+    std::vector<std::string> names;
+    const auto list = document.find(key);
+    if (!list) return names;
+    for (const auto& item : list->items()) {
+        for (const auto& name : read(item)) {
+            names.push_back(name);
+            require_new(item, name, "the name", where);
+        }
+    }
+    if (names.size() > most)
+        list->fail(fmt::format("{} names, but a call carries {} at most; pass tables as a buffer", names.size(), most));
+    return names;
+}
+
+BufferSpec read_buffer(const JsonNode& node) {
+    node.require_only({"name", "type", "role", "about"});
+    return {read_name(node.at("name")), pick(node.at("type"), element_types), pick(node.at("role"), roles),
+            node.at("about").filled_text()};
+}
+
+std::vector<BufferSpec> read_buffers(const JsonNode& list, std::map<std::string, std::string>& where) {
+    std::vector<BufferSpec> buffers;
+    for (const auto& item : list.items()) {
+        buffers.push_back(read_buffer(item));
+        require_new(item.at("name"), buffers.back().name, "the name", where);
+    }
+    if (buffers.size() > max_buffers)
+        list.fail(fmt::format("{} buffers, but a call carries {} at most", buffers.size(), max_buffers));
+    const auto is_written = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
+    if (std::none_of(buffers.begin(), buffers.end(), is_written))
+        list.fail("no buffer is written, so nothing could be checked; give one the role \"output\" or \"inout\"");
+    return buffers;
+}
+
+Benchmark read_benchmark(const JsonNode& node) {
+    node.require_only({"iterations", "iterations_per_call"});
+    const auto read = [&](const std::string& key, int usual) {
+        const auto found = node.find(key);
+        if (!found) return usual;
+        const auto value = found->integer();
+        if (value < 1 || value > 1'000'000) found->fail(fmt::format("{} is not between 1 and 1000000", value));
+        return static_cast<int>(value);
+    };
+    const Benchmark usual;
+    const Benchmark benchmark{read("iterations", usual.iterations),
+                              read("iterations_per_call", usual.iterations_per_call)};
+    if (benchmark.iterations % benchmark.iterations_per_call != 0)
+        node.fail(fmt::format("{} iterations are not a whole number of calls of {}; choose a divisor",
+                              benchmark.iterations, benchmark.iterations_per_call));
+    return benchmark;
+}
+
+Tunable read_tunable(const JsonNode& node) {
+    node.require_only({"macro", "about", "values", "usual"});
+    Tunable tunable;
+    tunable.macro = node.at("macro").text();
+    if (!is_macro(tunable.macro))
+        node.at("macro").fail(fmt::format("\"{}\" is not a macro; use A-Z, 0-9 and _, such as BLOCK", tunable.macro));
+    tunable.about = node.at("about").filled_text();
+    const auto values = node.at("values");
+    for (const auto& item : values.items()) {
+        const auto value = item.integer();
+        if (std::count(tunable.values.begin(), tunable.values.end(), value) > 0)
+            item.fail(fmt::format("the value {} is there twice; remove one", value));
+        tunable.values.push_back(value);
+    }
+    tunable.usual = node.at("usual").integer();
+    if (std::count(tunable.values.begin(), tunable.values.end(), tunable.usual) == 0)
+        node.at("usual").fail(fmt::format("the usual value {} is not among the values; add it there", tunable.usual));
+    return tunable;
+}
+
+CounterLimit read_counter_limit(const JsonNode& node) {
+    node.require_only({"counter", "at_most", "dataset", "about"});
+    CounterLimit limit{pick(node.at("counter"), counter_names), node.at("at_most").number(), node.at("dataset").text(),
+                       node.at("about").filled_text()};
+    if (!(limit.at_most >= 0))
+        node.at("at_most").fail(fmt::format("no counter is ever below 0, so none is at most {}", limit.at_most));
+    return limit;
+}
+
+Points read_stage_points(const JsonNode& node) {
+    node.require_only({"correctness", "hygiene", "speed"});
+    Points points;
+    points.correctness = read_points(node.at("correctness"));
+    if (const auto hygiene = node.find("hygiene")) points.hygiene = read_points(*hygiene);
+    if (const auto speed = node.find("speed")) points.speed = read_points(*speed);
+    if (points.correctness == 0)
+        node.at("correctness").fail("a stage that is right earns nothing; give correctness some points");
+    return points;
+}
+
+Stage read_stage(const JsonNode& node) {
+    node.require_only({"id", "title", "idea", "points", "beyond", "host_variant", "host_bytes_per_call",
+                       "host_bytes_per_iteration", "tunables", "counters"});
+    Stage stage;
+    stage.id = node.at("id").text();
+    if (!is_stage_id(stage.id))
+        node.at("id").fail(
+            fmt::format("\"{}\" is not a stage's id; use two digits, an underscore and a name, such as "
+                        "01_one_thread_per_element",
+                        stage.id));
+    stage.title = node.at("title").filled_text();
+    stage.idea = node.at("idea").filled_text();
+    stage.points = read_stage_points(node.at("points"));
+    if (const auto beyond = node.find("beyond")) stage.beyond = beyond->boolean();
+    if (const auto variant = node.find("host_variant")) stage.host_variant = variant->boolean();
+    if (const auto bytes = node.find("host_bytes_per_call")) stage.host_bytes_per_call = bytes->natural();
+    if (const auto bytes = node.find("host_bytes_per_iteration")) stage.host_bytes_per_iteration = bytes->natural();
+    std::map<std::string, std::string> macros;
+    if (const auto tunables = node.find("tunables")) {
+        for (const auto& item : tunables->items()) {
+            stage.tunables.push_back(read_tunable(item));
+            require_new(item.at("macro"), stage.tunables.back().macro, "the macro", macros);
+        }
+    }
+    if (const auto counters = node.find("counters"))
+        for (const auto& item : counters->items()) stage.counters.push_back(read_counter_limit(item));
+    return stage;
+}
+
+std::vector<Stage> read_stages(const JsonNode& list) {
+    std::vector<Stage> stages;
+    std::map<std::string, std::string> ids, slugs;
+    for (const auto& item : list.items()) {
+        stages.push_back(read_stage(item));
+        const auto& id = stages.back().id;
+        const auto id_node = item.at("id");
+        require_new(id_node, id, "the stage", ids);
+        require_new(id_node, std::string(stage_slug(id)), "the stage's name", slugs);
+        if (stage_number(id) != static_cast<int>(stages.size()))
+            id_node.fail(
+                fmt::format("stages are numbered from 01 without gaps, so this one begins with {:02}_, not "
+                            "{:.3}; rename it and its files",
+                            stages.size(), id));
+    }
+    if (stages.empty()) list.fail("a lab has at least one stage; describe one");
+    return stages;
+}
+
+void require_points_add_up(const JsonNode& points, const std::vector<Stage>& stages) {
+    const double total = read_points(points);
+    double sum = 0;
+    for (const auto& stage : stages) sum += stage.points.total();
+    if (std::abs(sum - total) > 1e-9 * std::max(1.0, total))
+        points.fail(
+            fmt::format("the lab has {} points, but its stages' points add up to {}; correct one of them", total, sum));
+}
+
+Peer read_peer(const JsonNode& node, const std::vector<Stage>& stages) {
+    node.require_only({"name", "title", "stage", "about", "libraries"});
+    Peer peer;
+    peer.name = read_name(node.at("name"));
+    peer.title = node.at("title").filled_text();
+    peer.stage = node.at("stage").text();
+    if (std::none_of(stages.begin(), stages.end(), [&](const Stage& stage) { return stage.id == peer.stage; }))
+        node.at("stage").fail(fmt::format("no stage has the id \"{}\"; name one of this lab's", peer.stage));
+    peer.about = node.at("about").filled_text();
+    if (const auto libraries = node.find("libraries"))
+        for (const auto& item : libraries->items()) peer.libraries.push_back(read_name(item));
+    return peer;
+}
+
+/// One name, or {"name", "count"} for a table of them: name_0, name_1 …
+std::vector<std::string> read_real(const JsonNode& node) {
+    if (node.value().is_string()) return {read_name(node)};
+    node.require_only({"name", "count"});
+    const auto name = read_name(node.at("name"));
+    const auto count = node.at("count").natural();
+    if (count < 1 || count > max_reals)
+        node.at("count").fail(
+            fmt::format("{} is not between 1 and {}; pass larger tables as a buffer", count, max_reals));
+    std::vector<std::string> names;
+    for (std::uint64_t i = 0; i < count; ++i) names.push_back(fmt::format("{}_{}", name, i));
+    return names;
+}
+
+std::vector<std::string> read_single(const JsonNode& node) { return {read_name(node)}; }
+
+Lab read_lab(const JsonNode& document, std::string_view folder_name) {
+    document.require_only({"$schema", "schema", "lab", "title", "about", "points", "sizes", "reals", "buffers",
+                           "divides_scratch", "benchmark", "stages", "peers"});
+    require_schema_1(document);
+    Lab lab;
+    const auto name = document.at("lab");
+    lab.name = read_name(name);
+    if (lab.name != folder_name)
+        name.fail(
+            fmt::format("the lab is called \"{}\" here, but its folder \"{}\"; rename one", lab.name, folder_name));
+    lab.title = document.at("title").filled_text();
+    lab.about = document.at("about").filled_text();
+    std::map<std::string, std::string> names;
+    document.at("sizes");
+    lab.sizes = read_names(document, "sizes", max_sizes, read_single, names);
+    lab.reals = read_names(document, "reals", max_reals, read_real, names);
+    lab.buffers = read_buffers(document.at("buffers"), names);
+    if (const auto divides = document.find("divides_scratch")) lab.divides_scratch = divides->boolean();
+    if (const auto benchmark = document.find("benchmark")) lab.benchmark = read_benchmark(*benchmark);
+    lab.stages = read_stages(document.at("stages"));
+    if (const auto peers = document.find("peers"))
+        for (const auto& item : peers->items()) lab.peers.push_back(read_peer(item, lab.stages));
+    require_points_add_up(document.at("points"), lab.stages);
+    return lab;
+}
+
+/// Once the datasets are known.
+void require_limited_datasets(const JsonNode& stages, const Lab& lab) {
+    for (std::size_t i = 0; i < lab.stages.size(); ++i) {
+        const Stage& stage = lab.stages[i];
+        for (std::size_t k = 0; k < stage.counters.size(); ++k) {
+            const auto is_it = [&](const Dataset& dataset) {
+                return dataset.name == stage.counters[k].dataset && dataset.uses.check && !dataset.uses.cuda_only &&
+                       dataset.applies_to(stage);
+            };
+            if (std::none_of(lab.datasets.begin(), lab.datasets.end(), is_it))
+                stages.items()[i]
+                    .at("counters")
+                    .items()[k]
+                    .at("dataset")
+                    .fail(fmt::format(
+                        "no dataset \"{}\" of public.json is checked in this stage on the CPU; name one that is",
+                        stage.counters[k].dataset));
+        }
+    }
+}
+
+// --- public.json and hidden.json ---
+
+Uses read_uses(const JsonNode& dataset, bool hidden) {
+    Uses uses;
+    uses.hidden = hidden;
+    const auto list = hidden ? dataset.find("uses") : dataset.at("uses");
+    if (list) {
+        const std::map<std::string, bool Uses::*> known = {{"check", &Uses::check},
+                                                           {"bench", &Uses::bench},
+                                                           {"cuda-only", &Uses::cuda_only},
+                                                           {"unscored", &Uses::unscored}};
+        for (const auto& item : list->items()) {
+            const auto use = pick(item, known);
+            if (hidden && use == &Uses::check)
+                item.fail("every hidden dataset is checked when grading, and only then; remove \"check\"");
+            if (uses.*use) item.fail("this use is there twice; remove one");
+            uses.*use = true;
+        }
+    }
+    if (uses.unscored && (hidden || !uses.bench))
+        list->fail("\"unscored\" is about the times of a public dataset with the use \"bench\"; remove it here");
+    if (!uses.check && !uses.bench && !uses.hidden)
+        list->fail("this dataset is used for nothing; add \"check\", \"bench\" or both");
+    return uses;
+}
+
+std::uint64_t read_seed(const JsonNode& dataset, bool hidden) {
+    if (!hidden) return dataset.at("seed").natural();
+    if (const auto seed = dataset.find("seed"))
+        seed->fail("a hidden dataset's seed is derived from the course secret; remove the key");
+    return 0;
+}
+
+std::vector<std::string> read_dataset_stages(const JsonNode& list, const std::vector<Stage>& stages) {
+    std::vector<std::string> ids, known;
+    for (const auto& stage : stages) known.push_back(stage.id);
+    for (const auto& item : list.items()) {
+        const auto id = item.text();
+        if (std::count(known.begin(), known.end(), id) == 0)
+            item.fail(fmt::format("the lab has no stage \"{}\".{} Stages: {}", id, did_you_mean(id, known),
+                                  fmt::join(known, ", ")));
+        if (std::count(ids.begin(), ids.end(), id) > 0) item.fail("this stage is there twice; remove one");
+        ids.push_back(id);
+    }
+    if (ids.empty()) list.fail("this dataset is for no stage; name one, or leave the key out for all");
+    return ids;
+}
+
+Parameters read_parameters(const JsonNode& node) {
+    node.require_object();
+    Parameters parameters;
+    for (const auto& [name, value] : node.value().items()) {
+        const JsonNode item = node.at(name);
+        if (value.is_number_integer())
+            parameters[name] = item.integer();
+        else if (value.is_number())
+            parameters[name] = item.number();
+        else if (value.is_string())
+            parameters[name] = item.text();
+        else
+            item.fail("a parameter is a number or a word");
+    }
+    return parameters;
+}
+
+Dataset read_dataset(const JsonNode& node, const Lab& lab, bool hidden) {
+    node.require_only({"name", "generator", "parameters", "seed", "uses", "points", "about", "stages"});
+    Dataset dataset;
+    dataset.place = node.place();
+    dataset.name = read_name(node.at("name"));
+    dataset.generator = read_name(node.at("generator"));
+    dataset.parameters = read_parameters(node.at("parameters"));
+    dataset.uses = read_uses(node, hidden);
+    dataset.seed = read_seed(node, hidden);
+    dataset.about = node.at("about").filled_text();
+    if (const auto stages = node.find("stages")) dataset.stages = read_dataset_stages(*stages, lab.stages);
+
+    const bool is_checked = dataset.uses.check || dataset.uses.hidden;
+    const auto points = is_checked ? node.at("points") : node.find("points");
+    if (points) dataset.points = read_points(*points);
+    if (is_checked && dataset.points == 0)
+        points->fail("a dataset that is checked needs points above 0: its weight among the others");
+    if (!is_checked && dataset.points > 0)
+        points->fail("these points never count, as the dataset is only timed; add the use \"check\" or remove them");
+    return dataset;
+}
+
+void read_datasets(const JsonNode& document, bool hidden, std::map<std::string, std::string>& names, Lab& lab) {
+    document.require_only({"$schema", "schema", "datasets"});
+    require_schema_1(document);
+    for (const auto& item : document.at("datasets").items()) {
+        lab.datasets.push_back(read_dataset(item, lab, hidden));
+        require_new(item.at("name"), lab.datasets.back().name, "the dataset", names);
+    }
+}
+
+void require_datasets_for(const Stage& stage, const Lab& lab, const JsonNode& list) {
+    const auto any = [&](auto&& wanted) {
+        return std::any_of(lab.datasets.begin(), lab.datasets.end(), [&](const Dataset& dataset) {
+            return !dataset.uses.hidden && dataset.applies_to(stage) && wanted(dataset.uses);
+        });
+    };
+    if (!any([](const Uses& uses) { return uses.check && !uses.cuda_only; }))
+        list.fail(
+            fmt::format("nothing checks stage {} on the CPU backend; give a dataset for it the use \"check\", "
+                        "without \"cuda-only\"",
+                        stage.id));
+    if (stage.points.speed > 0 && !any([](const Uses& uses) { return uses.bench && !uses.unscored; }))
+        list.fail(
+            fmt::format("stage {} has {} points for speed, but no time counts for them; give a dataset for it the use "
+                        "\"bench\", without \"unscored\"",
+                        stage.id, stage.points.speed));
+}
+
+// --- files ---
+
+std::string read_text(const fs::path& root, const fs::path& file) {
+    std::ifstream stream(root / file, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    if (!stream) throw ManifestError(file, "", "this file cannot be read; see that it is there and readable");
+    return text;
+}
+
+/// Hands the root of one file's text to `read`; what is wrong with it comes out as a ManifestError.
+template <class Read>
+void with_document(const fs::path& file, std::string_view text, Read&& read) {
+    try {
+        const auto document = parse_json(text);
+        read(JsonNode(document));
+    } catch (const JsonError& error) {
+        throw ManifestError(file, error.place, error.what());
+    }
+}
+
+void require_files(const fs::path& root, const fs::path& folder) {
+    const std::pair<const char*, const char*> needed[] = {
+        {"lab.h", "the contract that students write to"},
+        {"driver.cu", "the call of the contract function"},
+        {"oracle.cpp", "the generators and right answers"},
+    };
+    for (const auto& [name, what] : needed)
+        if (!fs::is_regular_file(root / folder / name))
+            throw ManifestError(folder / name, "", fmt::format("this file is missing: {}; write it", what));
+}
+
+/// A tree of solutions or starters has one file for every stage and no other .cu; a kit may lack the tree.
+void require_tree_agrees(const fs::path& root, const fs::path& tree, const std::vector<Stage>& stages) {
+    if (!fs::is_directory(root / tree)) return;
+    std::vector<std::string> wanted;
+    for (const auto& stage : stages) wanted.push_back(stage.id + ".cu");
+    for (const auto& name : wanted)
+        if (!fs::is_regular_file(root / tree / name))
+            throw ManifestError(tree / name, "",
+                                "this file is missing: lab.json names the stage; write it, or remove "
+                                "the stage from lab.json");
+    for (const auto& entry : fs::directory_iterator(root / tree)) {
+        const auto name = entry.path().filename().string();
+        if (entry.path().extension() != ".cu" || std::count(wanted.begin(), wanted.end(), name) > 0) continue;
+        throw ManifestError(tree / name, "",
+                            fmt::format("no stage of lab.json is called \"{}\".{} Rename the file, or "
+                                        "describe the stage",
+                                        entry.path().stem().string(), did_you_mean(name, wanted)));
+    }
+}
+
+void require_lab_exists(const fs::path& root, std::string_view name) {
+    const auto labs = find_labs(root);
+    if (std::count(labs.begin(), labs.end(), name) > 0) return;
+    const auto folder = fs::path("labs") / name;
+    if (is_name(name) && fs::is_directory(root / folder))
+        throw ManifestError(folder / "lab.json", "", "this file is missing, so the folder is not a lab; write it");
+    throw UsageError(fmt::format("There is no lab \"{}\".{} Labs: {}.", name, did_you_mean(name, labs),
+                                 labs.empty() ? "none" : fmt::format("{}", fmt::join(labs, ", "))));
+}
+
+std::string manifest_message(const fs::path& file, const std::string& place, const std::string& what) {
+    return fmt::format("{}{}{}: {}", file.string(), place.empty() ? "" : ", at ", place, what);
+}
+
+}  // namespace
+
+std::string_view counter_name(Counter counter) {
+    for (const auto& [name, known] : counter_names)
+        if (known == counter) return name;
+    return "";
+}
+
+std::string_view element_name(ElementType type) {
+    for (const auto& [name, value] : element_types)
+        if (value == type) return name;
+    throw std::logic_error("unknown element type");
+}
+
+bool Dataset::applies_to(const Stage& stage) const {
+    return stages.empty() || std::count(stages.begin(), stages.end(), stage.id) > 0;
+}
+
+const Stage& Lab::stage(std::string_view wanted) const {
+    const bool is_number = !wanted.empty() && wanted.size() <= 4 && std::all_of(wanted.begin(), wanted.end(), is_digit);
+    std::vector<std::string> ids, words;
+    for (const auto& stage : stages) {
+        if (wanted == stage.id || wanted == stage_slug(stage.id)) return stage;
+        if (is_number && std::stoi(std::string(wanted)) == stage_number(stage.id)) return stage;
+        ids.push_back(stage.id);
+        words.insert(words.end(), {stage.id, std::string(stage_slug(stage.id))});
+    }
+    if (wanted.empty()) throw UsageError(fmt::format("Which STAGE of {}? {}.", name, fmt::join(ids, ", ")));
+    throw UsageError(fmt::format("{} has no stage \"{}\".{} Stages: {}.", name, wanted,
+                                 is_number ? "" : did_you_mean(wanted, words), fmt::join(ids, ", ")));
+}
+
+const Dataset& Lab::dataset(std::string_view wanted) const {
+    std::vector<std::string> names;
+    for (const auto& dataset : datasets) {
+        if (wanted == dataset.name) return dataset;
+        if (!dataset.uses.hidden) names.push_back(dataset.name);
+    }
+    throw UsageError(fmt::format("{} has no dataset \"{}\".{} Datasets: {}.", name, wanted, did_you_mean(wanted, names),
+                                 fmt::join(names, ", ")));
+}
+
+ManifestError::ManifestError(fs::path file_, std::string place_, std::string what_and_what_to_try)
+    : std::runtime_error(manifest_message(file_, place_, what_and_what_to_try)),
+      file(std::move(file_)),
+      place(std::move(place_)) {}
+
+Lab parse_lab(std::string_view name, const LabTexts& texts) {
+    const auto manifest = fs::path("labs") / name / "lab.json";
+    const auto datasets = fs::path("datasets") / name;
+    Lab lab;
+    with_document(manifest, texts.lab, [&](const JsonNode& document) { lab = read_lab(document, name); });
+    std::map<std::string, std::string> names;
+    with_document(datasets / "public.json", texts.public_datasets, [&](const JsonNode& document) {
+        read_datasets(document, false, names, lab);
+        for (const auto& stage : lab.stages) require_datasets_for(stage, lab, document.at("datasets"));
+    });
+    with_document(manifest, texts.lab,
+                  [&](const JsonNode& document) { require_limited_datasets(document.at("stages"), lab); });
+    for (auto& [dataset, place] : names) place = fmt::format("{} of public.json", place);
+    if (texts.hidden)
+        with_document(datasets / "hidden.json", *texts.hidden,
+                      [&](const JsonNode& document) { read_datasets(document, true, names, lab); });
+    for (auto& dataset : lab.datasets) dataset.file = datasets / (dataset.uses.hidden ? "hidden.json" : "public.json");
+    return lab;
+}
+
+Lab load_lab(const fs::path& root, std::string_view name) {
+    require_lab_exists(root, name);
+    const auto folder = fs::path("labs") / name;
+    const auto datasets = fs::path("datasets") / name;
+    LabTexts texts{read_text(root, folder / "lab.json"), read_text(root, datasets / "public.json"), std::nullopt};
+    if (fs::exists(root / datasets / "hidden.json")) texts.hidden = read_text(root, datasets / "hidden.json");
+    Lab lab = parse_lab(name, texts);
+    lab.root = root;
+    for (auto& dataset : lab.datasets) dataset.folder = root / datasets;
+    require_files(root, folder);
+    for (const auto tree : {"solutions", "starter"}) require_tree_agrees(root, fs::path(tree) / name, lab.stages);
+    return lab;
+}
+
+void resolve_hidden_seeds(Lab& lab, std::string_view secret) {
+    for (auto& dataset : lab.datasets)
+        if (dataset.uses.hidden) dataset.seed = hidden_seed(secret, lab.name, dataset.name);
+}
+
+std::vector<std::string> find_labs(const fs::path& root) {
+    std::vector<std::string> names;
+    if (!fs::is_directory(root / "labs")) return names;
+    for (const auto& entry : fs::directory_iterator(root / "labs"))
+        if (fs::is_regular_file(entry.path() / "lab.json")) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace warplab

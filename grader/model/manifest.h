@@ -1,0 +1,181 @@
+#pragma once
+// A lab as its files describe it: labs/<lab>/lab.json and datasets/<lab>/{public,hidden}.json.
+// Schemas: lab.schema.json and datasets.schema.json beside this file.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "grader/common/usage_error.h"
+
+namespace warplab {
+
+enum class ElementType { float32, float64, int32, uint32, uint8 };
+
+inline std::size_t element_bytes(ElementType type) {
+    switch (type) {
+        case ElementType::float32:
+            return 4;
+        case ElementType::float64:
+            return 8;
+        case ElementType::int32:
+            return 4;
+        case ElementType::uint32:
+            return 4;
+        case ElementType::uint8:
+            return 1;
+    }
+    throw std::logic_error("unknown element type");
+}
+
+std::string_view element_name(ElementType type);  // "float32" …
+
+enum class Role { input, output, inout };
+
+/// One device pointer of the contract function, in the order the driver and the oracle index them.
+struct BufferSpec {
+    std::string name;
+    ElementType type;
+    Role role;
+    std::string about;  // for the handout's contract table, e.g. "n elements"
+};
+
+/// A macro that a stage's source lets the build override (-DBLOCK=256), and the values a sweep tries.
+struct Tunable {
+    std::string macro;
+    std::string about;
+    std::vector<std::int64_t> values;
+    std::int64_t usual = 0;
+};
+
+/// What check mode counts of a stage's kernels on a dataset. grader/judge/sanitizer/counters.h says how.
+enum class Counter { device_bytes, thread_bytes, device_accesses, device_atomics, sectors, bank_passes, idle_lanes };
+
+std::string_view counter_name(Counter counter);  // "device_bytes" …
+
+/// A stage's technique keeps a counter this low; code that does without it does not.
+struct CounterLimit {
+    Counter counter;
+    double at_most = 0;
+    std::string dataset;
+    std::string about;  // the technique: "shared bins"
+};
+
+struct Points {
+    double correctness = 0, hygiene = 0, speed = 0;
+    double total() const { return correctness + hygiene + speed; }
+};
+
+struct Stage {
+    std::string id;  // NN_slug
+    std::string title;
+    std::string idea;
+    Points points;
+    bool beyond = false;                         // goes further than the source did
+    bool host_variant = false;                   // also defines <lab>_host
+    std::uint64_t host_bytes_per_call = 0;       // device-to-host bytes a call may copy …
+    std::uint64_t host_bytes_per_iteration = 0;  // … and this many more for each iteration of a solver within it
+    std::vector<Tunable> tunables;
+    std::vector<CounterLimit> counters;
+};
+
+struct Uses {
+    bool check = false;      // make check runs it
+    bool bench = false;      // make bench times it
+    bool hidden = false;     // only grading runs it; from hidden.json
+    bool cuda_only = false;  // too large for the CPU backend
+    bool unscored = false;   // its times count for no points, and grading leaves them out unless asked
+};
+
+using Parameter = std::variant<std::int64_t, double, std::string>;
+using Parameters = std::map<std::string, Parameter, std::less<>>;
+
+struct Dataset {
+    std::string name;
+    std::string generator;   // which of the oracle's generators
+    Parameters parameters;   // e.g. {"n": 100000}; the oracle reads and checks them
+    std::uint64_t seed = 0;  // hidden datasets: derived from the course secret
+    Uses uses;
+    double points = 0;                // weight within the stage's correctness points
+    std::string about;                // one line: what it is there to catch
+    std::vector<std::string> stages;  // empty = all
+    std::filesystem::path folder;     // datasets/<lab>: where files that the parameters name are
+    std::filesystem::path file;       // that describes it, from the root: datasets/<lab>/public.json
+    std::string place;                // in that file: /datasets/2
+    bool applies_to(const Stage& stage) const;
+};
+
+struct Benchmark {
+    int iterations = 1000;        // what a sample counts
+    int iterations_per_call = 1;  // heat: one call does all 1000
+};
+
+/// A library's function measured beside a stage: labs/<lab>/peers/<name>.cu defines the contract function by calling
+/// it. It is timed and never checked (it may answer another type's question of the same size).
+struct Peer {
+    std::string name;   // the file's, without .cu
+    std::string title;  // "cublasSdot"
+    std::string stage;  // id of the stage it is measured beside
+    std::string about;
+    std::vector<std::string> libraries;  // to link: "cublas"
+};
+
+struct Lab {
+    std::string name;
+    std::string title;
+    std::string about;
+    std::filesystem::path root;      // the project's root
+    std::vector<std::string> sizes;  // names of Problem::sizes, in order
+    std::vector<std::string> reals;  // names of Problem::reals, in order
+    std::vector<BufferSpec> buffers;
+    bool divides_scratch = false;  // its driver keeps arrays of its own beside the student's part
+    std::vector<Stage> stages;
+    std::vector<Dataset> datasets;
+    std::vector<Peer> peers;
+    Benchmark benchmark;
+
+    std::filesystem::path folder() const { return root / "labs" / name; }
+    /// By number ("2", "02"), slug ("dyadic_interleaved") or whole id; throws UsageError naming the choices.
+    const Stage& stage(std::string_view wanted) const;
+    const Dataset& dataset(std::string_view wanted) const;
+};
+
+/// A mistake in the lab's own files: our side, never the student's.
+class ManifestError : public std::runtime_error {
+  public:
+    ManifestError(std::filesystem::path file, std::string place, std::string what_and_what_to_try);
+    const std::filesystem::path file;
+    const std::string place;  // JSON pointer such as /stages/2/points
+};
+
+/// Reads and checks one lab. Hidden datasets are read when their file is there (a students' kit has none).
+/// Throws UsageError when there is no such lab, and ManifestError: unknown key, missing file, duplicate stage, points
+/// that do not add up, a stage without its solution or starter where that tree is present, a file in the tree that no
+/// stage names.
+Lab load_lab(const std::filesystem::path& root, std::string_view name);
+
+/// The texts that describe a lab, each a JSON document.
+struct LabTexts {
+    std::string lab, public_datasets;
+    std::optional<std::string> hidden;
+};
+
+/// What load_lab reads of the texts alone, without a look at other files: the lab has no root, its datasets no folder.
+/// Throws ManifestError.
+Lab parse_lab(std::string_view name, const LabTexts& texts);
+
+/// Gives the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h.
+/// Throws std::invalid_argument when the secret is empty.
+void resolve_hidden_seeds(Lab& lab, std::string_view secret);
+
+/// Names of all labs: every folder of labs/ with a lab.json, sorted.
+std::vector<std::string> find_labs(const std::filesystem::path& root);
+
+}  // namespace warplab

@@ -1,0 +1,78 @@
+#include "grader/model/recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/common/nearest.h"
+
+namespace warplab {
+namespace {
+
+std::string shown(const Parameter& parameter) {
+    if (const auto* word = std::get_if<std::string>(&parameter)) return "\"" + *word + "\"";
+    return std::visit([](const auto& value) { return fmt::format("{}", value); }, parameter);
+}
+
+/// Null when it is missing and need not be there.
+const Parameter* find(const Dataset& dataset, std::string_view name, bool needed) {
+    const auto found = dataset.parameters.find(name);
+    if (found != dataset.parameters.end()) return &found->second;
+    if (needed) throw recipe_error(dataset, fmt::format("the parameter \"{}\" is missing", name));
+    return nullptr;
+}
+
+ManifestError wrong_type(const Dataset& dataset, std::string_view name, const Parameter& value,
+                         std::string_view wanted) {
+    return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, shown(value), wanted));
+}
+
+}  // namespace
+
+std::string format_parameters(const Parameters& parameters) {
+    std::string text;
+    for (const auto& [name, value] : parameters)
+        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, shown(value));
+    return text;
+}
+
+ManifestError recipe_error(const Dataset& dataset, const std::string& what) {
+    return {dataset.file, dataset.place, fmt::format("dataset \"{}\": {}", dataset.name, what)};
+}
+
+ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    return recipe_error(dataset, fmt::format("there is no generator \"{}\".{} Choose one of: {}", dataset.generator,
+                                             did_you_mean(dataset.generator, names), fmt::join(names, ", ")));
+}
+
+std::int64_t read_size(const Dataset& dataset, std::string_view name, std::optional<std::int64_t> usual) {
+    const Parameter* found = find(dataset, name, !usual);
+    if (!found) return *usual;
+    const auto* size = std::get_if<std::int64_t>(found);
+    if (!size || *size < 0) throw wrong_type(dataset, name, *found, "a whole number ≥ 0");
+    return *size;
+}
+
+double read_number(const Dataset& dataset, std::string_view name, std::optional<double> usual) {
+    const Parameter* found = find(dataset, name, !usual);
+    if (!found) return *usual;
+    if (const auto* whole = std::get_if<std::int64_t>(found)) return static_cast<double>(*whole);
+    if (const auto* number = std::get_if<double>(found)) return *number;
+    throw wrong_type(dataset, name, *found, "a number");
+}
+
+std::string read_word(const Dataset& dataset, std::string_view name, std::optional<std::string> usual) {
+    const Parameter* found = find(dataset, name, !usual);
+    if (!found) return *usual;
+    if (const auto* word = std::get_if<std::string>(found)) return *word;
+    throw wrong_type(dataset, name, *found, "a word in quotes");
+}
+
+void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names) {
+    for (const auto& [name, value] : dataset.parameters)
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            throw recipe_error(dataset, fmt::format("the generator knows no parameter \"{}\"", name));
+}
+
+}  // namespace warplab

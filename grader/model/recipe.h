@@ -1,0 +1,54 @@
+#pragma once
+// What the generators of all oracles share: a dataset's parameters, and random bits by position, so that any number of
+// threads can make any part of an array.
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "grader/model/manifest.h"
+
+namespace warplab {
+
+/// Bits that look random: a function of seed, stream (one per array) and index (SplitMix64's mixing).
+inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    std::uint64_t x = (seed * 0xda942042e4dd58b5ull + stream) * 0xa0761d6478bd642full + index * 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+/// What a generator says of parameters that make no sense, with the file and the dataset's name.
+ManifestError recipe_error(const Dataset& dataset, const std::string& what);
+
+/// What find_generator() says, with the names there are.
+ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string> names);
+
+/// The dataset's generator of those that an oracle knows by name; `others` names those that it has beside them. Throws
+/// ManifestError with all the names.
+template <class Generator>
+const Generator& find_generator(const Dataset& dataset, const std::map<std::string, Generator>& generators,
+                                std::vector<std::string> others = {}) {
+    if (const auto found = generators.find(dataset.generator); found != generators.end()) return found->second;
+    for (const auto& [name, unused] : generators) others.push_back(name);
+    throw unknown_generator(dataset, std::move(others));
+}
+
+/// "n = 1000, filter = \"any\""
+std::string format_parameters(const Parameters& parameters);
+
+// Parameters by name. Each throws ManifestError when the value is of another type; without a usual value, also when it
+// is missing.
+std::int64_t read_size(const Dataset& dataset, std::string_view name, std::optional<std::int64_t> usual = {});  // ≥ 0
+double read_number(const Dataset& dataset, std::string_view name, std::optional<double> usual = {});
+std::string read_word(const Dataset& dataset, std::string_view name, std::optional<std::string> usual = {});
+
+/// Throws ManifestError naming a parameter that the generator does not know.
+void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names);
+
+}  // namespace warplab

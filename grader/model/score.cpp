@@ -1,0 +1,152 @@
+#include "grader/model/score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+namespace warplab {
+namespace {
+
+constexpr double full_mark_ratio = 1.2;  // of the reference's time: still all points
+constexpr double zero_mark_ratio = 4;    // of the full mark's time, unless the sequential CPU is slower
+constexpr auto no_points_yet = "no points until every dataset passes";
+
+double zero_mark(double reference_s, double sequential_s) {
+    const double least = zero_mark_ratio * full_mark_ratio * reference_s;
+    return sequential_s > least ? sequential_s : least;
+}
+
+bool our_side_broke(const StageReport& report) {
+    const auto is_error = [](const Check& check) { return !check.skipped && check.verdict == Verdict::error; };
+    return report.verdict == Verdict::error || std::any_of(report.checks.begin(), report.checks.end(), is_error);
+}
+
+Score pending_score(const Stage& stage) {
+    Score score;
+    const auto pend = [](double points, double& max, bool& pending, std::string& reason, const std::string& why) {
+        max = points;
+        pending = points > 0;
+        if (pending) reason = why;
+    };
+    const std::string with_correctness = "decided on a GPU, as correctness is";
+    pend(stage.points.correctness, score.correctness_max, score.correctness_pending, score.correctness_why,
+         "grading on a GPU decides, because the CPU backend refuses the file");
+    pend(stage.points.hygiene, score.hygiene_max, score.hygiene_pending, score.hygiene_why, with_correctness);
+    pend(stage.points.speed, score.speed_max, score.speed_pending, score.speed_why, with_correctness);
+    return score;
+}
+
+/// The share of the datasets' weight that passed, nothing if those have no elements; none when no dataset ran.
+std::optional<double> correct_share(const StageReport& report) {
+    if (report.compilation.verdict == Verdict::failed) return 0.0;
+    double earned = 0, possible = 0;
+    bool worked = false;  // an untouched starter passes the datasets without elements
+    for (const auto& check : report.checks) {
+        if (check.skipped) continue;
+        possible += check.points;
+        if (check.verdict != Verdict::passed) continue;
+        earned += check.points;
+        worked = worked || !check.empty;
+    }
+    if (possible == 0) return std::nullopt;
+    return worked ? earned / possible : 0;
+}
+
+bool any_passed(const StageReport& report) {
+    return std::any_of(report.checks.begin(), report.checks.end(), [](const Check& check) {
+        return !check.skipped && check.verdict == Verdict::passed && check.points > 0;
+    });
+}
+
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
+
+/// student / reference as it counts: the median, or where an ambiguous interval holds a mark, its better end.
+double counted_ratio(const Measurement& measured) {
+    const double reference_s = *measured.reference_s;
+    if (!measured.reference_ratio) return measured.median_s / reference_s;
+    const auto& ratio = *measured.reference_ratio;
+    const auto holds = [&](double mark) { return ratio.low <= mark && mark <= ratio.high; };
+    const double zero_ratio = zero_mark(reference_s, measured.sequential_s) / reference_s;
+    const bool for_the_student = measured.ambiguous && (holds(full_mark_ratio) || holds(zero_ratio));
+    return for_the_student ? ratio.low : ratio.median;
+}
+
+/// Why the speed cannot be judged yet; empty when it can.
+std::string why_speed_pends(const std::vector<Measurement>& measurements) {
+    if (measurements.empty()) return "not timed; grading on a GPU adds the speed points";
+    for (const auto& measured : measurements) {
+        if (!measured.reference_s)
+            return "no reference solution was timed alongside; grading where the solutions are adds the speed points";
+        if (!is_time(*measured.reference_s) || !is_time(counted_ratio(measured)))
+            return "the timing of " + measured.dataset + " holds no usable time; grade again on a GPU";
+    }
+    return "";
+}
+
+double mean_speed_share(const std::vector<Measurement>& measurements) {
+    double sum = 0;
+    for (const auto& measured : measurements)
+        sum +=
+            speed_share(counted_ratio(measured) * *measured.reference_s, *measured.reference_s, measured.sequential_s);
+    return sum / static_cast<double>(measurements.size());
+}
+
+/// Only code that does its work can show how cleanly: an empty kernel has no race.
+void score_hygiene(const Stage& stage, const StageReport& report, Score& score) {
+    score.hygiene_max = stage.points.hygiene;
+    if (score.hygiene_max == 0) return;
+    if (outputs_failed(report)) {
+        score.hygiene_why = no_points_yet;
+        return;
+    }
+    const auto& check_mode = report.check_mode;
+    using enum CheckMode::Verdict;
+    score.hygiene_pending = !check_mode || check_mode->verdict == error || check_mode->verdict == unconfirmed;
+    if (!check_mode)
+        score.hygiene_why = "check mode was left out";
+    else if (check_mode->verdict == failed)
+        score.hygiene_why = "no points for what check mode found";
+    else
+        score.hygiene_why = check_mode->remark;
+    if (check_mode && check_mode->verdict == passed) score.hygiene = score.hygiene_max;
+}
+
+void score_speed(const Stage& stage, const StageReport& report, Score& score) {
+    score.speed_max = stage.points.speed;
+    if (score.speed_max == 0) return;
+    if (outputs_failed(report)) {
+        score.speed_why = no_points_yet;
+        return;
+    }
+    std::vector<Measurement> scored = report.measurements;
+    std::erase_if(scored, [](const Measurement& measured) { return !measured.scored; });
+    score.speed_why = why_speed_pends(scored);
+    score.speed_pending = !score.speed_why.empty();
+    if (!score.speed_pending) score.speed = score.speed_max * mean_speed_share(scored);
+}
+
+}  // namespace
+
+double speed_share(double t, double reference_s, double sequential_s) {
+    if (!is_time(t) || !is_time(reference_s)) throw std::invalid_argument("speed_share needs times above 0");
+    const double t_full = full_mark_ratio * reference_s;
+    const double t_zero = zero_mark(reference_s, sequential_s);
+    return std::clamp(std::log(t_zero / t) / std::log(t_zero / t_full), 0.0, 1.0);
+}
+
+std::optional<Score> score_stage(const Stage& stage, const StageReport& report) {
+    if (our_side_broke(report)) return std::nullopt;
+    if (needs_gpu(report.compilation)) return pending_score(stage);
+    const auto share = correct_share(report);
+    if (!share) return std::nullopt;
+    Score score;
+    score.correctness_max = stage.points.correctness;
+    score.correctness = score.correctness_max * *share;
+    if (*share == 0 && any_passed(report)) score.correctness_why = "the dataset that passed has no elements to work on";
+    score_hygiene(stage, report, score);
+    score_speed(stage, report, score);
+    return score;
+}
+
+}  // namespace warplab

@@ -1,0 +1,79 @@
+#include "grader/model/statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace warplab {
+namespace {
+
+/// Student's t: 95% lie within it on both sides, by degrees of freedom.
+double student_t(std::size_t freedom) {
+    constexpr std::array within = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+    return within[std::min(freedom, within.size()) - 1];
+}
+
+std::vector<double> ratios_of(const Round& round) {
+    if (round.a.empty() || round.a.size() != round.b.size()) throw std::invalid_argument("paired_ratio needs pairs");
+    std::vector<double> ratios(round.a.size());
+    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = round.a[i] / round.b[i];
+    return ratios;
+}
+
+/// The median, between those of the values that it lies between 95 times of 100, whatever their distribution.
+Interval interval_of_one(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const auto count = static_cast<double>(values.size());
+    const auto rank = static_cast<std::size_t>(std::max(0.0, (count - 1.96 * std::sqrt(count)) / 2));
+    return {median(values), values[rank], values[values.size() - 1 - rank]};
+}
+
+/// Squares of the differences from the mean, of every `step`-th value from `first` on.
+double sum_of_squares(std::span<const double> values, std::size_t first, std::size_t step) {
+    double sum = 0, squares = 0, count = 0;
+    for (std::size_t i = first; i < values.size(); i += step) sum += values[i], ++count;
+    for (std::size_t i = first; i < values.size(); i += step) squares += std::pow(values[i] - sum / count, 2);
+    return squares;
+}
+
+/// The geometric mean. What favours one of the two in a round may favour the other in the next: rounds of odd and of
+/// even number are compared among themselves, where there are enough.
+Interval interval_of_rounds(std::span<const double> medians) {
+    std::vector<double> logs;
+    for (const double value : medians) logs.push_back(std::log(value));
+    const std::size_t count = logs.size(), groups = count >= 4 ? 2 : 1, freedom = count - groups;
+    double sum = 0, squares = 0;
+    for (const double value : logs) sum += value;
+    for (std::size_t group = 0; group < groups; ++group) squares += sum_of_squares(logs, group, groups);
+    const double mean = sum / static_cast<double>(count);
+    const double half = student_t(freedom) * std::sqrt(squares / static_cast<double>(freedom * count));
+    return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+    const auto is_nan = [](double value) { return std::isnan(value); };
+    if (values.empty() || std::any_of(values.begin(), values.end(), is_nan))
+        return std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> copy(values.begin(), values.end());
+    const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
+    std::nth_element(copy.begin(), middle, copy.end());
+    if (copy.size() % 2 == 1) return *middle;
+    return (*std::max_element(copy.begin(), middle) + *middle) / 2;
+}
+
+Interval paired_ratio(std::span<const Round> rounds) {
+    if (rounds.empty()) throw std::invalid_argument("paired_ratio needs rounds");
+    std::vector<double> medians;
+    for (const Round& round : rounds) medians.push_back(median(ratios_of(round)));
+    const bool broken = std::any_of(medians.begin(), medians.end(), [](double value) { return std::isnan(value); });
+    if (broken) return {std::nan(""), std::nan(""), std::nan("")};
+    return rounds.size() == 1 ? interval_of_one(ratios_of(rounds[0])) : interval_of_rounds(medians);
+}
+
+double half_width(const Interval& interval) { return (interval.high - interval.low) / 2 / interval.median; }
+
+}  // namespace warplab

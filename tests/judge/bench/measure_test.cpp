@@ -1,0 +1,167 @@
+// Who says what timed outputs should be: the CPU, or the reference solution where the CPU takes too long.
+#include "grader/judge/bench/measure.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "grader/judge/bench/race.h"
+#include "grader/judge/judge.h"
+#include "grader/model/cause.h"
+#include "grader/model/statistics.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr auto off_by_one = R"(#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i] + (i == 0));
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
+// Fast for 40 ms, slow for 40 ms, and so on.
+constexpr auto jumpy = R"(#include <chrono>
+#include <thread>
+#include "labs/dot_product/lab.h"
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+}
+std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    if (now / std::chrono::milliseconds(40) % 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
+class TimedOutputs : public testing::Test {
+  protected:
+    static fs::path build() {
+        const char* named = std::getenv("BUILD");
+        return fs::absolute(named && *named ? named : "build");
+    }
+
+    void SetUp() override {
+        if (!fs::exists(build() / "labs/dot_product/oracle.so")) GTEST_SKIP() << "the oracles are not built";
+        std::ofstream(wrong_) << off_by_one;
+    }
+    void TearDown() override { fs::remove(wrong_); }
+
+    /// The cause that a hand-in fails with when it is timed beside a reference, and the CPU takes `cpu_s` for a call.
+    std::string cause_of(const fs::path& student, const fs::path& reference, double cpu_s) {
+        const Lab& lab = judge_.lab("dot_product");
+        const Stage& stage = lab.stages.front();
+        const auto handed_in = judge_.make_ready(lab, stage, student, Task{});
+        const auto beside = judge_.make_ready(lab, stage, reference, Task{});
+        if (!handed_in.run || !beside.run) return "did not compile";
+        const auto dataset = std::find_if(lab.datasets.begin(), lab.datasets.end(),
+                                          [](const Dataset& one) { return one.name == "warp"; });
+        if (dataset == lab.datasets.end()) return "no such dataset";
+        const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2};
+        Baseline cpu;
+        cpu.openmp_s = cpu_s;
+        const Measured measured =
+            measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu, [](const std::string&) {});
+        if (measured.error && measured.error->cause == cause::internal) return measured.error->message;
+        return measured.failure ? measured.failure->cause : "";
+    }
+
+    const fs::path right_ = fs::absolute("solutions/dot_product/01_serial_block_sum.cu");
+    const fs::path wrong_ = fs::temp_directory_path() / ("warplab_off_by_one_" + std::to_string(getpid()) + ".cu");
+    Judge judge_{{fs::current_path(), build(), fs::temp_directory_path()}, Backend::cpu};
+};
+
+constexpr double at_once = 0, too_long = 1e9;
+
+TEST_F(TimedOutputs, CpuSaysWhatIsRightWhereItHasTheTime) {
+    EXPECT_EQ(cause_of(right_, wrong_, at_once), "");
+    EXPECT_EQ(cause_of(wrong_, wrong_, at_once), cause::timed_output_wrong);
+}
+
+TEST_F(TimedOutputs, ReferenceSaysItWhereTheCpuTakesTooLong) {
+    EXPECT_EQ(cause_of(wrong_, wrong_, too_long), "");  // nobody else was asked
+    EXPECT_EQ(cause_of(wrong_, right_, too_long), cause::timed_output_wrong);
+}
+
+TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto alone = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(alone.run);
+    const Effort effort{{4, 10}, {4, 10}, 3, 0.01, 0.1, 0.2};
+    const Measured measured =
+        measure(*alone.run, nullptr, lab.dataset("warp"), Bandwidth{}, effort, Baseline{}, [](const std::string&) {});
+    EXPECT_FALSE(measured.failure);
+    EXPECT_EQ(measured.measurement.samples_s.size(), 12u);
+    EXPECT_FALSE(measured.measurement.reference_ratio);
+}
+
+TEST_F(TimedOutputs, TimesThatDifferAreTakenMoreOften) {
+    std::ofstream(wrong_) << jumpy;
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2};
+    const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                      Baseline{}, [](const std::string&) {});
+    EXPECT_GT(measured.measurement.samples_s.size(), 3u);
+}
+
+TEST_F(TimedOutputs, ShortCallsBesideAReferenceTakeMoreRounds) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(ready.run);
+    const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2};
+    const timing::Pool pool = timing::make_pool(*ready.run, lab.dataset("warp"));
+    const auto fewest = [&](StageRun* reference, double call_s) {
+        timing::Race race(*ready.run, reference, pool, 1, 7, effort);
+        race.slowest_s = call_s;
+        return race.rounds_wanted().fewest;
+    };
+    EXPECT_EQ(fewest(ready.run.get(), 30e-6), 12);
+    EXPECT_EQ(fewest(ready.run.get(), 300e-6), 4);
+    EXPECT_EQ(fewest(nullptr, 30e-6), 4);
+}
+
+TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{});
+    ASSERT_TRUE(handed_in.run && beside.run);
+    const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2};
+    const Measurement m = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+                                  Baseline{}, [](const std::string&) {})
+                              .measurement;
+    ASSERT_EQ(m.samples_of_rounds.size(), 4u);
+    ASSERT_EQ(m.reference_samples_s.size(), m.samples_s.size());
+    std::vector<Round> rounds;
+    std::ptrdiff_t from = 0;
+    for (const int count : m.samples_of_rounds) {
+        const auto of_round = [&](const std::vector<double>& all) {
+            return std::vector(all.begin() + from, all.begin() + from + count);
+        };
+        rounds.push_back({of_round(m.samples_s), of_round(m.reference_samples_s)});
+        from += count;
+    }
+    ASSERT_EQ(from, static_cast<std::ptrdiff_t>(m.samples_s.size()));
+    EXPECT_NEAR(paired_ratio(rounds).median, m.reference_ratio->median, 1e-9);
+    EXPECT_NEAR(paired_ratio(rounds).high, m.reference_ratio->high, 1e-9);
+}
+
+TEST_F(TimedOutputs, ReferenceAccusesNobody) { EXPECT_EQ(cause_of(right_, wrong_, too_long), ""); }
+
+}  // namespace
+}  // namespace warplab

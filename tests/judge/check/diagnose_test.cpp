@@ -1,0 +1,225 @@
+#include "grader/judge/check/diagnose.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+class Plain : public Oracle {
+  public:
+    Problem generate(const Dataset&, std::uint64_t, std::size_t) const override { return {}; }
+    void reference(Problem&, Execution) const override {}
+    Cost cost(const Problem&) const override { return {}; }
+    std::vector<Hypothesis> hypotheses(const Situation&) const override { return known; }
+    std::vector<Hypothesis> known;
+};
+
+constexpr std::uint32_t poison = 0x7ff81235;
+
+struct Wrong : testing::Test {
+    Wrong() {
+        lab.buffers = {{"out", ElementType::float32, Role::output, ""}};
+        expected = Array(ElementType::float32, 1000);
+        std::iota(expected.as<float>().begin(), expected.as<float>().end(), 1.0f);
+        problem.arrays = {expected};
+        actual = expected.clone();
+    }
+    Failure explain() {
+        const auto difference = compare(oracle, problem, 0, expected, actual);
+        EXPECT_TRUE(difference);
+        const std::vector<Array> before = {poisoned(ElementType::float32, 1000, poison)}, left = {actual};
+        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison);
+    }
+    void leave_unwritten(std::size_t from, std::size_t to) {
+        const Array never = poisoned(ElementType::float32, 1000, poison);
+        std::copy(never.as<float>().begin() + from, never.as<float>().begin() + to, actual.as<float>().begin() + from);
+    }
+    bool says(const Failure& failure, const std::string& words) {
+        return (failure.message + " " + failure.hint).find(words) != std::string::npos;
+    }
+    Lab lab;
+    Plain oracle;
+    Problem problem;
+    Array expected, actual;
+};
+
+TEST_F(Wrong, NothingWhenEqual) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
+
+TEST_F(Wrong, NaNNeverEqualsAnything) {
+    expected.as<float>()[3] = actual.as<float>()[3] = std::nanf("1");
+    actual.as<float>()[3] = std::nanf("2");
+    EXPECT_TRUE(compare(oracle, problem, 0, expected, actual));
+}
+
+TEST_F(Wrong, NeverWrittenAtAll) {
+    leave_unwritten(0, 1000);
+    const Failure failure = explain();
+    EXPECT_EQ(failure.cause, cause::never_written);
+    EXPECT_TRUE(says(failure, "out is never written")) << failure.message;
+}
+
+TEST_F(Wrong, LastPartialBlock) {
+    leave_unwritten(768, 1000);
+    const Failure failure = explain();
+    EXPECT_EQ(failure.cause, cause::never_written);
+    EXPECT_TRUE(says(failure, "all from index 768 to the end")) << failure.message;
+    EXPECT_TRUE(says(failure, "768 = 3 x 256")) << failure.hint;
+}
+
+TEST_F(Wrong, EveryFourth) {
+    for (std::size_t i = 3; i < 1000; i += 4) actual.as<float>()[i] = -7;
+    const Failure failure = explain();
+    EXPECT_EQ(failure.cause, cause::wrong_value);
+    EXPECT_TRUE(says(failure, "every 4th from index 3")) << failure.message;
+    EXPECT_TRUE(says(failure, "250 of 1,000")) << failure.message;
+}
+
+TEST_F(Wrong, ConstantFactor) {
+    for (float& value : actual.as<float>()) value *= 1000;
+    EXPECT_TRUE(says(explain(), "1000 times the right one"));
+}
+
+TEST_F(Wrong, NoFactorWhereItRoundsToOne) {
+    for (float& value : actual.as<float>()) value *= 1.0000005f;
+    EXPECT_FALSE(says(explain(), "times the right one"));
+}
+
+TEST_F(Wrong, ScatteredPlacesThatNobodyWritesAreNoReads) {
+    leave_unwritten(100, 200);
+    leave_unwritten(300, 400);
+    EXPECT_TRUE(says(explain(), "Does any thread write there?"));
+    EXPECT_FALSE(says(explain(), "reading past the end"));
+}
+
+TEST_F(Wrong, ShiftedByOne) {
+    for (std::size_t i = 0; i + 1 < 1000; ++i) actual.as<float>()[i] = expected.as<float>()[i + 1];
+    EXPECT_TRUE(says(explain(), "that of its neighbour"));
+}
+
+TEST_F(Wrong, NaNs) {
+    actual.as<float>()[5] = std::nanf("");
+    EXPECT_EQ(explain().cause, cause::nan);
+}
+
+TEST_F(Wrong, SumsThatBeganWithWhatNobodySet) {
+    for (float& value : actual.as<float>()) value += -1.6947395e38f;
+    EXPECT_TRUE(says(explain(), "Wrong by once 0xFEFEFEFE"));
+    actual.as<float>()[7] = 3;
+    EXPECT_FALSE(says(explain(), "0xFEFEFEFE"));
+}
+
+TEST(UnsetTerms, AreFoundInSumsThatWrapAndNowhereElse) {
+    Lab lab;
+    lab.buffers = {{"bins", ElementType::uint32, Role::output, ""}};
+    Array expected(ElementType::uint32, 3);
+    const auto hint = [&](std::uint32_t first, std::uint32_t last) {
+        Array actual = expected.clone();
+        actual.as<std::uint32_t>()[0] = first;
+        actual.as<std::uint32_t>()[2] = last;
+        Problem problem;
+        problem.arrays = {expected};
+        const std::vector<Array> before = {poisoned(ElementType::uint32, 3, poison)}, left = {actual};
+        const auto difference = compare(Plain(), problem, 0, expected, actual);
+        return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison).hint;
+    };
+    EXPECT_NE(hint(391 * 0xFEFEFEFEu, 2 * 0xFEFEFEFEu).find("391 times 0xFEFEFEFE"), std::string::npos);
+    for (const std::uint32_t other : {1u, 2u, 0x80000000u, 0xFFFFFFFFu, 0xFEFEFEFDu, 1000u, 0x7F7F7F7Fu})
+        EXPECT_EQ(hint(0xFEFEFEFEu, other).find("0xFEFEFEFE"), std::string::npos) << other;
+}
+
+/// The hint for doubles from 1 on, of which each is changed.
+std::string hint_for_doubles(std::size_t count, const std::function<double(double, std::size_t)>& change) {
+    Lab lab;
+    lab.buffers = {{"out", ElementType::float64, Role::output, ""}};
+    Array expected(ElementType::float64, count), actual(ElementType::float64, count);
+    for (std::size_t i = 0; i < count; ++i) {
+        expected.as<double>()[i] = 1 + static_cast<double>(i) / 7;
+        actual.as<double>()[i] = change(expected.as<double>()[i], i);
+    }
+    Problem problem;
+    problem.arrays = {expected};
+    const std::vector<Array> before = {poisoned(ElementType::float64, count, poison)}, left = {actual};
+    const auto difference = compare(Plain(), problem, 0, expected, actual);
+    return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison).hint;
+}
+
+TEST(Precision, OfFloatIsSeenWhereAllDoublesAreNearlyRight) {
+    const auto to_float = [](double value, std::size_t) { return static_cast<double>(static_cast<float>(value)); };
+    EXPECT_NE(hint_for_doubles(1000, to_float).find("were a float, which holds 7"), std::string::npos);
+    EXPECT_NE(hint_for_doubles(1000, [](double value, auto) { return value * (1 + 3e-10); }).find("right, to 9 digits"),
+              std::string::npos);
+    const auto one_is_off = [&](double value, std::size_t i) { return i == 500 ? value + 1 : to_float(value, i); };
+    EXPECT_EQ(hint_for_doubles(1000, one_is_off).find("float"), std::string::npos);
+    const auto few = [&](double value, std::size_t i) { return i < 100 ? to_float(value, i) : value; };
+    EXPECT_EQ(hint_for_doubles(1000, few).find("float"), std::string::npos);
+}
+
+TEST(TheEndOfAFewElements, SaysNothingAboutTheGrid) {
+    const auto unwritten_end = [](std::size_t count) {
+        const Array never = poisoned(ElementType::float64, count, poison);
+        return hint_for_doubles(
+            count, [&, count](double value, std::size_t i) { return i + 1 == count ? never.as<double>()[i] : value; });
+    };
+    EXPECT_EQ(unwritten_end(2).find("grid"), std::string::npos);
+    EXPECT_NE(unwritten_end(1000 * 7).find("grid seems too small"), std::string::npos);
+}
+
+TEST_F(Wrong, PlaceHoldsExpectedAndActual) {
+    actual.as<float>()[41] = 0.5f;
+    const Failure failure = explain();
+    ASSERT_TRUE(failure.place);
+    EXPECT_EQ(failure.place->buffer, "out");
+    EXPECT_EQ(failure.place->index, 41u);
+    EXPECT_EQ(failure.place->expected, "42");
+    EXPECT_EQ(failure.place->actual, "0.5");
+}
+
+TEST_F(Wrong, TheFirstHypothesisThatReproducesItIsNamed) {
+    const auto all = [](float value) {
+        return [value](std::vector<Array>& outputs) {
+            for (float& element : outputs[0].as<float>()) element = value;
+            return true;
+        };
+    };
+    oracle.known = {
+        {"zeros", "All zeros.", "", all(0)}, {"ones", "All ones.", "", all(1)}, {"ones_again", "", "", all(1)}};
+    for (float& value : actual.as<float>()) value = 1;
+    EXPECT_EQ(explain().cause, "ones");
+    actual.as<float>()[0] = 2;
+    EXPECT_EQ(explain().cause, cause::wrong_value);
+}
+
+TEST_F(Wrong, HypothesesDoNotSpoilTheRightAnswer) {
+    oracle.known = {{"mutates", "", "", [](std::vector<Array>& outputs) {
+                         outputs[0].as<float>()[0] = -1;
+                         return true;
+                     }}};
+    actual.as<float>()[0] = 99;
+    EXPECT_EQ(explain().place->expected, "1");
+    EXPECT_EQ(problem.arrays[0].as<float>()[0], 1);
+}
+
+TEST(Damage, SaysHowFarOutside) {
+    Lab lab;
+    lab.buffers = {{"a", ElementType::float32, Role::input, ""}, {"out", ElementType::float32, Role::output, ""}};
+    EXPECT_NE(explain_damage(lab, {"out", 1000, 1000}).message.find("one past its last element"), std::string::npos);
+    EXPECT_NE(explain_damage(lab, {"out", -2, 1000}).message.find("2 elements before its first"), std::string::npos);
+    EXPECT_NE(explain_damage(lab, {"scratch", 8, 8}).hint.find("_scratch_bytes()"), std::string::npos);
+    lab.name = "sums";
+    EXPECT_EQ(explain_damage(lab, {"scratch", 1025, 1024}).message,
+              "The code writes outside scratch, 2 past its last byte (sums_scratch_bytes asks for 1,024 bytes).");
+    lab.divides_scratch = true;
+    const std::string beside = explain_damage(lab, {"scratch", 9, 8}).message;  // of 8, some may be the lab's own
+    EXPECT_NE(beside.find("an array that the lab keeps beside it: 2 past its last byte."), std::string::npos) << beside;
+    EXPECT_EQ(beside.find("8"), std::string::npos);
+    EXPECT_NE(explain_damage(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warplab

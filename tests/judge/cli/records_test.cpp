@@ -1,0 +1,177 @@
+#include "grader/judge/cli/records.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "grader/common/hash.h"
+#include "grader/model/manifest.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+
+class Records : public testing::Test {
+  protected:
+    Records() { fs::create_directories(work_ / "dot_product"); }
+    ~Records() override { fs::remove_all(work_); }
+
+    RecordedFile write_source(const std::string& text) const {
+        const fs::path source = work_ / "dot_product/01_atomic.cu";
+        std::ofstream(source) << text;
+        return {"dot_product", "01_atomic", sha256(text), source};
+    }
+    void append(const RecordedFile& file, int number) const {
+        append_record(work_, file, "sweep", "2026-01-02T03:04:05Z", {{"number", number}});
+    }
+    fs::path file() const { return records_file(work_, "dot_product"); }
+    /// Every line has to be JSON of its own.
+    std::vector<Json> lines() const {
+        std::ifstream stream(file());
+        std::vector<Json> all;
+        for (std::string line; std::getline(stream, line);) all.push_back(Json::parse(line));
+        return all;
+    }
+    static Report report(const std::string& host, const std::string& source_hash = "") {
+        Report report;
+        report.verb = "grade";
+        report.lab = "dot_product";
+        report.backend = "cuda";
+        report.time = "2026-01-02T03:04:05Z";
+        report.machine.host = host;
+        StageReport stage;
+        stage.stage = "01_atomic";
+        stage.source_hash = source_hash;
+        stage.verdict = Verdict::passed;
+        report.stages = {stage};
+        return report;
+    }
+
+    fs::path work_ = fs::path(testing::TempDir()) /
+                     (std::string("records-") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(Records, KeepEachTextOnce) {
+    const RecordedFile first = write_source("one\n");
+    append(first, 1);
+    append(first, 2);
+    const RecordedFile second = write_source("two\xff\n");
+    append(second, 3);
+    append(first, 4);  // its text is kept, though the file is another one now
+    std::string kinds;
+    for (const Json& line : lines())
+        kinds += line["kind"] == "source" ? "s" : std::to_string(line["number"].get<int>());
+    EXPECT_EQ(kinds, "s12s34");
+    EXPECT_EQ(lines()[0]["text"], "one\n");
+    EXPECT_EQ(lines()[0]["hash"], lines()[1]["source_hash"]);
+    EXPECT_EQ(lines()[1]["time"], "2026-01-02T03:04:05Z");
+    EXPECT_EQ(lines()[3]["text"], "two\xEF\xBF\xBD\n");
+}
+
+TEST_F(Records, KeepNoTextThatWasNotJudged) {
+    const RecordedFile judged = write_source("as it was\n");
+    write_source("edited while it was checked\n");
+    append(judged, 1);
+    ASSERT_EQ(lines().size(), 1u);
+    EXPECT_EQ(lines()[0]["source_hash"], judged.hash);
+}
+
+TEST_F(Records, HalfALineIsDroppedAndWrittenAgain) {
+    const RecordedFile source = write_source("one\n");
+    append(source, 1);
+    const auto begins = fmt::format(R"({{"schema":1,"kind":"source","hash":"{}","te)", source.hash);
+    std::ofstream(file()) << begins;  // killed while it wrote the first line
+    append(source, 2);
+    ASSERT_EQ(lines().size(), 2u);
+    EXPECT_EQ(lines()[0]["text"], "one\n");
+    EXPECT_EQ(lines()[1]["number"], 2);
+}
+
+TEST_F(Records, AWholeLineWithoutItsEndIsKept) {
+    const RecordedFile source = write_source("one\n");
+    append(source, 1);
+    fs::resize_file(file(), fs::file_size(file()) - 1);
+    append(source, 2);
+    ASSERT_EQ(lines().size(), 3u);
+    EXPECT_EQ(lines()[1]["number"], 1);
+}
+
+TEST_F(Records, ManyAtOnceDoNotMix) {
+    const RecordedFile source = write_source(std::string(100'000, 'x'));
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 8; ++thread)
+        threads.emplace_back([&, thread] {
+            for (int k = 0; k < 20; ++k) append(source, thread);
+        });
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(lines().size(), 1u + 8 * 20);
+}
+
+TEST_F(Records, BeingKilledLeavesWholeLines) {
+    const RecordedFile source = write_source(std::string(300'000, 'x'));
+    for (int round = 0; round < 5; ++round) {
+        const pid_t child = fork();
+        if (child == 0)
+            for (int number = 0;; ++number) append(source, number);
+        const auto before = fs::exists(file()) ? fs::file_size(file()) : 0;
+        while (!fs::exists(file()) || fs::file_size(file()) == before) usleep(1000);
+        usleep(3000 * round);
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        append(source, -1);
+        EXPECT_EQ(lines().back()["number"], -1);
+    }
+    EXPECT_GE(lines().size(), 6u);  // the source, and ours each round; a child may be killed in its first write
+    EXPECT_EQ(lines().front()["text"].get<std::string>().size(), 300'000u);
+}
+
+TEST_F(Records, SayWhyTheyCannotBeWritten) {
+    const RecordedFile source = write_source("one\n");
+    std::ofstream(work_ / "dot_product/journal") << "a file where the folder should be";
+    try {
+        append(source, 1);
+        FAIL() << "it was written";
+    } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr((work_ / "dot_product/journal/records.jsonl").string()));
+    }
+}
+
+TEST_F(Records, AnImportedReportIsAddedOnce) {
+    const RecordedFile mine = write_source("mine\n");
+    const Report first = report("box", mine.hash), second = report("other", mine.hash);
+    EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::added);
+    EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::there_already);
+    write_source("mine, and changed since\n");  // the text is in the records
+    EXPECT_EQ(record_imported(work_, second, second.stages[0], "back.json"), Imported::added);
+    ASSERT_EQ(lines().size(), 3u);
+    EXPECT_EQ(lines()[1]["imported_from"], "back.json");
+    EXPECT_EQ(lines()[2]["report"]["machine"]["host"], "other");
+}
+
+TEST_F(Records, AReportOfAnotherTextIsNotImported) {
+    write_source("mine\n");
+    const Report other = report("box", sha256("somebody else's\n"));
+    EXPECT_EQ(record_imported(work_, other, other.stages[0], "back.json"), Imported::not_yours);
+    EXPECT_TRUE(lines().empty());
+}
+
+TEST_F(Records, SayWhichDatasetAlone) {
+    const Report one = report("box");
+    record_report(work_, one, one.stages[0], "small");
+    record_report(work_, one, one.stages[0], "");
+    EXPECT_EQ(lines()[0]["dataset"], "small");
+    EXPECT_FALSE(lines()[1].contains("dataset"));
+    EXPECT_EQ(lines()[1]["verb"], "grade");
+}
+
+}  // namespace
+}  // namespace warplab

@@ -1,0 +1,757 @@
+#include "grader/judge/compile/compile.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+
+#include "grader/judge/compile/contract.h"
+#include "grader/judge/compile/diagnostics.h"
+#include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/symbols.h"
+#include "grader/judge/compile/toolchain.h"
+#include "grader/model/cause.h"
+#include "tests/paths.h"
+
+namespace warplab {
+namespace {
+namespace fs = std::filesystem;
+using compilation::Diagnostic;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr auto right = R"(#include "labs/vector_add/lab.h"
+
+__global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {
+    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i];
+}
+
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
+    if (n > 0) add_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
+std::string replaced(const std::string& text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return std::string(text).replace(at, from.size(), to);
+}
+
+std::string right_but(const std::string& from, const std::string& to) { return replaced(right, from, to); }
+std::string right_and(const std::string& more) { return std::string(right) + more + "\n"; }  // begins in line 11
+
+const Lab& lab() {
+    static const Lab loaded = load_lab(test::root_folder(), "vector_add");
+    return loaded;
+}
+
+std::string why_not(Backend backend) {
+    if (backend == Backend::cuda && find_nvcc().empty()) return "nvcc is not here";
+    if (backend == Backend::cpu && !fs::exists(test::build_folder() / "cpu/rewrite")) return "cpu/rewrite is not built";
+    return "";
+}
+
+class CompileTest : public testing::Test {
+  protected:
+    CompileTest() {
+        std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+        std::replace(name.begin(), name.end(), '/', '-');
+        folder_ = fs::path(testing::TempDir()) / ("compile-" + name + std::to_string(getpid()));
+        fs::create_directories(folder_);
+    }
+    ~CompileTest() override { fs::remove_all(folder_); }
+
+    fs::path hand_in(const std::string& text, const std::string& name = "hand_in.cu") const {
+        std::ofstream(folder_ / name, std::ios::binary) << text;
+        return folder_ / name;
+    }
+    Compiled compile_file(const fs::path& file, Backend backend = Backend::cpu, SandboxLevel level = SandboxLevel::none,
+                          std::vector<std::string> defines = {}) const {
+        return compile({lab(), lab().stages.front(), file, backend, std::move(defines), level, test::build_folder()});
+    }
+    Compiled compile_text(const std::string& text, Backend backend = Backend::cpu,
+                          SandboxLevel level = SandboxLevel::none) const {
+        return compile_file(hand_in(text), backend, level);
+    }
+    fs::path reference_source_to_write(const Stage& stage) const {
+        return folder_ / "solutions/vector_add" / (stage.id + ".cu");
+    }
+    fs::path folder_;
+};
+
+std::string told(const Compilation& result) {
+    return result.failure ? result.failure->message + "\n" + result.failure->hint + "\n" + result.log : result.log;
+}
+
+/// What no student should ever read.
+void expect_nothing_of_ours(const Compilation& result) {
+    for (const char* ours :
+         {"warplab_cpu", "WARPLAB_CPU", "student.cu", "student.cpp", "student.o", "/cache/", "driver.o"})
+        EXPECT_THAT(told(result), Not(HasSubstr(ours)));
+}
+
+// Every kind of wrong file, on both backends.
+
+struct Wrong {
+    const char* name;
+    std::string text;
+    const char* cause;
+    std::vector<const char*> words;  // in message, hint or log
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.name; }
+
+const std::vector<Wrong>& wrong_files() {
+    static const std::vector<Wrong> files = {
+        {"Empty", "", cause::empty_file, {"is empty"}},
+        {"Blank", " \n\r\n\t\n", cause::empty_file, {"is empty"}},
+        {"Binary",
+         std::string("\x7f"
+                     "ELF\0\0\1",
+                     7),
+         cause::compile_error,
+         {"not a text file"}},
+        {"Utf16", std::string("\xff\xfe#\0i\0n\0", 8), cause::compile_error, {"UTF-16"}},
+        {"AbsoluteInclude",
+         right_and("#include \"/etc/passwd\""),
+         cause::compile_error,
+         {"Line 11", "/etc/passwd", "outside the hand-in"}},
+        {"IncludeAbove",
+         right_and("#  include <labs/../../secret.h>"),
+         cause::compile_error,
+         {"Line 11", "outside the hand-in"}},
+        {"IncludeHelper", right_and("#include \"helper.h\""), cause::compile_error, {":11", "helper.h", "one file"}},
+        {"IncludeHarness", right_and("#include \"grader/runner/driver.h\""), cause::compile_error, {":11"}},
+        {"Undeclared",
+         right_but("add_kernel<<<", "sum_kernel<<<"),
+         cause::compile_error,
+         {"Line 9", "sum_kernel", "if (n > 0) sum_kernel<<<"}},
+        {"MissingSemicolon", right_but("+ b[i];", "+ b[i]"), cause::compile_error, {"lacks its semicolon"}},
+        {"TooFewKernelArguments",
+         right_but("(a, b, out, n);", "(a, b, n);"),
+         cause::compile_error,
+         {"Line 9", "256>>>(a, b, n)"}},
+        {"WrongKernelArgument",
+         right_but("(a, b, out, n);", "(a, b, b, n);"),
+         cause::compile_error,
+         {"Line 9", "256>>>(a, b, b, n)"}},
+        {"OtherParameters",
+         right_but("float* out, std::size_t n, void*)", "float* out, int n, void*)"),
+         cause::wrong_signature,
+         {"(line 8)", "int, void*", "void vector_add(const float* a, const float* b, float* out"}},
+        {"OtherResult", right_but("void vector_add", "int vector_add"), cause::wrong_signature, {"line 8"}},
+        {"CLinkage", right_but("void vector_add", "extern \"C\" void vector_add"), cause::wrong_signature, {"line 8"}},
+        {"InNamespace",
+         right_but("void vector_add", "namespace mine { void vector_add") + "}\n",
+         cause::missing_function,
+         {"namespace", "line 8"}},
+        {"OtherName",
+         right_but("void vector_add", "void vectoradd"),
+         cause::missing_function,
+         {"vectoradd (line 8)", "void vector_add("}},
+        {"NoFunction", "#include \"labs/vector_add/lab.h\"\nint unrelated;\n", cause::missing_function, {"vector_add"}},
+        {"OptionalWithOtherParameters",
+         right_and("std::size_t vector_add_scratch_bytes(int n) { return n; }"),
+         cause::wrong_signature,
+         {"line 11", "vector_add_scratch_bytes(unsigned long)"}},
+        {"OwnMain", right_and("int main() { return 0; }"), cause::own_main, {"line 11", "Remove main"}},
+        {"DriverName",
+         right_and("namespace warplab { struct Call; }\nvoid driver_call(const warplab::Call&) {}"),
+         cause::reserved_symbol,
+         {"driver_call", "line 12"}},
+        {"CudaName",
+         right_and("cudaError_t cudaMalloc(void**, std::size_t) { return cudaSuccess; }"),
+         cause::reserved_symbol,
+         {"cudaMalloc", "line 11"}},
+        {"BodyMissing",
+         right_and("void elsewhere(); void f() { elsewhere(); }"),
+         cause::compile_error,
+         {"elsewhere()"}},
+        {"TemplateOfLibrary",
+         right_and("#include <algorithm>\nstruct P {};\nvoid f(P* p) { std::sort(p, p + 2); }"),
+         cause::compile_error,
+         {"Line 13", "std::sort(p, p + 2)"}},
+        {"OwnInterpreter",
+         right_and("__attribute__((section(\".interp\"))) extern const char loader[] = \"/bin/sh\";"),
+         cause::compile_error,
+         {".interp", "how the program"}},
+        {"OwnStart", right_and("extern \"C\" void _start() {}"), cause::reserved_symbol, {"_start"}},
+        {"SaysTheCompilerCrashed",
+         right_and("#error internal compiler error: Segmentation fault"),
+         cause::compile_error,
+         {"Line 11"}},
+        {"MacroBreaksHeader", "#define n 5\n" + std::string(right), cause::compile_error, {}},
+    };
+    return files;
+}
+
+class WrongFile : public CompileTest, public testing::WithParamInterface<std::tuple<Backend, Wrong>> {};
+
+TEST_P(WrongFile, FailsForItsCause) {
+    const auto& [backend, wrong] = GetParam();
+    if (const std::string why = why_not(backend); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(wrong.text, backend).result;
+    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.failure->cause, wrong.cause) << told(result);
+    for (const char* words : wrong.words) EXPECT_THAT(told(result), HasSubstr(words));
+    expect_nothing_of_ours(result);
+}
+
+std::string wrong_name(const testing::TestParamInfo<std::tuple<Backend, Wrong>>& info) {
+    return std::string(backend_name(std::get<0>(info.param))) + std::get<1>(info.param).name;
+}
+INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
+                         testing::Combine(testing::Values(Backend::cpu, Backend::cuda),
+                                          testing::ValuesIn(wrong_files())),
+                         wrong_name);
+
+// Files that make a tool fail without naming a mistake: the reference, which compiles, makes each a failure.
+
+constexpr auto doubled = "#define B0 {\n#define E0 }\n";
+
+/// A function body of 2^levels nested braces that only the compiler sees, because macros make them.
+std::string nested_by_macros(int levels) {
+    std::string text = doubled;
+    for (int i = 1; i <= levels; ++i)
+        for (const char* side : {"B", "E"}) text += fmt::format("#define {0}{1} {0}{2} {0}{2}\n", side, i, i - 1);
+    return text + fmt::format("void nested() {{ B{0} E{0} }}", levels);
+}
+
+/// 2^levels lines of one warning.
+std::string warned_by_macros(int levels) {
+    std::string text = "#define W0 _Pragma(\"message \\\"again and again and again\\\"\")\n";
+    for (int i = 1; i <= levels; ++i) text += fmt::format("#define W{0} W{1} W{1}\n", i, i - 1);
+    return text + fmt::format("W{}", levels);
+}
+
+const std::vector<Wrong>& files_that_break_tools() {
+    constexpr std::size_t deep = 300000;
+    static const std::vector<Wrong> files = {
+        {"NestedBraces",
+         right_and("void f() {" + std::string(deep, '{') + std::string(deep, '}') + "}"),
+         cause::compile_error,
+         {"crashed on this file", "reference"}},
+        {"NestedByMacros", right_and(nested_by_macros(18)), cause::compile_error, {"reference"}},
+        {"AbortInAsm",
+         right_and("#define GLUE_(x, y) x##y\n#define GLUE(x, y) GLUE_(x, y)\nGLUE(as, m)(\".abort\");"),
+         cause::refused_feature,
+         {"asm: inline assembler"}},
+        {"AbortInASection",
+         right_and("__attribute__((section(\".data\\n.abort\\n#\"))) int aborts = 1;"),
+         cause::refused_feature,
+         {"section: an attribute"}},
+        {"Flood", right_and(warned_by_macros(20)), cause::compile_error, {"printed more than 16 MB", "reference"}},
+    };
+    return files;
+}
+
+class BreaksTools : public CompileTest, public testing::WithParamInterface<Wrong> {};
+
+TEST_P(BreaksTools, IsTheFilesFailure) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(GetParam().text).result;
+    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    EXPECT_EQ(result.failure->cause, GetParam().cause) << told(result);
+    for (const char* words : GetParam().words) EXPECT_THAT(told(result), HasSubstr(words));
+    expect_nothing_of_ours(result);
+}
+INSTANTIATE_TEST_SUITE_P(Compile, BreaksTools, testing::ValuesIn(files_that_break_tools()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(CompileTest, ALargeProgramIsRefused) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result =
+        compile_text(right_and("__attribute__((used)) static int large[18 << 20] = {1};")).result;
+    ASSERT_EQ(result.verdict, Verdict::failed) << told(result);
+    EXPECT_EQ(result.failure->cause, cause::compile_error);
+    EXPECT_THAT(told(result), HasSubstr("larger than 64 MB"));
+}
+
+TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    Lab broken = lab();
+    broken.root = folder_;
+    for (const char* part : {"labs/vector_add", "grader/runner", "grader/io", "grader/cpu"}) {
+        fs::create_directories((folder_ / part).parent_path());
+        fs::copy(test::root_folder() / part, folder_ / part, fs::copy_options::recursive);
+    }
+    const Stage& stage = broken.stages.front();
+    fs::create_directories(folder_ / "solutions/vector_add");
+    std::ofstream(reference_source_to_write(stage)) << "#error no compiler here\n";
+    const fs::path file = hand_in(files_that_break_tools()[0].text);
+    const Compilation result =
+        compile({broken, stage, file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()}).result;
+    EXPECT_EQ(result.verdict, Verdict::error);
+    EXPECT_THAT(told(result), testing::AllOf(HasSubstr("does not compile here either"), HasSubstr("no compiler here")));
+}
+
+struct InTheirWords {
+    const char* name;
+    std::string text;
+    const char* message;
+    const char* not_said = "(2 errors";
+};
+
+void PrintTo(const InTheirWords& mistake, std::ostream* out) { *out << mistake.name; }
+
+/// Line 4 of the right file becomes `line`.
+std::string with_line_4(const std::string& line) {
+    return right_but("    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;\n",
+                     "const std::size_t i = threadIdx.x; " + line + "\n");
+}
+
+/// Of what the rewriter writes, g++ speaks to the student as if it stood in the file.
+const std::vector<InTheirWords>& mistakes_in_rewritten_lines() {
+    constexpr auto size_must_be_known = "Line 4: the size of a __shared__ array must be known";
+    static const std::vector<InTheirWords> mistakes = {
+        {"SharedOfParameter", with_line_4("__shared__ float s[2 * n];"), size_must_be_known},
+        {"SharedOfBlock", with_line_4("__shared__ float s[4][blockDim.x]; s[0][i] = 1;"), size_must_be_known},
+        {"SharedOfVariable", with_line_4("int m = n; __shared__ float s[m]; s[i] = 1;"), size_must_be_known},
+        {"SharedOfUndeclared", with_line_4("__shared__ float s[SIZE];"), "Line 4: ‘SIZE’ was not declared"},
+        {"SharedOfUnknownType", with_line_4("__shared__ integer s[4];"), "Line 4: ‘integer’ does not name a type"},
+        {"SharedTwice", with_line_4("__shared__ int s[4]; __shared__ float s[4];"),
+         "Line 4: conflicting declaration ‘float s [4]’"},
+        {"SharedTwiceAlike", with_line_4("__shared__ int s[4]; __shared__ int s[4];"),
+         "Line 4: redeclaration of ‘int [4] s’"},
+        {"SharedBesideVariable", with_line_4("int s; __shared__ int s[4];"), "Line 4: conflicting declaration ‘s’"},
+        {"SharedTooLarge", with_line_4("__shared__ int s[100000]; s[i] = 1;"),
+         "a __shared__ variable has at most 48 KB"},
+        {"DynamicOfTwoTypes", with_line_4("extern __shared__ int s[]; { extern __shared__ float s[]; }"),
+         "Line 4: conflicting declaration ‘float s []’"},
+        {"DynamicOfTwoTypesInTemplate",
+         right_and("template <class T> __device__ void f(T t) { extern __shared__ T s[]; s[0] = t; }\n"
+                   "__global__ void k() { f(1); f(1.5f); }"),
+         "Line 11: conflicting declaration ‘float s []’"},
+        {"SemicolonBeforeLaunch",
+         "#define BLOCK 256\n" + right_but("    if (n > 0)", "    unsigned threads = BLOCK\n   "),
+         "Line 11: expected ‘,’ or ‘;’ before the launch"},
+        {"ArgumentOfBarrier", with_line_4("__syncthreads(1);"), "Line 4: too many arguments in this call"},
+        {"TooFewOfCopy", right_and("void f(int* p) { cudaMemcpy(p, p, 4); }"),
+         "cudaMemcpy(void*, const void*, size_t, cudaMemcpyKind)’"},
+        {"TooFewOfShuffle", with_line_4("__shfl_down_sync(0xffffffff);"), "Line 4: no matching function", "expects 5"},
+    };
+    return mistakes;
+}
+
+class RewrittenLine : public CompileTest, public testing::WithParamInterface<InTheirWords> {};
+
+TEST_P(RewrittenLine, IsSpokenOfAsTheStudentWroteIt) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(GetParam().text).result;
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.failure->cause, cause::compile_error);
+    EXPECT_THAT(told(result), HasSubstr(GetParam().message));
+    EXPECT_THAT(told(result), Not(HasSubstr(GetParam().not_said)));
+    expect_nothing_of_ours(result);
+}
+INSTANTIATE_TEST_SUITE_P(Compile, RewrittenLine, testing::ValuesIn(mistakes_in_rewritten_lines()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// What compiles.
+
+class EitherBackend : public CompileTest, public testing::WithParamInterface<Backend> {
+  protected:
+    void SetUp() override {
+        if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Compile, EitherBackend, testing::Values(Backend::cpu, Backend::cuda),
+                         [](const auto& info) { return std::string(backend_name(info.param)); });
+
+TEST_P(EitherBackend, RightFileBecomesARunner) {
+    const Compiled compiled = compile_text(right, GetParam());
+    ASSERT_EQ(compiled.result.verdict, Verdict::passed) << told(compiled.result);
+    EXPECT_EQ(access(compiled.runner.c_str(), X_OK), 0);
+    EXPECT_THAT(compiled.result.log, IsEmpty());
+}
+
+TEST_P(EitherBackend, WindowsTextIsFine) {
+    const std::string text = "\xef\xbb\xbf" + std::regex_replace(std::string(right), std::regex("\n"), "\r\n");
+    EXPECT_EQ(compile_text(text, GetParam()).result.verdict, Verdict::passed);
+    const Compilation broken = compile_text(replaced(text, "add_kernel<<<", "sum_kernel<<<"), GetParam()).result;
+    EXPECT_THAT(told(broken), HasSubstr("Line 9"));
+    EXPECT_THAT(told(broken), Not(HasSubstr("\r")));
+}
+
+TEST_P(EitherBackend, DefinesReachTheFile) {
+    const fs::path file = hand_in(right_and("static_assert(BLOCK == 64, \"block\");"));
+    const auto with = [&](std::vector<std::string> defines) {
+        return compile_file(file, GetParam(), SandboxLevel::none, std::move(defines)).result.verdict;
+    };
+    EXPECT_EQ(with({"BLOCK=64"}), Verdict::passed);
+    EXPECT_EQ(with({"-DBLOCK=64"}), Verdict::passed);
+    EXPECT_EQ(with({"BLOCK=32"}), Verdict::failed);
+}
+
+TEST_P(EitherBackend, NamesWithSpacesQuotesAndColons) {
+    const fs::path file = hand_in(right_but("add_kernel<<<", "sum_kernel<<<"), "a \"b\" (1): c'd.cu");
+    const Compilation result = compile_file(file, GetParam()).result;
+    EXPECT_THAT(told(result), HasSubstr("Line 9"));
+    EXPECT_THAT(result.log, HasSubstr(file.string() + ":9"));
+}
+
+TEST_F(CompileTest, OutcomesAreKept) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    for (const std::string& text : {std::string(right), right_but("add_kernel<<<", "sum_kernel<<<")}) {
+        const Compiled first = compile_text(text), second = compile_text(text);
+        EXPECT_FALSE(first.result.cached);
+        EXPECT_TRUE(second.result.cached);
+        EXPECT_EQ(told(first.result), told(second.result));
+        EXPECT_EQ(first.result.verdict, second.result.verdict);
+        EXPECT_EQ(first.runner, second.runner);
+        EXPECT_FALSE(compile_text(text + "// changed\n").result.cached);
+    }
+}
+
+TEST_F(CompileTest, AWarningIsNoFailureAndIsShown) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_and("int f(int x) { if (x = 1) return 2; return 3; }")).result;
+    EXPECT_EQ(result.verdict, Verdict::passed);
+    EXPECT_THAT(result.log, HasSubstr("warning"));
+    EXPECT_THAT(result.log, HasSubstr("if (x = 1)"));
+    expect_nothing_of_ours(result);
+}
+
+const std::string with_barrier =
+    right_but("if (i < n) out[i] = a[i] + b[i];",
+              "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] : 0; __syncthreads(); if (i < n) out[i] = "
+              "s[threadIdx.x] + b[i];");
+
+TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const auto is_split = [&](const std::string& text, bool fast, bool by_fibers) {
+        const fs::path file = hand_in(text);
+        CompileRequest request{
+            lab(), lab().stages.front(), file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()};
+        request.fast = fast;
+        request.by_fibers = by_fibers;
+        const Compiled first = compile(request), again = compile(request);
+        EXPECT_EQ(first.result.verdict, Verdict::passed) << told(first.result);
+        EXPECT_EQ(first.split, again.split);  // also from the cache
+        return first.split;
+    };
+    EXPECT_TRUE(is_split(with_barrier, true, false));
+    EXPECT_FALSE(is_split(with_barrier, true, true));
+    EXPECT_FALSE(is_split(with_barrier, false, false));
+    EXPECT_FALSE(is_split(right, true, false));
+}
+
+TEST_F(CompileTest, ASplitProgramHasTheWarningsOfTheFile) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const fs::path file = hand_in(replaced(with_barrier, "if (i < n) out", "if (n = n) out"));
+    CompileRequest request{
+        lab(), lab().stages.front(), file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()};
+    request.fast = true;
+    const Compiled compiled = compile(request);
+    EXPECT_TRUE(compiled.split);
+    EXPECT_THAT(compiled.result.log, HasSubstr("if (n = n) out"));
+    expect_nothing_of_ours(compiled.result);
+}
+
+TEST_F(CompileTest, AKernelThatCannotBeSplitCompilesAsItIs) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const std::string kernel = R"(
+struct Copied { float value; __device__ Copied(float v = 0) : value(v) {} __device__ Copied(const Copied& c) : value(c.value) {} };
+template <class T> __global__ void keep(float* out) { T v = out[threadIdx.x]; __syncthreads(); out[0] = v.value; }
+void use(float* out) { keep<Copied><<<1, 2>>>(out); })";
+    CompileRequest request{lab(), lab().stages.front(), hand_in(right_and(kernel)), Backend::cpu,
+                           {},    SandboxLevel::none,   test::build_folder()};
+    request.fast = true;
+    const Compiled compiled = compile(request);
+    EXPECT_EQ(compiled.result.verdict, Verdict::passed) << told(compiled.result);
+    EXPECT_FALSE(compiled.split);
+}
+
+TEST_F(CompileTest, RefusedFeatureIsNamed) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_and("texture<float> picture;")).result;
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.failure->cause, cause::refused_feature);
+    EXPECT_THAT(told(result), HasSubstr("Line 11"));
+    EXPECT_THAT(result.log, HasSubstr("texture<float> picture;"));
+    EXPECT_THAT(result.failure->hint, HasSubstr("BACKEND=cuda"));
+}
+
+// The rewriter sees these, and no GPU would take them either.
+TEST_F(CompileTest, WhatIsNotCudaIsACompileError) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    for (const std::string& text : {right_but("add_kernel<<<", "add_kernel< <<"), right_but("(a, b, out, n);", ";"),
+                                    right_but("__global__ void", "__global__ int")}) {
+        const Compilation result = compile_text(text).result;
+        ASSERT_TRUE(result.failure) << text;
+        EXPECT_EQ(result.failure->cause, cause::compile_error) << told(result);
+        EXPECT_THAT(told(result), testing::AllOf(HasSubstr("Line "), Not(HasSubstr("GPU")))) << text;
+    }
+}
+
+TEST_F(CompileTest, MissingFileAndFolder) {
+    EXPECT_EQ(compile_file(folder_ / "none.cu").result.failure->cause, cause::missing_file);
+    EXPECT_EQ(compile_file(folder_).result.failure->cause, cause::missing_file);
+    EXPECT_THAT(told(compile_file(folder_).result), HasSubstr("is a folder"));
+}
+
+TEST_F(CompileTest, ManyErrorsAreCutAtTen) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    std::string more;
+    for (int i = 0; i < 14; ++i) more += "int v" + std::to_string(i) + " = unknown" + std::to_string(i) + ";\n";
+    const Compilation result = compile_text(right_and(more)).result;
+    EXPECT_THAT(told(result), HasSubstr("14 errors"));
+    EXPECT_THAT(result.log, HasSubstr("unknown9"));
+    EXPECT_THAT(result.log, Not(HasSubstr("unknown10")));
+    EXPECT_THAT(result.log, HasSubstr("and 4 more"));
+}
+
+struct Long {
+    const char* name;
+    std::string text;
+};
+void PrintTo(const Long& one, std::ostream* out) { *out << one.name; }
+
+class LongText : public CompileTest, public testing::WithParamInterface<Long> {};
+const std::string long_name(900'000, 'n');
+INSTANTIATE_TEST_SUITE_P(
+    Compile, LongText,
+    testing::Values(Long{"Line", "int x = y;  // " + long_name}, Long{"Name", "int x = " + long_name + ";"},
+                    Long{"Include", "#include \"/" + long_name + "\""},
+                    Long{"Undefined", "void " + long_name + "(); void f() { " + long_name + "(); }"},
+                    Long{"Warning", "[[deprecated(\"" + long_name + "\")]] void f(); void g() { f(); }"},
+                    Long{"Error", "#error " + long_name}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(LongText, GivesAShortReport) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_and(GetParam().text)).result;
+    EXPECT_THAT(told(result), Not(IsEmpty()));
+    EXPECT_LT(told(result).size(), 10'000u);
+}
+
+// In the sandbox.
+
+class Sandboxed : public CompileTest, public testing::WithParamInterface<SandboxLevel> {
+  protected:
+    void SetUp() override {
+        if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+        const bool user = GetParam() == SandboxLevel::uid;
+        if (user ? geteuid() != 0 : sandbox_support().level != GetParam())
+            GTEST_SKIP() << sandbox_support().why_not_stronger;
+        const Compiled first = compile_text(right, Backend::cpu, GetParam());
+        if (user && first.result.verdict == Verdict::error) GTEST_SKIP() << told(first.result);
+        ASSERT_EQ(first.result.verdict, Verdict::passed) << told(first.result);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Compile, Sandboxed, testing::Values(SandboxLevel::uid, SandboxLevel::namespaces),
+                         [](const auto& info) { return std::string(sandbox_name(info.param)); });
+
+TEST_P(Sandboxed, SameErrorsAsWithout) {
+    const std::string text = right_but("add_kernel<<<", "sum_kernel<<<");
+    EXPECT_THAT(told(compile_text(text, Backend::cpu, GetParam()).result), HasSubstr("Line 9: ‘sum_kernel’"));
+}
+
+// The assembler reads files, too: `.incbin` in a section attribute needs no asm statement, which the rewriter refuses.
+TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
+    const fs::path target = hand_in(right_and(""), "target.cu"), folder = target.parent_path() / "vector_add";
+    const fs::path link = target.parent_path() / "link.cu";
+    fs::create_symlink(target, link);
+    fs::create_directory_symlink(target.parent_path(), folder);
+    for (const fs::path& file : {link, folder / "target.cu"}) {
+        EXPECT_FALSE(compilation::read_hand_in(file, "vector_add", compilation::Links::followed).failure) << file;
+        const auto failure = compilation::read_hand_in(file, "vector_add", compilation::Links::refused).failure;
+        ASSERT_TRUE(failure) << file;
+        EXPECT_NE(failure->message.find("symbolic link"), std::string::npos) << failure->message;
+    }
+    EXPECT_FALSE(compilation::read_hand_in(target, "vector_add", compilation::Links::refused).failure);
+}
+
+TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
+    const fs::path secret = hand_in("the hidden seed", "secret");
+    chmod(secret.c_str(), 0644);
+    const std::string text =
+        right_and("int stolen __attribute__((section(\".data\\n.incbin \\\"" + secret.string() + "\\\"\\n#\"))) = 1;");
+    const Compiled inside = compile_text(text, Backend::cpu, GetParam());
+    EXPECT_NE(inside.result.verdict, Verdict::passed);
+    EXPECT_THAT(told(inside.result), Not(HasSubstr("the hidden seed")));
+}
+
+TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
+    const fs::path secret = hand_in("int the_hidden_seed = ;\n", "secret.h");
+    chmod(secret.c_str(), 0644);
+    const std::string text = right_and("#define SECRET \"" + secret.string() + "\"\n#include SECRET");
+    EXPECT_THAT(told(compile_text(text).result), HasSubstr("expected")) << "without a sandbox it would be read";
+    const Compilation inside = compile_text(text + "\n", Backend::cpu, GetParam()).result;
+    EXPECT_EQ(inside.verdict, Verdict::failed);
+    EXPECT_THAT(told(inside), HasSubstr("one file"));
+}
+
+TEST_F(CompileTest, EndlessCompilationIsEnded) {
+    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    // Each level asks for two of the level below: 2^40 types.
+    const fs::path bomb = hand_in(right_and(R"(
+template <int depth, long path> struct Tree {
+    static constexpr long value = Tree<depth - 1, path * 2>::value + Tree<depth - 1, path * 2 + 1>::value;
+};
+template <long path> struct Tree<0, path> { static constexpr long value = path; };
+long bomb() { return Tree<40, 0>::value; })"));
+    const CompileRequest request{.lab = lab(),
+                                 .stage = lab().stages.front(),
+                                 .source = bomb,
+                                 .backend = Backend::cpu,
+                                 .defines = {},
+                                 .build = test::build_folder(),
+                                 .limit_s = 3};
+    const Compilation result = compile(request).result;
+    ASSERT_TRUE(result.failure);
+    EXPECT_EQ(result.verdict, Verdict::failed);
+    EXPECT_THAT(result.failure->cause,
+                testing::AnyOf(std::string(cause::compile_timeout), std::string(cause::out_of_memory)));
+}
+
+TEST_F(CompileTest, NvccIsAskedBesides) {
+    if (find_nvcc().empty()) GTEST_SKIP() << "nvcc is not here";
+    const auto ask = [&](const std::string& text) {
+        return ask_nvcc({lab(),
+                         lab().stages.front(),
+                         hand_in(text),
+                         Backend::cpu,
+                         {},
+                         SandboxLevel::none,
+                         test::build_folder()})
+            .get();
+    };
+    EXPECT_EQ(ask(right).kind, NvccAnswer::Kind::compiles);
+    for (const char* run : {"compiled", "cached"}) {
+        const NvccAnswer answer = ask(right_but("threadIdx.x;", "threadIdx.w;"));
+        EXPECT_EQ(answer.kind, NvccAnswer::Kind::refuses) << run;
+        EXPECT_THAT(answer.log, AllOf(HasSubstr("hand_in.cu:4"), HasSubstr("threadIdx.w"))) << run;
+    }
+}
+
+// The parts.
+
+TEST(Diagnostics, ReadsEveryCompilersLines) {
+    const auto found = compilation::read_diagnostics(
+        "a b.cu: In function ‘void f()’:\n"
+        "a b.cu:3:7: error: ‘x’ was not declared [-fpermissive]\n"
+        "a b.cu:4:1: fatal error: h.h: No such file or directory\n"
+        "a b.cu(5): error: identifier \"y\" is undefined\n"
+        "a b.cu(6): warning #177-D: variable \"z\" was declared but never referenced\n",
+        "a b.cu");
+    ASSERT_EQ(found.size(), 4u);
+    EXPECT_EQ(found[0].line, 3);
+    EXPECT_EQ(found[0].column, 7);
+    EXPECT_EQ(found[0].message, "‘x’ was not declared");
+    EXPECT_EQ(found[1].message, "h.h: No such file or directory");
+    EXPECT_EQ(found[2].line, 5);
+    EXPECT_EQ(found[2].message, "identifier \"y\" is undefined");
+    EXPECT_EQ(found[3].kind, "warning");
+}
+
+TEST(Diagnostics, ErrorsOfATemplateMoveToTheLineThatUsesIt) {
+    const auto found = compilation::read_diagnostics(
+        "In file included from s.cu:2:\n"
+        "/usr/include/x.h: In instantiation of ‘void f(T) [with T = int]’:\n"
+        "s.cu:9:5:   required from here\n"
+        "/usr/include/x.h:30:4: error: no match\n"
+        "/usr/include/x.h:31:4: note: candidate\n",
+        "s.cu");
+    const auto errors = compilation::select(found, "s.cu", "error", true);
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].line, 9);
+    EXPECT_EQ(errors[0].column, 5);
+}
+
+TEST(Diagnostics, AMacrosErrorIsToldWhereItIsUsed) {
+    const auto found = compilation::read_diagnostics(
+        "x.cu:10:17: error: expected ‘)’ before numeric constant\nx.cu:32:32: note: in expansion of macro ‘BLOCK_Y’\n",
+        "x.cu");
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].line, 32);
+    EXPECT_EQ(found[0].kind, "error");
+    EXPECT_EQ(found[1].line, 10);
+    EXPECT_EQ(found[1].message, "in the definition of macro ‘BLOCK_Y’");
+}
+
+TEST(Diagnostics, ABraceThatIsNotClosedComesFirst) {
+    auto errors = compilation::read_diagnostics(
+        "x.cu:36:85: error: a function-definition is not allowed here before ‘{’ token\n"
+        "x.cu:101:2: error: expected ‘}’ at end of input\nx.cu:20:70: note: to match this ‘{’\n",
+        "x.cu");
+    compilation::lead_with_open_brace(errors);
+    ASSERT_EQ(errors.size(), 2u);
+    EXPECT_EQ(errors[0].line, 20);
+    EXPECT_EQ(errors[0].kind, "error");
+    EXPECT_EQ(errors[1].line, 36);
+}
+
+TEST(Diagnostics, WhatIsSaidTwiceIsShownOnce) {
+    const Diagnostic error{"s.cu", 2, 9, "error", "bad"}, note{"s.cu", 1, 1, "note", "see here"};
+    EXPECT_EQ(compilation::select({error, note, error, note}, "s.cu", "error", true).size(), 2u);
+}
+
+TEST(Diagnostics, CaretStandsBelowItsCharacter) {
+    const std::vector<Diagnostic> one = {{"s.cu", 2, 9, "error", "bad"}};
+    EXPECT_EQ(compilation::render(one, "first\n\tint ä = y;\n", 10),
+              "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");
+}
+
+TEST(Diagnostics, ALongLineIsQuotedAroundTheColumn) {
+    const auto rendered = [](int column) {
+        const std::string line = std::string(500, 'x') + "äy" + std::string(500, 'z');
+        return compilation::render({{"s.cu", 1, column, "error", "bad"}}, line, 10);
+    };
+    const std::string x(100, 'x');
+    EXPECT_EQ(rendered(503), "s.cu:1:503: error: bad\n    1 | …" + x.substr(2) + "äy" + std::string(99, 'z') +
+                                 "…\n      | " + std::string(100, ' ') + "^\n");
+    EXPECT_EQ(rendered(1), "s.cu:1:1: error: bad\n    1 | " + x + x + "…\n      | ^\n");
+    EXPECT_EQ(rendered(0), "s.cu:1: error: bad\n    1 | " + x + x + "…\n");
+    EXPECT_LT(rendered(1'000'000).size(), 500u);
+}
+
+TEST(Diagnostics, LongMessagesAndNamesAreCut) {
+    const std::string name(1 << 20, ':');
+    const auto found =
+        compilation::read_diagnostics("s.cu:1:2: error: ‘" + name + "’ was not declared\n" + name + "\n", "s.cu");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_LT(compilation::render(found, name, 10).size(), 1000u);
+    EXPECT_LT(compilation::read_diagnostics(name + ":1:2: error: bad\n", "s.cu").at(0).file.size(), 5000u);
+}
+
+TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
+    const std::string source = "f();\n    k<<<n, 1>>>(a, n);\n",
+                      rewritten = "#line 1 \"s.cu\"\nf();\n    (L(\"k\", n, 1),k(a, n));\n";
+    const auto at = [&](int column) {
+        std::vector<Diagnostic> one = {{"s.cu", 2, column, "error", "bad"}};
+        compilation::move_columns(one, source, rewritten);
+        return one[0].column;
+    };
+    EXPECT_EQ(at(3), 3);
+    EXPECT_EQ(at(19), 5) << "the kernel's name";
+    EXPECT_EQ(at(21), 17) << "its first argument";
+    EXPECT_EQ(at(24), 20) << "its second argument, which stands in the launch as well";
+    EXPECT_EQ(at(25), 0) << "a bracket is not looked for";
+}
+
+TEST(HandIn, CommentsAreBlankedOut) {
+    const std::string text = "a /* b\nc */ d \"/*\" '\"' // e\n1'000'000 /**/ f\n";
+    EXPECT_EQ(compilation::without_comments(text), "a     \n     d \"/*\" '\"'     \n1'000'000      f\n");
+}
+
+TEST(Symbols, ReadsNm) {
+    const auto symbols = compilation::read_symbols(
+        "0000000000000010 T f(int, float const*)\n                 U cudaMalloc\n0000000000000000 t (anonymous "
+        "namespace)::g(int)\nnonsense\n");
+    ASSERT_EQ(symbols.size(), 3u);
+    EXPECT_EQ(symbols[0].function(), "f");
+    EXPECT_TRUE(symbols[0].defined_strongly());
+    EXPECT_EQ(symbols[1].kind, 'U');
+    EXPECT_EQ(symbols[2].function(), "(anonymous namespace)::g");
+}
+
+}  // namespace
+}  // namespace warplab

@@ -1,0 +1,49 @@
+#include "grader/judge/device/bulk.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace warplab {
+namespace {
+
+constexpr std::size_t sizes[] = {0, 1, 3, 64, 1'000'003, (9 << 20) + 5};  // the last is shared among threads
+
+TEST(Bulk, FillsEveryByteWithThePattern) {
+    for (const std::size_t bytes : sizes) {
+        std::vector<std::uint8_t> found(bytes + 4, 9);
+        fill_pattern(found.data(), 0x04030201u, bytes);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < bytes; ++i) wrong += found[i] != i % 4 + 1;
+        EXPECT_EQ(wrong, 0u) << "of " << bytes;
+        EXPECT_EQ(found[bytes], 9);
+    }
+}
+
+TEST(Bulk, CopiesAll) {
+    for (const std::size_t bytes : sizes) {
+        std::vector<std::uint8_t> from(bytes), to(bytes + 1, 9);
+        for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<std::uint8_t>(i * 7 >> 3);
+        copy_bytes(to.data(), from.data(), bytes);
+        EXPECT_EQ(std::memcmp(to.data(), from.data(), bytes), 0);
+        EXPECT_EQ(to[bytes], 9);
+    }
+}
+
+TEST(Bulk, FindsTheFirstOfSeveralDifferences) {
+    for (const std::size_t bytes : sizes) {
+        std::vector<std::uint8_t> one(bytes), other(bytes);
+        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), std::nullopt);
+        if (bytes == 0) continue;
+        other[bytes - 1] = 1;
+        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), bytes - 1);
+        other[bytes / 2] = 1;
+        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), bytes / 2);
+        other[0] = 1;
+        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), 0u);
+    }
+}
+
+}  // namespace
+}  // namespace warplab

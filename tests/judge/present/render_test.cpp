@@ -1,0 +1,121 @@
+#include "grader/judge/present/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/common/utf8.h"
+#include "grader/judge/present/table.h"
+#include "tests/model/approval.h"
+#include "tests/model/sample_report.h"
+
+namespace warplab {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Render, ReportAsApproved) { test::expect_approved("report.txt", render_report(test::sample_report(), {})); }
+
+TEST(Render, ReportOnTheCpuAsApproved) {
+    test::expect_approved("report_cpu.txt", render_report(test::cpu_report(), {}, true));
+}
+
+TEST(Render, ReportInColourAsApproved) {
+    test::expect_approved("report_colour.txt", render_report(test::sample_report(), {true, 80}));
+}
+
+TEST(Render, RaceWithRightOutputsAsApproved) {
+    test::expect_approved("stage_racing.txt", render_stage(test::racing_stage(), {}));
+}
+
+TEST(Render, EverythingFitsEightyColumns) {
+    // The compiler's words stay as they are.
+    auto report = test::sample_report();
+    report.stages[2].compilation.log.clear();
+    EXPECT_LE(test::widest_line(render_report(report, {})), 80u);
+}
+
+TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
+    StageReport stage = test::racing_stage();
+    stage.compilation.log = "02.cu:6: warning: 'sum' may be used uninitialized\n";
+    EXPECT_THAT(render_stage(stage, {}), HasSubstr("may be used uninitialized"));
+    stage.verdict = Verdict::passed;
+    EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("may be used uninitialized")));
+}
+
+TEST(Render, NoteThatMayExplainIsALikelyReason) {
+    StageReport stage = test::sample_report().stages[1];
+    stage.check_mode->findings = {
+        {.cause = "absent_lane", .message = "the value of lane 31", .hint = "", .is_note = true}};
+    EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
+    stage.check_mode->findings[0].cause = "unset_constant";
+    EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
+    stage.check_mode->findings[0].cause = "beside_atomic";
+    EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("the value of lane 31")));
+}
+
+TEST(Render, EveryPrintoutNamesBackendAndSandbox) {
+    const Report reports[] = {test::cpu_report()};
+    for (const auto& text : {render_report(reports[0], {}), render_table(reports, {})}) {
+        EXPECT_THAT(text, HasSubstr("backend: cpu"));
+        EXPECT_THAT(text, HasSubstr("sandbox: none"));
+    }
+}
+
+TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
+    auto report = test::sample_report();
+    const std::string attack =
+        "\033[2J\x9b"
+        "1m\u009b0mfine\a";
+    auto& stage = report.stages[2];
+    stage.compilation.log = stage.output = stage.compilation.failure->message = attack;
+    report.stages[1].checks[1].failure->place->actual = attack;
+    report.stages[1].notes = {attack};
+    for (const auto text : {&Discovery::cause, &Discovery::message, &Discovery::text, &Discovery::other_text})
+        report.stages[1].check_mode->findings[0].*text = attack;
+    report.stages[4].measurements[0].limit = attack;
+    report.stages[4].measurements[0].caveats = {attack};
+    report.stages[3].error->cause = attack;
+    report.tree = attack;
+    const Report reports[] = {report};
+    for (const auto& text : {render_report(report, {}, true), render_table(reports, {})})
+        for (const auto* forbidden : {"\033", "\a", "\u009b"}) EXPECT_THAT(text, Not(HasSubstr(forbidden)));
+}
+
+TEST(Render, LongLogsAreCut) {
+    auto stage = test::uncompiled_stage();
+    stage.compilation.log.clear();
+    for (int i = 0; i < 1000; ++i) stage.compilation.log += "error " + std::to_string(i) + "\n";
+    const auto text = render_stage(stage, {});
+    EXPECT_THAT(text, HasSubstr("error 39\n"));
+    EXPECT_THAT(text, Not(HasSubstr("error 40\n")));
+    EXPECT_THAT(text, HasSubstr("... and 960 more lines (report.json has them)"));
+}
+
+TEST(Render, OutputIsShownWhenAskedFor) {
+    EXPECT_THAT(render_stage(test::passed_stage(), {}, true), HasSubstr("The program printed:\n    n = 7\n"));
+    EXPECT_THAT(render_stage(test::passed_stage(), {}), Not(HasSubstr("n = 7")));
+    EXPECT_THAT(render_stage(test::timed_stage(), {}, true), HasSubstr("printed nothing"));
+}
+
+TEST(Render, AStageThatNeedsAGpuHasNoPointsYet) {
+    StageReport stage = test::stage_report("05_thrust", "Thrust", Verdict::failed);
+    stage.compilation.verdict = Verdict::failed;
+    stage.compilation.failure =
+        Failure{cause::refused_feature, "Line 2: Thrust cannot run on the CPU backend.", "", {}};
+    stage.score = Score{};
+    stage.score->correctness_max = 6;
+    stage.score->correctness_pending = true;
+    stage.score->correctness_why = "grading on a GPU decides";
+    const std::string text = render_stage(stage, {});
+    EXPECT_THAT(text, HasSubstr("05_thrust: failed (the CPU backend cannot run it)"));
+    EXPECT_THAT(text, HasSubstr("Points: 0 of 6 (correctness pending)"));
+    EXPECT_THAT(text, HasSubstr("correctness, up to 6 more: grading on a GPU decides"));
+}
+
+TEST(Render, ErrorsSayThatTheyCostNothing) {
+    EXPECT_THAT(render_stage(test::error_stage(), {}), HasSubstr("this costs no points"));
+}
+
+}  // namespace
+}  // namespace warplab

@@ -1,0 +1,79 @@
+#include "grader/judge/run/ending.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+Ended with_status(int status, std::string output) {
+    Ended ended{};
+    ended.how = End::exited;
+    ended.status = status;
+    ended.output = std::move(output);
+    return ended;
+}
+
+StatusPage in_a_call() {
+    StatusPage page{};
+    page.phase = static_cast<std::uint32_t>(Phase::call);
+    return page;
+}
+
+TEST(Ending, ByExitQuotesWhatWasPrintedLast) {
+    const Ended ended = with_status(2, "counting\nrunner: cannot open the memory\n");
+    const StatusPage page = in_a_call();
+    const Failure failure = explain_end({ended, page, ""});
+    EXPECT_EQ(failure.cause, cause::exited);
+    EXPECT_NE(failure.message.find("exit status 2"), std::string::npos) << failure.message;
+    EXPECT_NE(failure.message.find("Its last output: runner: cannot open the memory"), std::string::npos)
+        << failure.message;
+}
+
+TEST(Ending, ByExitIsNotQuotedWhereNothingWasPrinted) {
+    const Ended ended = with_status(0, "");
+    const StatusPage page = in_a_call();
+    EXPECT_EQ(explain_end({ended, page, ""}).message.find("printed"), std::string::npos);
+}
+
+TEST(Ending, BeforeTheFirstCallCanBeTheJudgesFault) {
+    const Ended ended = with_status(2, "runner: no such memory\n");
+    const StatusPage page{};
+    const Failure failure = explain_end({ended, page, ""});
+    EXPECT_EQ(failure.cause, cause::internal);
+    EXPECT_NE(failure.message.find("exit status 2 before the first call"), std::string::npos) << failure.message;
+    EXPECT_NE(failure.message.find("runner: no such memory"), std::string::npos) << failure.message;
+}
+
+TEST(Ending, BeforeTheFirstCallWithAnotherStatusIsTheProgramsFault) {
+    const Ended ended = with_status(3, "");
+    const StatusPage page{};
+    EXPECT_EQ(explain_end({ended, page, ""}).cause, cause::exited);
+}
+
+Failure faulted(Fault fault, const char* detail, bool launched = false) {
+    const Ended ended = with_status(1, "");
+    StatusPage page = in_a_call();
+    page.fault = static_cast<std::uint32_t>(fault);
+    page.address = 1 << 20;
+    page.launches = launched;
+    std::strncpy(page.detail, detail, sizeof page.detail - 1);
+    return explain_end({ended, page, ""});
+}
+
+TEST(Ending, ByAFaultHasTheHintThatFitsIt) {
+    EXPECT_NE(faulted(Fault::aborted, "abort() was called").hint.find("An assert(), abort()"), std::string::npos);
+    EXPECT_EQ(faulted(Fault::refused, "kernel k was called without <<<grid, block>>>").hint, "");
+    EXPECT_NE(
+        faulted(Fault::too_much_shared, "the kernel's __shared__ variables take 74304 bytes").hint.find("smaller"),
+        std::string::npos);
+    EXPECT_NE(faulted(Fault::segmentation, "").hint.find("Host code must not use a device pointer"), std::string::npos);
+    EXPECT_NE(faulted(Fault::segmentation, "", true).hint.find("the end of its __shared__"), std::string::npos);
+    EXPECT_NE(faulted(Fault::unset_pointer, "a pointer was never set").hint.find("Set it before"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warplab

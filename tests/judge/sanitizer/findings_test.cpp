@@ -1,0 +1,213 @@
+// The words for an index beyond a declared array: which array, as the student's line has it.
+#include "grader/judge/sanitizer/findings.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace warplab {
+namespace {
+
+std::string words_for(const std::string& line, std::uint32_t column, const char* type, std::int64_t index) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
+    finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
+    finding.offset = index;
+    finding.width = column;
+    finding.line = 1;
+    std::strncpy(finding.kernel, "smooth", sizeof finding.kernel - 1);
+    std::strncpy(finding.detail, type, sizeof finding.detail - 1);
+    const auto found = describe_findings({}, {}, line + "\n", {}, {finding});
+    return found.empty() ? "" : found.front().message;
+}
+
+constexpr auto line = "    if (n) halo->tile[t / 32][k[t] + 1] = row[2 * (t + 1)];";
+
+std::uint32_t column_after(const char* part) {
+    return static_cast<std::uint32_t>(std::string(line).find(part) + std::strlen(part));
+}
+
+TEST(IndexBeyond, NamesTheArrayThatTheBracketBelongsTo) {
+    EXPECT_EQ(words_for(line, column_after("+ 1]"), "'float [17]'", 17),
+              "Kernel smooth uses index 17 of halo->tile[t / 32], declared as float [17], with indices 0 to 16: thread "
+              "(0,0,0) of block (0,0,0).");
+    EXPECT_NE(words_for(line, column_after("1)]"), "'int [8]'", -2).find("index -2 of row, declared as int [8]"),
+              std::string::npos);
+    EXPECT_NE(words_for(line, column_after("32]"), "'int [4][17]'", 4).find("index 4 of halo->tile, "),
+              std::string::npos);
+}
+
+TEST(IndexBeyond, NamesNoArrayWhereTheColumnIsNoIndex) {
+    for (const std::uint32_t column : {0u, 1u, 38u, 60u, 4000000000u})
+        EXPECT_NE(words_for(line, column, "'int [8]'", 8).find("of an array, declared as"), std::string::npos);
+    EXPECT_NE(words_for("]] = 1", 2, "'int [8]'", 8).find("of an array, "), std::string::npos);
+}
+
+Discovery far_access(std::uint64_t address) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
+    finding.offset = static_cast<std::int64_t>(address);
+    return describe_findings({}, {}, "", {}, {finding}).front();
+}
+
+TEST(FarAccess, SaysWhichPointerItWas) {
+    EXPECT_NE(far_access(12).message.find("through a null pointer"), std::string::npos);
+    EXPECT_NE(far_access(12).hint.find("_scratch_bytes()"), std::string::npos);
+    EXPECT_NE(far_access(0xFEFEFEFEFEFEFF02).message.find("a pointer that was never set"), std::string::npos);
+    for (const std::uint64_t address : {0x10000ull, 0x7f0000000000ull, 0xffff000000000000ull})
+        EXPECT_NE(far_access(address).message.find("an address far from all memory"), std::string::npos);
+}
+
+TEST(OutOfBounds, OfScratchAsksForItsSize) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
+    finding.space = static_cast<std::uint32_t>(FindingSpace::buffer);
+    finding.offset = finding.bytes = 16;
+    const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
+    const auto hint = [&] { return describe_findings(buffers, {}, "", {}, {finding}).front().hint; };
+    EXPECT_EQ(hint().find("_scratch_bytes()"), std::string::npos);
+    finding.buffer = 1;
+    EXPECT_NE(hint().find("the 16 bytes that the stage's _scratch_bytes() asks for"), std::string::npos);
+}
+
+Finding finding_of(FindingKind kind, FindingSpace space = FindingSpace::buffer) {
+    Finding finding{};
+    finding.kind = static_cast<std::uint32_t>(kind);
+    finding.space = static_cast<std::uint32_t>(space);
+    finding.now.program_counter = finding.before.program_counter = 7;
+    finding.width = 4;
+    finding.bytes = 1024;
+    return finding;
+}
+
+Discovery describe_one(const Finding& finding) {
+    const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
+    return describe_findings(buffers, {{7, 1}}, "", {}, {finding}).front();
+}
+
+testing::AssertionResult has(const std::string& text, const std::string& words) {
+    if (text.find(words) != std::string::npos) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << text;
+}
+
+TEST(OutOfBounds, NamesOneElementWhereItIsOne) {
+    Finding finding = finding_of(FindingKind::out_of_bounds);
+    finding.offset = -480;
+    EXPECT_TRUE(has(describe_one(finding).message, "element -120 of out"));
+    finding.offset = -482;
+    EXPECT_TRUE(has(describe_one(finding).message, "elements -121 to -120 of out"));
+    finding.offset = 1022;
+    EXPECT_TRUE(has(describe_one(finding).message, "elements 255 to 256 of out"));
+}
+
+TEST(OutOfBounds, OfDynamicSharedMemoryNamesTheLaunchsArgument) {
+    Finding finding = finding_of(FindingKind::out_of_bounds, FindingSpace::dynamic_shared);
+    finding.offset = 1024;
+    EXPECT_TRUE(has(describe_one(finding).hint, "<<<blocks, threads, bytes>>>"));
+}
+
+TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
+    Finding finding = finding_of(FindingKind::out_of_bounds);
+    finding.buffer = 1;
+    finding.offset = 1024;
+    EXPECT_TRUE(has(describe_one(finding).message, "element 256 of scratch"));
+    std::strncpy(finding.object, "current", sizeof finding.object - 1);
+    EXPECT_TRUE(has(describe_one(finding).message, "element 256 of current"));
+    EXPECT_FALSE(has(describe_one(finding).hint, "_scratch_bytes()"));
+}
+
+TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
+    Finding finding = finding_of(FindingKind::misaligned);
+    finding.offset = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "4 bytes are read and written at multiples of 4"));
+    finding.width = 8;
+    EXPECT_TRUE(has(describe_one(finding).hint, "A vector of two begins where the index is a multiple of two"));
+    finding.width = 16;
+    EXPECT_TRUE(has(describe_one(finding).hint, "A vector of four"));
+    finding.space = static_cast<std::uint32_t>(FindingSpace::allocation);
+    EXPECT_TRUE(has(describe_one(finding).hint, "16 bytes are read"));
+}
+
+TEST(Misaligned, NamesTheDeclarationOfASharedArray) {
+    Finding finding = finding_of(FindingKind::misaligned, FindingSpace::shared);
+    finding.offset = 8;
+    finding.width = 8;
+    EXPECT_TRUE(has(describe_one(finding).message, "whose type does not put it at a multiple of 8"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "__align__(8)"));
+}
+
+TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
+    Finding finding = finding_of(FindingKind::race, FindingSpace::shared);
+    finding.before.writes = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads(), or __syncwarp() in code for one warp alone"));
+    finding.now.writes = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "atomicMax for a maximum"));
+}
+
+TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
+    Finding finding = finding_of(FindingKind::race);
+    finding.before.program_counter = 8;
+    finding.before.writes = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "Where other blocks use it too no barrier helps"));
+    finding.space = static_cast<std::uint32_t>(FindingSpace::shared);
+    EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads()"));
+}
+
+TEST(Race, OfTwoAtomicsSaysHowTheyDiffer) {
+    Finding finding = finding_of(FindingKind::atomic_race);
+    finding.before.block[0] = 1;
+    finding.before.writes = finding.before.atomic = finding.now.writes = finding.now.atomic = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "one holds within its block only"));
+    finding.detail[0] = 'w';
+    EXPECT_TRUE(has(describe_one(finding).hint, "one of 4 and one of 8 bytes"));
+    finding.before.atomic = 0;
+    EXPECT_TRUE(has(describe_one(finding).hint, "An atomic protects a word only from other atomics"));
+}
+
+TEST(FailedLaunch, NamesEveryLimit) {
+    const std::string hint = describe_one(finding_of(FindingKind::failed_launch)).hint;
+    EXPECT_TRUE(has(hint, "65,535 in y"));
+    EXPECT_TRUE(has(hint, "cudaFuncSetAttribute"));
+}
+
+TEST(Copies, OfAVariableByItsNameSayWhatTakesTheName) {
+    const auto hint_for = [](FindingKind kind) { return describe_one(finding_of(kind)).hint; };
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is where the bytes go"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "Declare it outside all functions"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
+}
+
+TEST(Consequences, OfARaceDropWhatIsCalledHarmless) {
+    const auto found =
+        describe_findings({}, {{7, 1}}, "", {}, {finding_of(FindingKind::same_value), finding_of(FindingKind::race)});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].cause, "race");
+}
+
+TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
+    Finding beyond{}, race{}, elsewhere{};
+    for (Finding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;
+    beyond.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
+    race.kind = elsewhere.kind = static_cast<std::uint32_t>(FindingKind::race);
+    const auto found = describe_findings({}, {}, "", {}, {race, beyond, elsewhere});
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].cause, "out_of_bounds");
+    EXPECT_EQ(found[1].line, 2);
+}
+
+TEST(Likelihood, AnAccessOutOfBoundsComesBeforeRacesAndNotesLast) {
+    Finding race = finding_of(FindingKind::race), beyond = finding_of(FindingKind::out_of_bounds),
+            note = finding_of(FindingKind::absent_lane);
+    race.line = 1;
+    beyond.line = 2;
+    note.line = 3;
+    const auto found = describe_findings({}, {}, "", {}, {note, race, beyond});
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].cause, "out_of_bounds");
+    EXPECT_EQ(found[1].cause, "race");
+    EXPECT_TRUE(found[2].is_note);
+}
+
+}  // namespace
+}  // namespace warplab

@@ -1,0 +1,31 @@
+#pragma once
+// Rendered text beside what a person approved: tests/model/expected/<name>. After a wanted change, run the tests once
+// with WARPLAB_APPROVE=1 and read the difference before committing it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "grader/common/utf8.h"
+#include "tests/model/project.h"
+#include "tests/paths.h"
+
+namespace warplab::test {
+
+inline void expect_approved(const std::string& name, const std::string& text) {
+    const auto file = root_folder() / "tests/model/expected" / name;
+    if (std::getenv("WARPLAB_APPROVE")) write_file(file, text);
+    EXPECT_EQ(text, read_file(file)) << "not what is approved in " << file;
+}
+
+inline std::size_t widest_line(const std::string& text) {
+    std::istringstream lines(text);
+    std::size_t widest = 0;
+    for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
+    return widest;
+}
+
+}  // namespace warplab::test

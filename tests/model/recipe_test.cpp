@@ -1,0 +1,57 @@
+#include "grader/model/recipe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/model/project.h"
+
+namespace warplab {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::map<std::string, int> generators = {{"random", 1}, {"counting", 2}};
+
+/// The dataset of a small project with this name.
+Dataset dataset_called(const std::string& name) {
+    test::Project project;
+    project.write();
+    return load_lab(project.root, "scale").dataset(name);
+}
+
+TEST(Recipe, GeneratorsAreFoundByName) {
+    Dataset dataset = dataset_called("tiny");
+    EXPECT_EQ(find_generator(dataset, generators), 1);
+    dataset.generator = "counting";
+    EXPECT_EQ(find_generator(dataset, generators), 2);
+}
+
+TEST(Recipe, AnUnknownGeneratorIsToldWithItsPlaceAndTheNamesThereAre) {
+    Dataset dataset = dataset_called("large");
+    dataset.generator = "randm";
+    try {
+        find_generator(dataset, generators, {"picture"});
+        FAIL() << "there is no such generator";
+    } catch (const ManifestError& error) {
+        EXPECT_STREQ(error.what(),
+                     "datasets/scale/public.json, at /datasets/1: dataset \"large\": there is no generator "
+                     "\"randm\". Did you mean \"random\"? Choose one of: counting, picture, random");
+    }
+}
+
+TEST(Recipe, WrongParametersAreToldWithTheirPlace) {
+    const Dataset dataset = dataset_called("secret");
+    try {
+        read_size(dataset, "width");
+        FAIL() << "it is missing";
+    } catch (const ManifestError& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("datasets/scale/hidden.json, at /datasets/0: dataset \"secret\""),
+                                        HasSubstr("the parameter \"width\" is missing")));
+    }
+    EXPECT_THROW(require_only(dataset, {"m"}), ManifestError);
+    EXPECT_NO_THROW(require_only(dataset, {"n"}));
+}
+
+}  // namespace
+}  // namespace warplab

@@ -1,0 +1,348 @@
+#include "grader/model/score.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "grader/model/cause.h"
+
+namespace warplab {
+namespace {
+
+using testing::HasSubstr;
+
+Stage stage_worth(double correctness, double hygiene, double speed) {
+    Stage stage;
+    stage.id = "01_x";
+    stage.points = {correctness, hygiene, speed};
+    return stage;
+}
+
+Check check(double points, Verdict verdict, bool skipped = false) {
+    Check check;
+    check.points = points;
+    check.verdict = verdict;
+    check.skipped = skipped;
+    return check;
+}
+
+/// Took `ratio` times the reference's second; the sequential CPU takes 100.
+Measurement timed(double ratio) {
+    Measurement measured;
+    measured.dataset = "large";
+    measured.median_s = ratio;
+    measured.reference_s = 1;
+    measured.reference_ratio = Interval{ratio, ratio, ratio};
+    measured.sequential_s = 100;
+    return measured;
+}
+
+StageReport report_with(std::vector<Check> checks, std::vector<Measurement> measurements = {}) {
+    StageReport report;
+    report.compilation.verdict = Verdict::passed;
+    report.verdict = Verdict::passed;
+    for (const auto& check : checks)
+        if (!check.skipped && check.verdict == Verdict::failed) report.verdict = Verdict::failed;
+    report.checks = std::move(checks);
+    report.measurements = std::move(measurements);
+    return report;
+}
+
+const Check good = check(1, Verdict::passed), bad = check(1, Verdict::failed);
+
+// --- the formula ---
+
+TEST(SpeedShare, IsFullUpToTheFullMark) {
+    EXPECT_EQ(speed_share(1.2, 1, 100), 1);
+    EXPECT_EQ(speed_share(0.5, 1, 100), 1);
+    EXPECT_EQ(speed_share(1e-9, 1, 100), 1);
+    EXPECT_LT(speed_share(1.21, 1, 100), 1);
+}
+
+TEST(SpeedShare, IsNothingFromTheZeroMark) {
+    EXPECT_EQ(speed_share(100, 1, 100), 0);
+    EXPECT_EQ(speed_share(1e9, 1, 100), 0);
+    EXPECT_GT(speed_share(99, 1, 100), 0);
+}
+
+TEST(SpeedShare, IsLogarithmicInBetween) {
+    EXPECT_NEAR(speed_share(std::sqrt(1.2 * 100), 1, 100), 0.5, 1e-12);
+    EXPECT_NEAR(speed_share(2, 1, 100), std::log(50) / std::log(100 / 1.2), 1e-12);
+}
+
+TEST(SpeedShare, SurvivesAReferenceSlowerThanTheCpu) {
+    // The zero mark is 4.8 s, not the CPU's 0.1 s.
+    EXPECT_EQ(speed_share(1.2, 1, 0.1), 1);
+    EXPECT_NEAR(speed_share(2.4, 1, 0.1), 0.5, 1e-12);
+    EXPECT_EQ(speed_share(4.8, 1, 0.1), 0);
+    EXPECT_NEAR(speed_share(2.4, 1, std::numeric_limits<double>::quiet_NaN()), 0.5, 1e-12);
+}
+
+TEST(SpeedShare, DoesNotDependOnTheUnit) { EXPECT_NEAR(speed_share(3, 1, 50), speed_share(3e-6, 1e-6, 50e-6), 1e-12); }
+
+TEST(SpeedShare, RefusesWhatIsNoTime) {
+    EXPECT_THROW(speed_share(0, 1, 1), std::invalid_argument);
+    EXPECT_THROW(speed_share(1, 0, 1), std::invalid_argument);
+    EXPECT_THROW(speed_share(-1, 1, 1), std::invalid_argument);
+    EXPECT_THROW(speed_share(std::numeric_limits<double>::quiet_NaN(), 1, 1), std::invalid_argument);
+    EXPECT_THROW(speed_share(1, std::numeric_limits<double>::infinity(), 1), std::invalid_argument);
+}
+
+// --- correctness ---
+
+TEST(Score, CorrectnessIsTheWeightedShareThatPassed) {
+    const auto score =
+        score_stage(stage_worth(8, 0, 0), report_with({check(1, Verdict::passed), check(3, Verdict::failed)}));
+    EXPECT_DOUBLE_EQ(score->correctness, 2);
+    EXPECT_EQ(score->correctness_max, 8);
+    EXPECT_DOUBLE_EQ(score->total(), 2);
+}
+
+TEST(Score, SkippedDatasetsDropOutOfBoth) {
+    const auto stage = stage_worth(8, 0, 0);
+    const auto skipped = check(100, Verdict::error, true);
+    EXPECT_DOUBLE_EQ(score_stage(stage, report_with({good, skipped}))->correctness, 8);
+    EXPECT_DOUBLE_EQ(score_stage(stage, report_with({good, bad, skipped}))->correctness, 4);
+}
+
+TEST(Score, DatasetsWithoutElementsAloneEarnNothing) {
+    const auto stage = stage_worth(8, 0, 0);
+    Check empty = good;
+    empty.empty = true;
+    const auto untouched = score_stage(stage, report_with({bad, empty}));
+    EXPECT_EQ(untouched->correctness, 0);
+    EXPECT_THAT(untouched->correctness_why, HasSubstr("no elements"));
+    const auto begun = score_stage(stage, report_with({bad, good, empty, check(1, Verdict::failed)}));
+    EXPECT_DOUBLE_EQ(begun->correctness, 4);
+    EXPECT_EQ(begun->correctness_why, "");
+}
+
+TEST(Score, WhatDoesNotCompileGetsNothing) {
+    StageReport report;
+    report.verdict = report.compilation.verdict = Verdict::failed;
+    const auto score = score_stage(stage_worth(8, 1, 1), report);
+    EXPECT_EQ(score->total(), 0);
+    EXPECT_EQ(score->max(), 10);
+    EXPECT_FALSE(score->speed_pending);
+}
+
+StageReport refused_by_the_cpu_backend(const NvccAnswer& nvcc) {
+    StageReport report;
+    report.verdict = report.compilation.verdict = Verdict::failed;
+    report.compilation.failure =
+        Failure{cause::refused_feature, "Line 2: thrust: Thrust cannot run on the CPU backend; write a loop", "", {}};
+    report.compilation.nvcc = nvcc;
+    return report;
+}
+
+TEST(Score, AllPointsPendWhereOnlyTheCpuBackendRefusesTheFile) {
+    using enum NvccAnswer::Kind;
+    for (const auto kind : {not_asked, compiles, not_found, no_answer}) {
+        const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend({kind, ""}));
+        EXPECT_TRUE(score->correctness_pending && score->hygiene_pending && score->speed_pending)
+            << static_cast<int>(kind);
+        EXPECT_EQ(score->total(), 0);
+        EXPECT_EQ(score->max(), 10);
+        EXPECT_EQ(score->pending(), 10);
+        EXPECT_EQ(score->correctness_why, "grading on a GPU decides, because the CPU backend refuses the file");
+        EXPECT_NE(score->hygiene_why, "");
+        EXPECT_NE(score->speed_why, "");
+    }
+    const auto correctness_alone = score_stage(stage_worth(8, 0, 0), refused_by_the_cpu_backend({}));
+    EXPECT_FALSE(correctness_alone->hygiene_pending || correctness_alone->speed_pending);
+}
+
+TEST(Score, WhatNvccRefusesAsWellGetsNothing) {
+    const NvccAnswer refusal{NvccAnswer::Kind::refuses, "student.cu:4: error: no member w"};
+    const auto score = score_stage(stage_worth(6, 2, 2), refused_by_the_cpu_backend(refusal));
+    EXPECT_EQ(score->total(), 0);
+    EXPECT_EQ(score->pending(), 0);
+}
+
+// --- our side ---
+
+TEST(Score, ErrorsHaveNoScore) {
+    auto report = report_with({good});
+    report.verdict = Verdict::error;
+    EXPECT_FALSE(score_stage(stage_worth(8, 1, 1), report));
+}
+
+TEST(Score, ADatasetThatCouldNotBeJudgedCostsNothing) {
+    EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({bad, check(1, Verdict::error)})));
+}
+
+TEST(Score, NothingRunIsNoScore) {
+    EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({})));
+    EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({check(1, Verdict::error, true)})));
+}
+
+// --- hygiene ---
+
+CheckMode check_mode(CheckMode::Verdict verdict, std::vector<Discovery> findings = {}) {
+    CheckMode result;
+    result.verdict = verdict;
+    result.findings = std::move(findings);
+    return result;
+}
+
+Discovery finding(bool is_note) {
+    Discovery found;
+    found.cause = "race";
+    found.is_note = is_note;
+    return found;
+}
+
+TEST(Score, HygienePendsWithoutCheckMode) {
+    const auto score = score_stage(stage_worth(8, 2, 0), report_with({good}));
+    EXPECT_TRUE(score->hygiene_pending);
+    EXPECT_EQ(score->hygiene_max, 2);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_EQ(score->hygiene_why, "check mode was left out");
+    EXPECT_FALSE(score_stage(stage_worth(8, 0, 0), report_with({good}))->hygiene_pending);
+}
+
+TEST(Score, NotesCostNoHygiene) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(CheckMode::Verdict::passed, {finding(true)});
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_EQ(score->hygiene, 2);
+    EXPECT_FALSE(score->hygiene_pending);
+    EXPECT_EQ(score->hygiene_why, "");
+}
+
+TEST(Score, AFindingCostsHygieneAndNothingElse) {
+    auto report = report_with({good}, {timed(1)});
+    report.verdict = Verdict::failed;
+    report.check_mode = check_mode(CheckMode::Verdict::failed, {finding(false)});
+    const auto score = score_stage(stage_worth(6, 2, 2), report);
+    EXPECT_EQ(score->correctness, 6);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_FALSE(score->hygiene_pending);
+    EXPECT_THAT(score->hygiene_why, HasSubstr("check mode found"));
+    EXPECT_EQ(score->speed, 2);
+}
+
+TEST(Score, WrongOutputsEarnNoHygiene) {
+    auto report = report_with({good, bad});
+    report.check_mode = check_mode(CheckMode::Verdict::passed);
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_FALSE(score->hygiene_pending);
+    EXPECT_THAT(score->hygiene_why, HasSubstr("every dataset passes"));
+}
+
+TEST(Score, WhatCheckModeCannotTakeOnCostsNothing) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(CheckMode::Verdict::passed);
+    report.check_mode->remark = "given without check mode";
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_EQ(score->hygiene, 2);
+    EXPECT_EQ(score->hygiene_why, "given without check mode");
+}
+
+TEST(Score, HygienePendsWhenCheckModeBroke) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(CheckMode::Verdict::error);
+    report.check_mode->remark = "check mode could not finish tiny";
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_TRUE(score->hygiene_pending);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_EQ(score->hygiene_why, "check mode could not finish tiny");
+}
+
+TEST(Score, HygienePointsPendIfCheckModeIsUnconfirmed) {
+    auto report = report_with({good});
+    report.check_mode = check_mode(CheckMode::Verdict::unconfirmed);
+    report.check_mode->remark = "1 finding was sent, and 0 arrived";
+    const auto score = score_stage(stage_worth(8, 2, 0), report);
+    EXPECT_TRUE(score->hygiene_pending);
+    EXPECT_EQ(score->hygiene, 0);
+    EXPECT_EQ(score->hygiene_why, "1 finding was sent, and 0 arrived");
+}
+
+// --- speed ---
+
+TEST(Score, TimesForATableCountForNothing) {
+    Measurement for_a_table = timed(50);
+    for_a_table.scored = false;
+    const auto score = score_stage(stage_worth(6, 0, 4), report_with({good}, {timed(1), for_a_table}));
+    EXPECT_EQ(score->speed, 4);
+    const auto alone = score_stage(stage_worth(6, 0, 4), report_with({good}, {for_a_table}));
+    EXPECT_TRUE(alone->speed_pending);
+}
+
+TEST(Score, SpeedPendsUntilItIsTimed) {
+    const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}));
+    EXPECT_TRUE(score->speed_pending);
+    EXPECT_EQ(score->speed, 0);
+    EXPECT_THAT(score->speed_why, HasSubstr("GPU"));
+}
+
+TEST(Score, SpeedPendsWithoutAReference) {
+    auto measured = timed(1);
+    measured.reference_s.reset();
+    measured.reference_ratio.reset();
+    const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}, {timed(1), measured}));
+    EXPECT_TRUE(score->speed_pending);
+    EXPECT_THAT(score->speed_why, HasSubstr("reference"));
+}
+
+TEST(Score, SpeedPendsWhenATimeIsNoTime) {
+    for (const double nonsense : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}, {timed(nonsense)}));
+        EXPECT_TRUE(score->speed_pending) << nonsense;
+        EXPECT_THAT(score->speed_why, HasSubstr("large"));
+    }
+}
+
+TEST(Score, AFailedCheckLosesSpeedWhateverTheTime) {
+    const auto score = score_stage(stage_worth(8, 0, 4), report_with({good, bad}, {timed(1)}));
+    EXPECT_FALSE(score->speed_pending);
+    EXPECT_EQ(score->speed, 0);
+    EXPECT_THAT(score->speed_why, HasSubstr("every dataset passes"));
+}
+
+TEST(Score, SpeedIsClampedBeforeItIsAveraged) {
+    // A thousand times faster than the full mark does not make up for one at the zero mark.
+    const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}, {timed(0.0012), timed(100)}));
+    EXPECT_DOUBLE_EQ(score->speed, 2);
+    EXPECT_FALSE(score->speed_pending);
+    EXPECT_EQ(score->speed_why, "");
+}
+
+TEST(Score, SpeedGoesByThePairedRatio) {
+    auto measured = timed(1.2);
+    measured.median_s = 50;  // the machine slowed down while student and reference ran
+    EXPECT_DOUBLE_EQ(score_stage(stage_worth(8, 0, 4), report_with({good}, {measured}))->speed, 4);
+    measured.reference_ratio.reset();
+    EXPECT_LT(score_stage(stage_worth(8, 0, 4), report_with({good}, {measured}))->speed, 1);
+}
+
+TEST(Score, AMarkInsideAnAmbiguousIntervalCountsForTheStudent) {
+    auto measured = timed(1.25);
+    measured.reference_ratio = Interval{1.25, 1.15, 1.35};
+    const auto speed = [&] { return score_stage(stage_worth(8, 0, 4), report_with({good}, {measured}))->speed; };
+    const double by_median = speed();
+    EXPECT_LT(by_median, 4);
+    measured.ambiguous = true;
+    EXPECT_DOUBLE_EQ(speed(), 4);
+
+    measured.reference_ratio = Interval{1.25, 1.22, 1.35};  // holds no mark: the points stand
+    EXPECT_DOUBLE_EQ(speed(), by_median);
+
+    measured.reference_ratio = Interval{101, 90, 110};  // holds the zero mark
+    EXPECT_GT(speed(), 0);
+}
+
+TEST(Score, StagesWithoutSpeedPointsDoNotPend) {
+    const auto score = score_stage(stage_worth(8, 0, 0), report_with({good}, {timed(1)}));
+    EXPECT_FALSE(score->speed_pending);
+    EXPECT_EQ(score->speed_why, "");
+    EXPECT_DOUBLE_EQ(score->total(), 8);
+}
+
+}  // namespace
+}  // namespace warplab
