@@ -185,7 +185,7 @@ class Explanation {
             &Explanation::try_positions,      &Explanation::try_values,       &Explanation::try_bytes,
             &Explanation::try_small_counters, &Explanation::try_long_stride,  &Explanation::try_shares,
             &Explanation::try_halves,         &Explanation::try_same_surplus, &Explanation::try_overflow,
-            &Explanation::try_lost_counts,    &Explanation::try_surplus};
+            &Explanation::try_carries,        &Explanation::try_lost_counts,  &Explanation::try_surplus};
         for (const auto attempt : attempts)
             if (found_.empty()) (this->*attempt)();
     }
@@ -541,6 +541,24 @@ class Explanation {
         for (const std::uint32_t limit : {65536u, 256u})
             if (common % limit == 0 && count_wrong() >= 3)
                 suspect(actual_, "counter_overflow", short_words(count_wrong(), limit), overflow_hint(limit));
+    }
+
+    /// Counters packed into words: each that passes its limit adds 1 to the one above it.
+    void try_carries() {
+        constexpr std::uint32_t limit = 65536;
+        std::size_t carrying = 0;
+        for (std::size_t v = 0; v < actual_.size(); v += 2) {
+            const std::uint32_t lost = right_[v] - actual_[v], carries = lost / limit;
+            const std::uint32_t lost_above = right_[v + 1] + carries - actual_[v + 1];
+            if (lost > right_[v] || lost_above > right_[v + 1] || lost % limit || lost_above % limit) return;
+            carrying += carries != 0;
+        }
+        if (carrying)
+            suspect(actual_, "counter_overflow",
+                    fmt::format("{} short by a multiple of 65,536, and the next bin has 1 too many for each.",
+                                format_plural(carrying, "bin") + (carrying == 1 ? " is" : " are")),
+                    "Two counters of 16 bits in a word: one that reaches 65,536 adds 1 to its neighbour. Add them up "
+                    "before they can.");
     }
 
     static std::string short_words(std::size_t wrong, std::uint32_t limit) {

@@ -30,7 +30,7 @@ TEST(Fuzz, EveryPrefixOfAFileKeepsThePromises) {
     }
 }
 
-std::string repeated(const std::string& text, std::size_t bytes = 300'000) {
+std::string repeated(const std::string& text, std::size_t bytes = 100'000) {
     std::string all;
     while (all.size() < bytes) all += text;
     return all;
