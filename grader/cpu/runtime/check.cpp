@@ -94,6 +94,7 @@ struct Object {
             histories = provide<History>(word_count);
     }
     bool has_words() const { return word_count != 0; }
+    std::uintptr_t address_of_word(std::size_t index) const { return begin / word_bytes + index; }
     Bytes& bytes_of_word(std::size_t index) const {
         return histories ? histories[index].bytes : bytes_of_inputs[index];
     }
@@ -284,9 +285,9 @@ class Checker final : public Observer {
     unsigned written_of(const Object& object, std::size_t word) const;
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
     static bool is_written(const Recent& recent, const History& history, unsigned bytes, const Touch& touch);
-    void check_word_quickly(const Recent& recent, History& history, unsigned bytes, const Touch& touch);
+    void check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
-    void look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch);
+    void look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch);
     /// The work, if any, that may still be at the same bytes, with the access by which it is known.
     using Earlier = std::pair<const Work*, const Mark*>;
     template <class Find>
@@ -966,12 +967,14 @@ void Checker::look_for_unfinished_async(const Object& object, const Touch& touch
     record_finding(finding);
 }
 
-void Checker::look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch) {
+void Checker::look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch) {
+    History& history = object.histories[index];
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
     if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind) {
-        if (const Mark* earlier = histories_.unordered(history, mark, {kind, shared, touch.writes}))
+        if (const Mark* earlier =
+                histories_.unordered(history, mark, {kind, shared, touch.writes, object.address_of_word(index)}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
     look(AccessKind::plain_write);
@@ -1040,9 +1043,9 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
     if (touch.reads()) known.read |= bytes;
     if (!object.histories) return;
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
-    look_for_race(object, object.histories[index], mark, touch);
+    look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(touch.address / word_bytes, touch.reads(), touch.writes);
+        histories_.order.strong_access(object.address_of_word(index), touch.reads(), touch.writes);
 }
 
 AccessCounts& Checker::remember(Object& object, const LoggedAccess& access) {
@@ -1076,7 +1079,7 @@ WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
         History* const histories = recent.object->histories + first;
         for (std::size_t i = 0; i < words; ++i)
             if (!is_written(recent, histories[i], bytes, touch)) return false;
-        for (std::size_t i = 0; i < words; ++i) check_word_quickly(recent, histories[i], bytes, touch);
+        for (std::size_t i = 0; i < words; ++i) check_word_quickly(recent, first + i, bytes, touch);
     } else {
         if (touch.writes || !recent.holds_data) return false;
         for (std::size_t i = 0; i < words; ++i) recent.object->bytes_of_inputs[first + i].read |= bytes;
@@ -1094,8 +1097,9 @@ WARPLAB_CPU_INLINE bool Checker::is_written(const Recent& recent, const History&
     return !touch.reads() || recent.holds_data || !(bytes & ~history.bytes.written);
 }
 
-WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, History& history, unsigned bytes,
+WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes,
                                                     const Touch& touch) {
+    History& history = recent.object->histories[index];
     if (touch.writes) history.bytes.written |= bytes;
     if (touch.reads()) history.bytes.read |= bytes;
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
@@ -1104,9 +1108,9 @@ WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, Histor
     if (guard || beside ||
         !(histories_.add_if_alone(history, touch.kind(), mark, recent.shared) ||
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
-        look_for_race(*recent.object, history, mark, touch);
+        look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(touch.address / word_bytes, touch.reads(), touch.writes);
+        histories_.order.strong_access(recent.first_word + index, touch.reads(), touch.writes);
 }
 
 void Checker::access(const Touch& touch) {
