@@ -68,6 +68,8 @@ class BlockClock {
     /// Return a block's accesses, or null if the clock has none.
     const Known* find(std::uint32_t block) const;
     void merge(const BlockClock& other);
+    /// Return whether both share their content.
+    bool shares(const BlockClock& other) const { return chunks_ == other.chunks_; }
     /// Add the accesses of one block.
     void merge(const Known& known);
 

@@ -20,6 +20,7 @@ void HappensBefore::forget_words() {
     published_.clear();
     grid_barriers_.clear();
     arrivals_.clear();
+    last_publication_ = {};
     any_fence_ = any_step_ = false;
 }
 
@@ -252,13 +253,23 @@ void HappensBefore::publish(Word& word) {
     word.in_block.merge(here.fenced);
     word.others_in_block.merge(here.others);
     if (here.fenced_for_device.empty() && fenced_for_device_.empty()) return;
+    word.published.merge(publication(here));
+    signal.published_for_device = word.version;
+}
+
+const BlockClock& HappensBefore::publication(const Thread& here) {
+    Publication& last = last_publication_;
+    const unsigned linear = linear_thread();
+    const bool same_thread = last.block == block_ && last.generation == generation_ && last.thread == linear;
+    const bool same_step = last.step == here.step && here.step != Mark::last_step;
+    if (same_thread && same_step && last.others.shares(here.others)) return last.clock;
     Known own = fenced_for_device_;
     own.merge(here.fenced_for_device);
-    word.published.merge(others_);
-    word.published.merge(here.others);
-    word.published.merge(own);
-    signal.published_for_device = word.version;
     published_[block_].merge(own);
+    last = {block_, generation_, linear, here.step, here.others, others_};
+    last.clock.merge(here.others);
+    last.clock.merge(own);
+    return last.clock;
 }
 
 }  // namespace warplab_cpu

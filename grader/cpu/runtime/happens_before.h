@@ -114,6 +114,13 @@ class HappensBefore {
         std::unordered_map<std::uint64_t, Signal> signals;  // by thread_key()
     };
 
+    /// What a thread publishes for the device until its next fence, and until it learns of other blocks.
+    struct Publication {
+        std::uint32_t block = 0, generation = 0, thread = 0, step = 0;
+        BlockClock others;  // the thread's, by reads
+        BlockClock clock;   // published, with `others`
+    };
+
     /// The barriers of the grid that a block has reached, and the generations with which it arrived at the last two.
     struct GridBarriers {
         std::uint32_t count = 0, last_but_one = 0, last = 0;
@@ -160,12 +167,14 @@ class HappensBefore {
     void exchange(std::uintptr_t word, bool reads, bool writes);
     void observe(Word& word);
     void publish(Word& word);
+    const BlockClock& publication(const Thread& here);
 
     std::uint32_t first_block_ = 0, block_ = 0, generation_ = 0;
     bool any_fence_ = false, any_step_ = false;  // in this grid; a fence and a __syncwarp() end a step
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
     std::uint64_t versions_ = 0;                                     // of words that published
+    Publication last_publication_;                                   // many words share its content
     std::vector<unsigned> fencing_;                                  // threads that had a fence in this generation
     std::vector<unsigned> learning_;                                 // threads that have read of other blocks in it
     BlockClock others_;                                              // other blocks, by reads of earlier generations
