@@ -81,15 +81,9 @@ class DeclarationReader {
     /// Records the attribute at at_ and steps over it, if one is there.
     bool skip_attribute() {
         const int begin = at_;
-        if (is_attribute_word(text()) && stream_[at_ + 1] == "(") {
-            at_ = stream_.after_group(at_ + 1);
-        } else if (text() == "[" && stream_[at_ + 1] == "[") {
-            at_ = stream_.after_group(at_);
-        } else {
-            return false;
-        }
+        at_ = qualifiers_.after_attribute(stream_, begin);
         for (int i = begin; i < at_; ++i) result_.attribute_tokens.push_back(i);
-        return true;
+        return at_ > begin;
     }
 
     bool read_elaborated_type() {
@@ -292,14 +286,16 @@ Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers,
     return DeclarationReader(stream, qualifiers, begin).read();
 }
 
-int statement_begin(const Stream& stream, int i) {
+int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers) {
     for (const int limit = i - longest_search; i > 0 && i > limit;) {
         const auto before = stream[i - 1];
         if (before == ";" || before == "{" || before == "}" || before == ":") return i;
         if (before == ")" || before == "]") {
             const int open = stream.match[i - 1];
             if (open < 0) return i;
-            if (is_attribute_word(stream[open - 1])) {
+            const bool attribute = is_attribute_word(stream[open - 1]) ||
+                                   (qualifiers && qualifiers->after_attribute(stream, open - 1) == i);
+            if (attribute) {
                 i = open - 1;
             } else if (stream[open] == "[" && stream[open + 1] == "[") {
                 i = open;

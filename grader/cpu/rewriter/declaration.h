@@ -39,8 +39,8 @@ Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers,
 /// types, `T x(name);` is unknown.
 Parentheses read_parentheses(const Stream& stream, int open);
 
-/// The first token of the statement that `i` is in.
-int statement_begin(const Stream& stream, int i);
+/// The first token of the statement that `i` is in. With qualifiers, a macro of attributes may precede `i`.
+int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers = nullptr);
 
 /// The position after the template arguments that open at `i`; -1 when they do not close.
 int after_angles(const Stream& stream, int i);

@@ -92,7 +92,9 @@ class HostCode {
     /// `i` begins `float weights[25];`.
     void find_variables(int i) {
         static const Names others = {"static_assert", "using", "typedef", "template", "namespace", "extern"};
-        if (statement_begin(code_, i) != i || others.count(code_[i]) || context_.unit.macro_names.count(code_[i]))
+        const bool attribute = context_.qualifiers.after_attribute(code_, i) > i;
+        if (statement_begin(code_, i, &context_.qualifiers) != i || others.count(code_[i]) ||
+            (context_.unit.macro_names.count(code_[i]) && !attribute))
             return;
         const auto declaration = read_declaration(code_, context_.qualifiers, i);
         constexpr unsigned of_device = q_shared | q_constant | q_device | q_managed | q_extern;

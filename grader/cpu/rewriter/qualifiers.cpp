@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <unordered_set>
 
 #include "grader/cpu/rewriter/declaration.h"
 
@@ -64,14 +65,54 @@ constexpr unsigned cuda_words = q_shared | q_global | q_device | q_constant | q_
 }  // namespace
 
 Qualifiers::Qualifiers(const Unit& unit) {
+    find_attribute_macros(unit);
     for (const auto& macro : unit.macros) {
         const unsigned words = of_macro(macro);
         if (words & cuda_words) aliases_[macro.name] = words;
+        if (words & q_shared) attributes_of_aliases_[macro.name] = attributes_in(macro.body);
         auto bounds = launch_bounds(macro.body, 0, macro.body.size());
         if (bounds.find('#') != std::string::npos) bounds.clear();  // only a macro's text can paste
         const auto [known, is_new] = bounds_.try_emplace(macro.name, Bounds{&macro, bounds});
         if (!is_new && known->second.arguments != bounds) known->second.arguments.clear();
     }
+}
+
+bool Qualifiers::has_only_attributes(const Stream& body) const {
+    int i = 0;
+    for (int after = 0; i < body.size(); i = after)
+        if ((after = after_attribute(body, i)) == i) return false;
+    return true;
+}
+
+/// A macro may be empty in another branch of an #if.
+void Qualifiers::find_attribute_macros(const Unit& unit) {
+    std::unordered_set<std::string_view> others;
+    for (const auto& macro : unit.macros) {
+        if (!has_only_attributes(macro.body)) others.insert(macro.name);
+        if (macro.body.size() > 0 && !others.count(macro.name)) attributes_[macro.name] = macro.has_parameters;
+        if (others.count(macro.name)) attributes_.erase(macro.name);
+    }
+}
+
+std::vector<std::string> Qualifiers::attributes_in(const Stream& body) const {
+    std::vector<std::string> found;
+    for (int i = 0, after = 0; i < body.size(); i = std::max(after, i + 1))
+        if ((after = after_attribute(body, i)) > i) found.push_back(body.text(i, after));
+    return found;
+}
+
+std::vector<std::string> Qualifiers::attributes_of(std::string_view word) const {
+    const auto found = attributes_of_aliases_.find(word);
+    return found == attributes_of_aliases_.end() ? std::vector<std::string>() : found->second;
+}
+
+int Qualifiers::after_attribute(const Stream& stream, int i) const {
+    if (stream[i] == "[" && stream[i + 1] == "[") return stream.after_group(i);
+    const bool called = stream[i + 1] == "(";
+    if (is_attribute_word(stream[i]) && called) return stream.after_group(i + 1);
+    const auto macro = stream.is_identifier(i) ? attributes_.find(stream[i]) : attributes_.end();
+    if (macro == attributes_.end() || macro->second != called) return i;
+    return called ? stream.after_group(i + 1) : i + 1;
 }
 
 std::string Qualifiers::launch_bounds(const Stream& stream, int begin, int end) const {
@@ -105,9 +146,10 @@ unsigned Qualifiers::of_macro(const Macro& macro) const {
         const unsigned word = of(body, i);
         const bool silent = body[i] == "void" || body[i] == "inline" || body[i] == "__forceinline__" ||
                             body[i] == "__noinline__" || body.tokens[i].kind == Kind::string;
-        const bool attribute = is_attribute_word(body[i]) && !(words & (q_shared | q_global));
+        const int after = after_attribute(body, i);
+        const bool attribute = after > i && !(words & q_global);
         if (word == 0 && !silent && !attribute) only_words = false;
-        if (attribute) i = body.after_group(i + 1) - 1;
+        if (attribute) i = after - 1;
         if (body[i] == "{" || body[i] == "<<<") has_body = true;
         words |= word;
     }

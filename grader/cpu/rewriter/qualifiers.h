@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "grader/cpu/rewriter/unit.h"
 
@@ -31,8 +32,16 @@ class Qualifiers {
     /// with it has several definitions.
     std::string launch_bounds(const Stream& stream, int begin, int end) const;
     bool is_alias(const Macro& macro) const { return aliases_.count(macro.name) != 0; }
+    /// Return the position after the attribute that begins at `i`, such as alignas(16), [[…]], or a macro of attributes
+    /// alone (`#define ALIGN(n) __align__(n)`); `i` if none begins there.
+    int after_attribute(const Stream& stream, int i) const;
+    /// Return the attributes in a macro of qualifiers, each as text (`#define TILE __shared__ __align__(16)`).
+    std::vector<std::string> attributes_of(std::string_view word) const;
 
   private:
+    bool has_only_attributes(const Stream& body) const;
+    std::vector<std::string> attributes_in(const Stream& body) const;
+    void find_attribute_macros(const Unit& unit);
     unsigned of_macro(const Macro& macro) const;
 
     struct Bounds {
@@ -41,7 +50,9 @@ class Qualifiers {
     };
 
     std::unordered_map<std::string_view, unsigned> aliases_;
-    std::unordered_map<std::string_view, Bounds> bounds_;  // of macros
+    std::unordered_map<std::string_view, std::vector<std::string>> attributes_of_aliases_;
+    std::unordered_map<std::string_view, bool> attributes_;  // macros of attributes: whether they have parameters
+    std::unordered_map<std::string_view, Bounds> bounds_;    // of macros
 };
 
 }  // namespace warplab::rewriter

@@ -17,20 +17,31 @@ std::string derived(const Stream& stream, const Declarator& declarator, std::str
     return std::string(prefix) + (stream.is_macro ? "##" : "") + name;
 }
 
-/// Return a struct that is aligned as the declaration's attributes ask for.
-std::string aligned_struct(const Stream& stream, const Declaration& declaration, const std::string& name) {
-    std::string members;
+/// Return the attributes of a declaration as text, with those in macros of its qualifiers.
+std::vector<std::string> attributes_of(const Stream& stream, const Qualifiers& qualifiers,
+                                       const Declaration& declaration) {
+    std::vector<std::string> found;
+    for (const int i : declaration.word_tokens)
+        for (auto& attribute : qualifiers.attributes_of(stream[i])) found.push_back(std::move(attribute));
     const auto& tokens = declaration.attribute_tokens;
-    int count = 0;
     for (auto at = tokens.begin(); at != tokens.end();) {
-        const int end = stream.after_group(is_attribute_word(stream[*at]) ? *at + 1 : *at);
-        members += " " + stream.text(*at, end) + " char m" + std::to_string(count++) + ";";
+        const int end = qualifiers.after_attribute(stream, *at);
+        found.push_back(stream.text(*at, end));
         while (at != tokens.end() && *at < end) ++at;
     }
+    return found;
+}
+
+/// Return a struct that is aligned as the attributes ask for.
+std::string aligned_struct(const std::vector<std::string>& attributes, const std::string& name) {
+    std::string members;
+    for (std::size_t i = 0; i < attributes.size(); ++i)
+        members += " " + attributes[i] + " char m" + std::to_string(i) + ";";
     return "; struct " + name + " {" + members + " }";
 }
 
-std::string defining_text(const Stream& stream, const Declaration& declaration, const Declarator& declarator) {
+std::string defining_text(const Stream& stream, const Qualifiers& qualifiers, const Declaration& declaration,
+                          const Declarator& declarator) {
     const bool in_file = stream.at_namespace[declaration.begin];
     const auto name = stream.text(declarator.name_begin, declarator.name_end);
     const auto type = derived(stream, declarator, "warplab_cpu_type_");
@@ -39,11 +50,11 @@ std::string defining_text(const Stream& stream, const Declaration& declaration, 
     const std::string reference = (in_file ? "; WARPLAB_CPU_FILE_SHARED auto& " : "; auto& ") + name + " = ";
     if (declaration.words & q_extern)
         return reference + "::warplab_cpu::dynamic_shared<decltype(" + type + ")>" + place;
-    const bool aligned = !declaration.attribute_tokens.empty();
+    const auto attributes = attributes_of(stream, qualifiers, declaration);
+    const bool aligned = !attributes.empty();
     const auto alignment = derived(stream, declarator, "warplab_cpu_aligned_");
-    return (aligned ? aligned_struct(stream, declaration, alignment) : "") +
-           "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" + type + (aligned ? ", " + alignment : "") + "> " + storage +
-           reference + storage + ".use" + place;
+    return (aligned ? aligned_struct(attributes, alignment) : "") + "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" +
+           type + (aligned ? ", " + alignment : "") + "> " + storage + reference + storage + ".use" + place;
 }
 
 class SharedRewriter {
@@ -53,7 +64,8 @@ class SharedRewriter {
     std::vector<SharedName> run() {
         for (int i = 0; i < stream_.size(); ++i) {
             if (!(context_.qualifiers.of(stream_, i) & q_shared)) continue;
-            const auto declaration = read_declaration(stream_, context_.qualifiers, statement_begin(stream_, i));
+            const auto declaration =
+                read_declaration(stream_, context_.qualifiers, statement_begin(stream_, i, &context_.qualifiers));
             if (!check(i, declaration)) continue;
             rewrite(declaration);
             i = declaration.end;
@@ -102,7 +114,7 @@ class SharedRewriter {
             edits.insert_before(name, stream_.is_macro ? "warplab_cpu_type_##" : "warplab_cpu_type_");
             remember(declaration, declarator);
             if (is_repeated(declaration, declarator)) continue;
-            const auto definition = defining_text(stream_, declaration, declarator);
+            const auto definition = defining_text(stream_, context_.qualifiers, declaration, declarator);
             if (stream_.has(declaration.end)) {
                 edits.insert_before(stream_.tokens[declaration.end], definition);
             } else {

@@ -800,7 +800,8 @@ Words find_changing(const Context& context, const Calls& calls) {
     for (int i = 0; i < code.size(); ++i) {
         if (code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i)) found.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
-        const auto declaration = read_declaration(code, context.qualifiers, statement_begin(code, i));
+        const auto declaration =
+            read_declaration(code, context.qualifiers, statement_begin(code, i, &context.qualifiers));
         if (!declaration.understood) continue;
         for (const auto& declarator : declaration.declarators) found.insert(code[declarator.name_begin]);
     }

@@ -28,7 +28,7 @@ constexpr int longest_scan = 512;  // as in a declaration
 
 /// Return the declaration with the word at `i` if register_symbols() can name all its variables.
 std::optional<Declaration> listed(const Stream& stream, int i, const Context& context) {
-    auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i));
+    auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i, &context.qualifiers));
     const auto& words = declaration.word_tokens;
     const bool has_word = std::find(words.begin(), words.end(), i) != words.end();
     if (!declaration.understood || !has_word || (declaration.words & (q_shared | q_global))) return {};
@@ -85,7 +85,7 @@ bool belongs_to_function(const Stream& stream, int i, const Names& functions, co
 
 /// Return whether the word at `i` may declare a variable that no registration names.
 bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const Context& context) {
-    const bool is_template = stream[statement_begin(stream, i)] == "template";
+    const bool is_template = stream[statement_begin(stream, i, &context.qualifiers)] == "template";
     if (stream.at_namespace[i] && !is_template)
         if (const auto declaration = listed(stream, i, context)) return !is_complete(stream, *declaration);
     return !belongs_to_function(stream, i, functions, context);

@@ -29,6 +29,7 @@
 #include "grader/cpu/runtime/memory.h"
 #include "grader/cpu/runtime/observer.h"
 #include "grader/cpu/runtime/scheduler.h"
+#include "grader/cpu/runtime/shadow.h"
 #include "grader/cpu/runtime/timeline.h"
 
 namespace warplab_cpu {
@@ -48,14 +49,10 @@ constexpr std::size_t word_bytes = 4;
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-/// Allocates zeroed memory whose pages exist only after a write.
-template <class T>
-T* provide(std::size_t count) {
-    void* memory =
-        mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for check mode");
-    return static_cast<T*>(memory);
-}
+struct Range {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+};
 
 /// Memory that a kernel may use, and what is around it.
 struct Object {
@@ -77,7 +74,7 @@ struct Object {
     bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
     int line = 0;                      // of its allocation, while it may be a leak
-    History* histories = nullptr;      // of each word
+    Shadow histories;                  // of each word
     Bytes* bytes_of_inputs = nullptr;  // instead of histories if no kernel may write
     std::size_t word_count = 0;
 
@@ -89,18 +86,25 @@ struct Object {
         const std::size_t first = begin / word_bytes, last = (begin + bytes + word_bytes - 1) / word_bytes;
         word_count = std::max<std::size_t>(last - first, 1);
         if (is_input)
-            bytes_of_inputs = provide<Bytes>(word_count);
+            bytes_of_inputs = static_cast<Bytes*>(map_shadow(word_count * sizeof(Bytes), true));
         else
-            histories = provide<History>(word_count);
+            histories.provide(word_count);
     }
     bool has_words() const { return word_count != 0; }
-    Bytes& bytes_of_word(std::size_t index) const {
+    std::uintptr_t address_of_word(std::size_t index) const { return begin / word_bytes + index; }
+    /// Return the part of the object, around a word that is ready, of which all words are.
+    Range ready_around(std::size_t index) const {
+        if (!histories) return {begin, bytes};
+        const auto [first, last] = histories.ready_around(index);
+        const std::uintptr_t from = std::max(begin, address_of_word(first) * word_bytes);
+        return {from, std::min(begin + bytes, address_of_word(last) * word_bytes) - from};
+    }
+    const Bytes& bytes_of_word(std::size_t index) const {
         return histories ? histories[index].bytes : bytes_of_inputs[index];
     }
     void drop_words() {
-        if (histories) munmap(histories, word_count * sizeof(History));
+        histories.release();
         if (bytes_of_inputs) munmap(bytes_of_inputs, word_count * sizeof(Bytes));
-        histories = nullptr;
         bytes_of_inputs = nullptr;
         word_count = 0;
     }
@@ -126,12 +130,13 @@ struct Touch {
 /// The last access of a place in the code, in this grid: most places access one object. This copies enough of the
 /// object to inspect most accesses quickly; objects that need more are not kept here.
 struct Recent {
-    std::uint64_t key = 0;  // of the place
-    std::uintptr_t begin = 0;
+    std::uint64_t key = 0;     // of the place
+    std::uintptr_t begin = 0;  // of the part of the object whose histories are ready
     std::size_t bytes = 0;
     std::uintptr_t log_from = 0;
     std::size_t first_word = 0;
     Object* object = nullptr;
+    History* histories = nullptr;  // of all words of the object; null for an input of the lab
     AccessCounts* counts = nullptr;
     bool shared = false, holds_data = false;
     MemoryKind kind = MemoryKind::device;
@@ -269,7 +274,7 @@ class Checker final : public Observer {
     Object* find_anew(Objects& objects, LastFound& last, std::uintptr_t address);
     Recent& recent_at(std::uint32_t place) { return recent_[place % recent_.size()]; }
     std::uint64_t key_of(std::uint32_t place) const { return std::uint64_t{objects_version_} << 32 | place; }
-    AccessCounts& remember(Object& object, const LoggedAccess& access);
+    AccessCounts& remember(Object& object, std::size_t index, const LoggedAccess& access);
     /// Forget what was found: objects were added or removed.
     void objects_changed() {
         last_device_ = last_shared_ = {};
@@ -284,9 +289,9 @@ class Checker final : public Observer {
     unsigned written_of(const Object& object, std::size_t word) const;
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
     static bool is_written(const Recent& recent, const History& history, unsigned bytes, const Touch& touch);
-    void check_word_quickly(const Recent& recent, History& history, unsigned bytes, const Touch& touch);
+    void check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
-    void look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch);
+    void look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch);
     /// The work, if any, that may still be at the same bytes, with the access by which it is known.
     using Earlier = std::pair<const Work*, const Mark*>;
     template <class Find>
@@ -371,9 +376,6 @@ class BuiltIns {
     }
 
   private:
-    struct Range {
-        std::uintptr_t begin = 0, bytes = 0;
-    };
     std::array<Range, 8> ranges_;  // a variable may be written in two parts
     std::size_t count_ = 0;
     std::uintptr_t begin_ = 0, bytes_ = 0;  // of all ranges, with what is between them
@@ -491,15 +493,25 @@ void Checker::memory_ends(void* begin) {
 
 void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
 
-/// Sets the bits of these bytes in one of a word's masks.
+/// Set the bits of these bytes in one of a word's masks.
 void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::uint8_t Bytes::*mask) {
     const std::uintptr_t from = std::max(begin, object.begin);
     const std::uintptr_t to = std::min(begin + bytes, object.begin + object.bytes);
-    for (std::uintptr_t at = from; at < to;) {
-        Bytes& word = object.bytes_of_word(at / word_bytes - object.begin / word_bytes);
-        const std::uintptr_t next = std::min(to, (at / word_bytes + 1) * word_bytes);
-        for (; at < next; ++at) word.*mask |= static_cast<std::uint8_t>(1u << at % word_bytes);
-    }
+    if (from >= to) return;
+    const std::size_t before = object.begin / word_bytes;
+    const auto mark = [&](std::size_t first, std::size_t last, std::uint8_t bits) {
+        if (object.histories)
+            object.histories.change(first, last, [=](History& word) { word.bytes.*mask |= bits; });
+        else
+            std::for_each(object.bytes_of_inputs + first, object.bytes_of_inputs + last,
+                          [=](Bytes& word) { word.*mask |= bits; });
+    };
+    const std::size_t first = (from + word_bytes - 1) / word_bytes - before, last = to / word_bytes - before;
+    const unsigned from_first = 0xfu << from % word_bytes & 0xfu, to_last = (1u << to % word_bytes) - 1;
+    if (first > last) return mark(last, first, static_cast<std::uint8_t>(from_first & to_last));
+    if (from % word_bytes) mark(first - 1, first, static_cast<std::uint8_t>(from_first));
+    mark(first, last, 0xf);
+    if (to_last) mark(last, last + 1, static_cast<std::uint8_t>(to_last));
 }
 
 /// An access by the copy that is the running work.
@@ -509,8 +521,8 @@ void mark_copied(Object& object, std::uintptr_t begin, std::size_t bytes, Access
     mark.block = block_state.epoch;
     mark.bytes = 0xf;
     const std::size_t first = begin / word_bytes - object.begin / word_bytes;
-    for (std::size_t word = first; word < std::min(first + (bytes + 3) / word_bytes, object.word_count); ++word)
-        object.histories[word].latest[static_cast<unsigned>(kind)] = mark;
+    object.histories.change(first, std::min(first + (bytes + 3) / word_bytes, object.word_count),
+                            [=](History& word) { word.latest[static_cast<unsigned>(kind)] = mark; });
 }
 
 bool Checker::memory_written(void* begin, std::size_t bytes) {
@@ -729,7 +741,7 @@ void Checker::block_returns(HeldShadow& held) {
     async_block_ = block_state.epoch;
     first_arrival_ = shadow.first_arrival;
     for (const auto& [zone, index, bytes] : shadow.words) {
-        History& word = shared_[zone].histories[index];
+        History& word = shared_[zone].histories.words()[index];
         word.block = block_state.epoch;
         word.bytes = bytes;
     }
@@ -966,12 +978,14 @@ void Checker::look_for_unfinished_async(const Object& object, const Touch& touch
     record_finding(finding);
 }
 
-void Checker::look_for_race(Object& object, History& history, const Mark& mark, const Touch& touch) {
+void Checker::look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch) {
+    History& history = object.histories.words()[index];
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
     if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind) {
-        if (const Mark* earlier = histories_.unordered(history, mark, {kind, shared, touch.writes}))
+        if (const Mark* earlier =
+                histories_.unordered(history, mark, {kind, shared, touch.writes, object.address_of_word(index)}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
     look(AccessKind::plain_write);
@@ -1031,30 +1045,35 @@ void Checker::struct_copied(const Touch& whole) {
 }
 
 void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, const Touch& touch) {
-    Bytes& known = object.bytes_of_word(index);
-    if (object.is_shared() && object.histories[index].block != block_state.epoch) {
-        object.histories[index].block = block_state.epoch;
-        known.written = 0;
+    if (!object.histories) return void(object.bytes_of_inputs[index].read |= bytes);
+    History& history = object.histories.words()[index];
+    if (object.is_shared() && history.block != block_state.epoch) {
+        history.block = block_state.epoch;
+        history.bytes.written = 0;
     }
-    if (touch.writes) known.written |= bytes;
-    if (touch.reads()) known.read |= bytes;
-    if (!object.histories) return;
+    if (touch.writes) history.bytes.written |= bytes;
+    if (touch.reads()) history.bytes.read |= bytes;
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
-    look_for_race(object, object.histories[index], mark, touch);
+    look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(touch.address / word_bytes, touch.reads(), touch.writes);
+        histories_.order.strong_access(object.address_of_word(index), touch.reads(), touch.writes);
 }
 
-AccessCounts& Checker::remember(Object& object, const LoggedAccess& access) {
+AccessCounts& Checker::remember(Object& object, std::size_t index, const LoggedAccess& access) {
     Recent& recent = recent_at(access.place);
-    if (recent.key == key_of(access.place) && recent.begin == object.begin && recent.kind == access.kind)
+    const Range ready = object.ready_around(index);
+    if (recent.key == key_of(access.place) && recent.object == &object && recent.kind == access.kind) {
+        recent.begin = ready.begin;
+        recent.bytes = ready.bytes;
         return *recent.counts;
+    }
     recent = {key_of(access.place),
-              object.begin,
-              object.bytes,
+              ready.begin,
+              ready.bytes,
               object.is_shared() ? block_state.tls_begin : 0,
               object.begin / word_bytes,
               &object,
+              object.histories.words(),
               &counts_of_accesses(access),
               object.is_shared(),
               object.holds_data,
@@ -1072,11 +1091,11 @@ WARPLAB_CPU_INLINE bool Checker::access_quickly(const Touch& touch) {
     const std::size_t first = touch.address / word_bytes - recent.first_word;
     const unsigned bytes = width < word_bytes ? ((1u << width) - 1) << touch.address % word_bytes : 0xf;
     constexpr std::size_t words = (width + word_bytes - 1) / word_bytes;
-    if (recent.object->histories) {
-        History* const histories = recent.object->histories + first;
+    if (recent.histories) {
+        History* const histories = recent.histories + first;
         for (std::size_t i = 0; i < words; ++i)
             if (!is_written(recent, histories[i], bytes, touch)) return false;
-        for (std::size_t i = 0; i < words; ++i) check_word_quickly(recent, histories[i], bytes, touch);
+        for (std::size_t i = 0; i < words; ++i) check_word_quickly(recent, first + i, bytes, touch);
     } else {
         if (touch.writes || !recent.holds_data) return false;
         for (std::size_t i = 0; i < words; ++i) recent.object->bytes_of_inputs[first + i].read |= bytes;
@@ -1094,8 +1113,9 @@ WARPLAB_CPU_INLINE bool Checker::is_written(const Recent& recent, const History&
     return !touch.reads() || recent.holds_data || !(bytes & ~history.bytes.written);
 }
 
-WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, History& history, unsigned bytes,
+WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes,
                                                     const Touch& touch) {
+    History& history = recent.histories[index];
     if (touch.writes) history.bytes.written |= bytes;
     if (touch.reads()) history.bytes.read |= bytes;
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
@@ -1104,9 +1124,9 @@ WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, Histor
     if (guard || beside ||
         !(histories_.add_if_alone(history, touch.kind(), mark, recent.shared) ||
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
-        look_for_race(*recent.object, history, mark, touch);
+        look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(touch.address / word_bytes, touch.reads(), touch.writes);
+        histories_.order.strong_access(recent.first_word + index, touch.reads(), touch.writes);
 }
 
 void Checker::access(const Touch& touch) {
@@ -1143,9 +1163,10 @@ void Checker::access(const Touch& touch) {
     const std::uintptr_t from = object->is_shared() ? block_state.tls_begin : 0;
     const LoggedAccess access{touch.address - from, touch.place,  static_cast<std::uint8_t>(touch.width),
                               touch.writes,         touch.atomic, object->memory_kind()};
-    ++remember(*object, access).accesses;
-    if (makes_out_requests()) log_access(access);
     const std::size_t first = touch.address / word_bytes - object->begin / word_bytes;
+    if (object->histories) object->histories.prepare(first, first + std::max<std::size_t>(touch.width / word_bytes, 1));
+    ++remember(*object, first, access).accesses;
+    if (makes_out_requests()) log_access(access);
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
     if (!touch.copies && touch.reads()) look_for_unwritten(*object, first, bytes, touch);
     if (touch.atomic && touch.width >= word_bytes && object->histories) look_for_other_width(*object, first, touch);

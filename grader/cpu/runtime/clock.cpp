@@ -14,13 +14,6 @@ bool Known::covers(const Mark& mark) const {
     return mark.generation < known->generation || (mark.generation == known->generation && mark.step < known->step);
 }
 
-bool Known::reaches(const Mark& mark) const {
-    if (covers(mark)) return true;
-    if (mark.block != block_) return false;
-    const Progress* const known = progress_of(mark.thread);
-    return known && mark.generation == known->generation && mark.step == known->step;
-}
-
 const Known::Progress* Known::progress_of(std::uint32_t thread) const {
     const auto found = std::lower_bound(threads_.begin(), threads_.end(), thread,
                                         [](const Progress& one, std::uint32_t at) { return one.thread < at; });

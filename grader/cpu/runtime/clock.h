@@ -43,8 +43,6 @@ class Known {
     bool empty() const { return block_ == 0; }
     std::uint32_t block() const { return block_; }
     bool covers(const Mark& mark) const;
-    /// Return whether this covers all accesses of the thread before the last fence that precedes the access.
-    bool reaches(const Mark& mark) const;
     /// Return whether this covers all that another Known of the same block covers.
     bool contains(const Known& other) const;
     /// Start with all accesses before a generation.
@@ -70,6 +68,8 @@ class BlockClock {
     /// Return a block's accesses, or null if the clock has none.
     const Known* find(std::uint32_t block) const;
     void merge(const BlockClock& other);
+    /// Return whether both share their content.
+    bool shares(const BlockClock& other) const { return chunks_ == other.chunks_; }
     /// Add the accesses of one block.
     void merge(const Known& known);
 

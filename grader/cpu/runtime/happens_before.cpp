@@ -20,6 +20,7 @@ void HappensBefore::forget_words() {
     published_.clear();
     grid_barriers_.clear();
     arrivals_.clear();
+    last_publication_ = {};
     any_fence_ = any_step_ = false;
 }
 
@@ -105,11 +106,31 @@ bool HappensBefore::block_ordered(const Mark& earlier) {
     return (before && before->covers(earlier)) || (read && read->covers(earlier));
 }
 
-bool HappensBefore::observed_fence_of(const Mark& earlier) {
+bool HappensBefore::has_read(std::uintptr_t place, const Mark& earlier) {
     if (!any_fence_) return false;
-    const Thread& here = running();
-    if (earlier.block == block_) return here.observed.reaches(earlier) || here.acquired.reaches(earlier);
-    return others_.find(earlier.block) || here.others.find(earlier.block);
+    if (earlier.block == block_state.epoch && running().observed.covers(earlier)) return true;
+    const auto found = words_.find(place);
+    if (found == words_.end()) return false;
+    const auto& signals = found->second.signals;
+    const auto writer = signals.find(thread_key(earlier.block, earlier.thread));
+    if (writer == signals.end()) return false;
+    const bool own_block = earlier.block == block_state.epoch;
+    const std::uint64_t version = own_block ? writer->second.published : writer->second.published_for_device;
+    const auto is_known = [&](const auto& reader) {
+        return reader.second.read >= version && knows_read(reader.first, reader.second);
+    };
+    const auto own = signals.find(thread_key(block_state.epoch, linear_thread()));
+    return version != 0 &&
+           ((own != signals.end() && is_known(*own)) || std::any_of(signals.begin(), signals.end(), is_known));
+}
+
+bool HappensBefore::knows_read(std::uint64_t thread_key, const Signal& signal) {
+    Mark read;
+    read.block = static_cast<std::uint32_t>(thread_key >> 32);
+    read.thread = static_cast<std::uint32_t>(thread_key);
+    read.generation = signal.generation;
+    read.step = signal.step;
+    return ordered(read);
 }
 
 bool HappensBefore::unpublished(const Mark& mark) const {
@@ -210,6 +231,10 @@ void HappensBefore::learn(Thread& here, const BlockClock& others) {
 
 void HappensBefore::observe(Word& word) {
     Thread& here = running();
+    Signal& signal = word.signals[thread_key(block_, linear_thread())];
+    signal.read = word.version;
+    signal.generation = generation_;
+    signal.step = here.step;
     if (word.in_block.block() == block_) {
         here.observed.merge(word.in_block);
         learn(here, word.others_in_block);
@@ -222,17 +247,29 @@ void HappensBefore::observe(Word& word) {
 
 void HappensBefore::publish(Word& word) {
     const Thread& here = running();
+    Signal& signal = word.signals[thread_key(block_, linear_thread())];
+    signal.published = word.version = ++versions_;
     if (word.in_block.block() != block_) word.others_in_block = {};
     word.in_block.merge(here.fenced);
     word.others_in_block.merge(here.others);
     if (here.fenced_for_device.empty() && fenced_for_device_.empty()) return;
+    word.published.merge(publication(here));
+    signal.published_for_device = word.version;
+}
+
+const BlockClock& HappensBefore::publication(const Thread& here) {
+    Publication& last = last_publication_;
+    const unsigned linear = linear_thread();
+    const bool same_thread = last.block == block_ && last.generation == generation_ && last.thread == linear;
+    const bool same_step = last.step == here.step && here.step != Mark::last_step;
+    if (same_thread && same_step && last.others.shares(here.others)) return last.clock;
     Known own = fenced_for_device_;
     own.merge(here.fenced_for_device);
-    word.published.merge(others_);
-    word.published.merge(here.others);
-    word.published.merge(own);
-    word.version = ++versions_;
     published_[block_].merge(own);
+    last = {block_, generation_, linear, here.step, here.others, others_};
+    last.clock.merge(here.others);
+    last.clock.merge(own);
+    return last.clock;
 }
 
 }  // namespace warplab_cpu

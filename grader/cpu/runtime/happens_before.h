@@ -43,9 +43,10 @@ class HappensBefore {
         if (earlier.block == block_state.epoch) return knows(linear_thread(), earlier);
         return earlier.block < first_block_ || before_grid_barrier(earlier) || (any_fence_ && block_ordered(earlier));
     }
-    /// Return whether the running thread has read a value that the thread of an earlier access published by its last
-    /// fence before that access. (The access to a flag or a counter itself comes after the fence.)
-    bool observed_fence_of(const Mark& earlier);
+    /// Return whether the running thread knows an earlier atomic or volatile write of a word by reading: this thread,
+    /// or one whose read happens before, read the word after the earlier thread had published by it. (A write of a
+    /// flag, a counter or a lock comes after the fence, so no clock covers it.)
+    bool has_read(std::uintptr_t word, const Mark& earlier);
     /// Return whether nothing that the access's block has published so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const;
 
@@ -100,11 +101,24 @@ class HappensBefore {
         std::uint32_t block = 0, generation = 0;
         std::array<std::uint32_t, 32> steps{};
     };
+    /// The last time that a thread published by a word, and that it read the word, with the word's version then.
+    struct Signal {
+        std::uint64_t published = 0, published_for_device = 0, read = 0;
+        std::uint32_t generation = 0, step = 0;  // of the read
+    };
     /// Accesses that a word publishes: `in_block` and `others_in_block` to the block of `in_block`.
     struct Word {
         Known in_block;
         BlockClock others_in_block, published;
-        std::uint64_t version = 0;  // of `published`, unique in the grid
+        std::uint64_t version = 0;                          // unique in the grid
+        std::unordered_map<std::uint64_t, Signal> signals;  // by thread_key()
+    };
+
+    /// What a thread publishes for the device until its next fence, and until it learns of other blocks.
+    struct Publication {
+        std::uint32_t block = 0, generation = 0, thread = 0, step = 0;
+        BlockClock others;  // the thread's, by reads
+        BlockClock clock;   // published, with `others`
     };
 
     /// The barriers of the grid that a block has reached, and the generations with which it arrived at the last two.
@@ -114,6 +128,10 @@ class HappensBefore {
 
     /// Return the word of a key: an address outside memory, different for each block.
     static std::uintptr_t word_of(std::uintptr_t key) { return key + (std::uintptr_t{block_state.epoch} << 32 << 16); }
+    static std::uint64_t thread_key(std::uint32_t block, unsigned linear) {
+        return std::uint64_t{block} << 32 | linear;
+    }
+    bool knows_read(std::uint64_t thread_key, const Signal& signal);
     void begin_block();
     void begin_generation();
     void forget_words();
@@ -149,12 +167,14 @@ class HappensBefore {
     void exchange(std::uintptr_t word, bool reads, bool writes);
     void observe(Word& word);
     void publish(Word& word);
+    const BlockClock& publication(const Thread& here);
 
     std::uint32_t first_block_ = 0, block_ = 0, generation_ = 0;
     bool any_fence_ = false, any_step_ = false;  // in this grid; a fence and a __syncwarp() end a step
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
     std::uint64_t versions_ = 0;                                     // of words that published
+    Publication last_publication_;                                   // many words share its content
     std::vector<unsigned> fencing_;                                  // threads that had a fence in this generation
     std::vector<unsigned> learning_;                                 // threads that have read of other blocks in it
     BlockClock others_;                                              // other blocks, by reads of earlier generations

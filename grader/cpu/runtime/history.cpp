@@ -113,11 +113,8 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
 
 bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query& query) {
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
-    return !is_signal(earlier, mark, query) && !order.ordered(earlier) && !order_is_read(earlier);
+    return !is_signal(earlier, mark, query) && !order.ordered(earlier) && !order_is_read(earlier, query);
 }
-
-/// Return whether the running thread knows of a flag, counter or lock by reading what its writer published.
-bool Histories::order_is_read(const Mark& earlier) { return is_strong(earlier) && order.observed_fence_of(earlier); }
 
 /// Flags, counters and locks: volatile accesses and atomics on one word, by which threads tell each other.
 bool Histories::is_signal(const Mark& earlier, const Mark& mark, const Query& query) {
@@ -133,8 +130,6 @@ const Mark* Histories::find_unordered(const History& history, const Mark& mark, 
     const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
     const auto is_race = [&](const Mark& earlier) { return is_unordered(earlier, mark, query); };
     if (is_race(latest)) return &latest;
-    // An atomic that this thread knows of has read what those before it wrote.
-    if (query.kind == AccessKind::atomic && order.ordered(latest)) return nullptr;
     const Earlier* earlier = earlier_of(history, query.kind);
     if (!earlier) return nullptr;
     if (!peers_are_harmless(*earlier, latest, mark, query)) {

@@ -113,6 +113,7 @@ class Histories {
         AccessKind kind;
         bool shared;  // shared memory belongs to a new block when that block begins
         bool writes;
+        std::uintptr_t word;  // its address, in words
     };
     /// The last access of this grid and the query's kind, if any, that nothing orders before `mark`.
     const Mark* unordered(const History& history, const Mark& mark, const Query& query) {
@@ -152,7 +153,10 @@ class Histories {
         return barrier_between || (query.kind == AccessKind::plain_read && mark.atomic && !earlier.any_weak);
     }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
-    bool order_is_read(const Mark& earlier);
+    /// Return whether the running thread knows a flag, counter or lock by reading it after the earlier access.
+    bool order_is_read(const Mark& earlier, const Query& query) {
+        return (earlier.atomic || earlier.is_volatile) && order.has_read(query.word, earlier);
+    }
     static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
     static void forget_peers(Earlier& earlier);
     void leave_block(Earlier& earlier, const Mark& latest);

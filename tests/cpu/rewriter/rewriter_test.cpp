@@ -29,8 +29,9 @@ std::string launch(std::string name, std::string configuration, std::string call
            call + "))";
 }
 
-std::string defined(std::string name, bool in_file = false) {
-    return "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_" + name + "> warplab_cpu_" + name + "; " +
+std::string defined(std::string name, bool in_file = false, bool aligned = false) {
+    return "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_" + name +
+           (aligned ? ", warplab_cpu_aligned_" + name : "") + "> warplab_cpu_" + name + "; " +
            (in_file ? "WARPLAB_CPU_FILE_SHARED " : "") + "auto& " + name + " = warplab_cpu_" + name + ".use(\"" + name +
            "\", __LINE__)";
 }
@@ -194,6 +195,17 @@ const Case shared[] = {
      "alignas(8) "
      "char m1; __attribute__((aligned(2))) char m2; }; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_s, "
      "warplab_cpu_aligned_s> warplab_cpu_s; auto& s = warplab_cpu_s.use(\"s\", __LINE__); }"},
+    {"AlignedByAMacro",
+     "#define AL(n) __align__(n)\n#define A16 AL(16)\nvoid f() { __shared__ AL(8) char s[4]; A16 __shared__ char t; }",
+     "#define AL(n) __align__(n)\n#define A16 AL(16)\nvoid f() { typedef  char warplab_cpu_type_s[4]; struct "
+     "warplab_cpu_aligned_s { AL(8) char m0; }" +
+         defined("s", false, true) +
+         ";  typedef char warplab_cpu_type_t; struct warplab_cpu_aligned_t { A16 char m0; }" +
+         defined("t", false, true) + "; }"},
+    {"AlignedByAMacroOfQualifiers", "#define TILE __shared__ __align__(16)\nvoid f() { TILE float s[4]; }",
+     "#define TILE __shared__ __align__(16)\nvoid f() { typedef float warplab_cpu_type_s[4]; struct "
+     "warplab_cpu_aligned_s { __align__(16) char m0; }" +
+         defined("s", false, true) + "; }"},
     {"Class", "void f() { __shared__ typename ns::A<int, B<2>>::T t; }",
      "void f() { typedef typename ns::A<int, B<2>>::T warplab_cpu_type_t" + defined("t") + "; }"},
     {"StructDefined", "void f() { __shared__ struct P { int x, y; } p[2]; }",

@@ -231,7 +231,11 @@ struct Shared {
 
     WARPLAB_CPU_INLINE T& use(const char* name, int line) {
         if (__builtin_expect(load_unseen(epoch) != load_unseen(block_state.epoch), 0)) poison(name, line);
-        return reinterpret_cast<T&>(storage);
+        void* place = storage;
+#ifdef WARPLAB_CPU_HOOKED
+        __asm__("" : "+r"(place));  // from here on, GCC knows only the alignment of T, as nvcc does
+#endif
+        return *static_cast<T*>(place);
     }
 
     WARPLAB_CPU_COLD WARPLAB_CPU_UNSEEN void poison(const char* name, int line) {
