@@ -16,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.batch import grading
 from grader.course.batch.archive import MEANINGS
 from grader.course.batch.database import STATUSES
 from grader.course.batch.grading import is_stale, write_tree
-from grader.course.batch.submissions import Submission
+from grader.course.batch.opened import kept_settings
+from grader.course.batch.submissions import Submission, find_submissions
 from tests.course.batches import LAB, ROOT, STAGES, Course, environment
 from tests.course.test_archive import make_tar, make_zip
 from tests.python import samples
@@ -85,6 +87,13 @@ def test_another_labs_hand_ins_are_refused_before_anything_is_graded(course: Cou
         assert said.returncode == 2 and f"other.zip: {says}" in said.stderr, said.stderr
         assert "say LAB=other (--lab other) and another OUT" in said.stderr
         assert snapshot(course) == before
+    crowd = [(f"x{number}/01_another.cu", b"") for number in range(4)]
+    course.handed_in.write_bytes(make_zip(*((f"s{n}/{STAGES[0]}.cu", b"fine") for n in range(3)), *crowd))
+    assert course.grade().returncode == 0, "more than a few are of this lab"
+    course.handed_in.write_bytes(make_zip((f"al1/{STAGES[0]}.cu", b"fine"), *crowd))
+    (course.root / "roster.csv").write_text("id\nal1\n")
+    assert course.grade("--roster", course.root / "roster.csv").returncode == 0, "strangers do not count"
+    assert course.grade("--no-roster").returncode == 2
     own = make_zip(("work/other/01_another.cu", b""), (f"work/{LAB}/{STAGES[0]}.cu", b"fine"))  # a whole kit
     course.handed_in.write_bytes(make_zip(("al1.zip", own), ("at2/01_another.cu", b"")))
     assert course.grade().returncode == 0
@@ -273,6 +282,32 @@ def test_the_copy_of_a_killed_batch_is_not_graded_as_other_contents(course: Cour
     assert course.verb("regrade", "--all").returncode == 0
     grades = course.database().query("SELECT points FROM grades ORDER BY id")
     assert grades == [(12,), (12,)] and "fine" in (copy / LAB / f"{STAGES[0]}.cu").read_text()
+
+
+def test_the_copy_is_not_used_with_the_journal_of_other_contents(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hand_in(note: str) -> None:
+        course.hand_in("al1", f"fine {note}", "fine")
+        (course.handed_in / "al1/journal").mkdir(exist_ok=True)
+        (course.handed_in / "al1/journal" / f"{STAGES[0]}.md").write_text(f"{note}\n")
+
+    hand_in("first")
+    course.grade()
+    hand_in("second")
+    monkeypatch.setattr(grading, "write_tree", raise_interrupt)
+    settings = kept_settings(course.database())
+    (waiting,), _ = find_submissions(course.handed_in, LAB, [])
+    with pytest.raises(KeyboardInterrupt):
+        grading.grade_submission(waiting, settings)
+    hand_in("first")
+    course.grade()
+    assert course.verb("regrade", "--all").returncode == 0
+    assert (course.out / "journals/al1" / f"{STAGES[0]}.md").read_text() == "first\n"
+
+
+def raise_interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_batch_that_is_killed_in_writing_a_copy_does_not_use_it(

@@ -257,6 +257,16 @@ def test_no_crowd_of_other_files_displaces_the_code(
     assert FIRST in [file.name for file in read_all([folder if form == "folder" else packed]).files]
 
 
+def test_archives_that_take_too_long_cost_no_code(tmp_path: Path) -> None:
+    (folder := tmp_path / "al1").mkdir()
+    (folder / FIRST).write_bytes(b"1")
+    (folder / "logs.tar").write_bytes(pack_tar({SECOND: b"2"}))
+    os.utime(folder / FIRST, (1e9, 1e9))
+    found = read_all([folder], cpu_s=-1e9)
+    assert [file.name for file in found.files] == [FIRST]
+    assert [(name, why.reason) for name, why in found.refused] == [("logs.tar", "too_slow")]
+
+
 def test_the_archives_of_a_hand_in_are_bounded(tmp_path: Path) -> None:
     (file := tmp_path / "a.zip").write_bytes(
         make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MOST_ARCHIVES + 7)))

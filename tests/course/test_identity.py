@@ -92,6 +92,21 @@ def test_a_forged_moodle_mark_in_a_canvas_download_is_a_file_name(folder: Path) 
     assert entries(found)["al1"] == ["lovelaceada_12_901_lab-al1-2026-11-20-100000.tar.gz"]
 
 
+@pytest.mark.parametrize(
+    "system",
+    [
+        "malice_66_90{0}_x_700{0}_500_0{0}_first.cu",
+        "Mal Lory_66_assignsubmission_file_x_7{0}_assignsubmission_file_0{0}_first.cu",
+    ],
+)
+def test_names_that_can_be_read_in_several_ways_are_one_hand_in_of_their_uploader(folder: Path, system: str) -> None:
+    names = [system.format(number) for number in range(1, 6)]
+    make(folder, *names)
+    found, _ = find(folder)
+    (one,) = found.values()
+    assert [entry.name for entry in one.entries] == names and list(map(kind_of, one.notes)) == ["of_several"]
+
+
 @pytest.mark.parametrize("system", ["{}_12_901_lab.zip", "{}_12_assignsubmission_file_lab.zip"])
 def test_names_with_one_id_are_not_merged(folder: Path, system: str) -> None:
     ada, mallory = system.format("adalovelace"), system.format("malice").replace("901", "902")

@@ -116,7 +116,9 @@ def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
             assert seed.hex().encode() not in everything
 
 
-@pytest.mark.parametrize("place", ["README.md", "handouts/vector_add.md", "labs/vector_add/lab.h", "grader/common/image.h"])
+@pytest.mark.parametrize(
+    "place", ["README.md", "handouts/vector_add.md", "labs/vector_add/lab.h", "grader/common/image.h"]
+)
 def test_an_answer_in_any_file_is_found(kit, place):
     line, solution = next(
         (line, solution)

@@ -18,12 +18,12 @@ import pytest
 
 from grader.course.batch import outputs
 from grader.course.batch.alike import MOST_CHARACTERS, MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
-from grader.course.batch.dashboard import count_all, make_dashboard, pseudonym
+from grader.course.batch.dashboard import count_all, make_dashboard, make_remarks, pseudonym
 from grader.course.batch.database import Database, Row, Stage
 from grader.course.batch.feedback import describe_submission, redact
 from grader.course.batch.grading import Settings
 from grader.course.batch.policy import Policy, finals
-from grader.course.batch.suspicious import find_remarks
+from grader.course.batch.suspicious import Remark, find_remarks
 from tests.course.batches import STAGES, Course
 from tests.labs.conftest import ROOT
 from tests.python import samples
@@ -233,6 +233,12 @@ def page_of(rows: list[Row]) -> str:
     everyone = [final for row in rows for final in finals(row, Policy(), 60)]
     stages = [f"{n:02}_stage" for n in range(1, 13)]
     return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
+
+
+def test_a_crowd_of_one_kind_hides_no_other_remark() -> None:
+    crowd = [Remark(1, f"s{number}", "", "nothing to grade") for number in range(500)]
+    page = str(make_remarks([*crowd, Remark(6, "al1", "", "much alike")], [], {}))
+    assert "much alike" in page and "450 that are not listed" in page
 
 
 def test_the_page_runs_its_own_script_alone_and_escapes_names() -> None:

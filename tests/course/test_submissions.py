@@ -131,7 +131,9 @@ def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) 
 
 def test_a_folder_is_dated_by_its_newest_file_that_is_read(folder: Path) -> None:
     (folder / "al1").mkdir()
-    for name, time_s in (("01_first.cu", 1_700_000_000), ("02_second.cu", 1_690_000_000), ("report.pdf", 1.79e9)):
+    later = dict.fromkeys(("report.pdf", "notes.cpp", "journal/records.jsonl"), 1.79e9)
+    (folder / "al1/journal").mkdir()
+    for name, time_s in {"01_first.cu": 1_700_000_000, "02_second.cu": 1_690_000_000, **later}.items():
         (folder / "al1" / name).write_text(name)
         os.utime(folder / "al1" / name, (time_s, time_s))
     os.utime(folder / "al1", (1_600_000_000, 1_600_000_000))

@@ -148,7 +148,7 @@ def list_members(data: bytes) -> Iterator[Part]:
 def read_part(part: Part, name: str) -> Member:
     """Read a file that is a plain one, and give it that name. Raises RefusedError."""
     with refusing_damage():
-        most = most_bytes(name)
+        most = most_bytes(part.kind)
         content = b""
         if part.size <= most:
             with part.open() as stream:
@@ -208,9 +208,9 @@ def show(name: str) -> str:
     return name[:80].encode("unicode_escape", "backslashreplace").decode()
 
 
-def most_bytes(name: str) -> int:
-    """Return the maximum size in bytes of a file with this name."""
-    return MOST_ARCHIVE_BYTES if is_archive(name) else MOST_FILE_BYTES
+def most_bytes(kind: Kind) -> int:
+    """Return the maximum size in bytes of a file of this kind."""
+    return MOST_ARCHIVE_BYTES if kind == "archive" else MOST_FILE_BYTES
 
 
 def list_zip(data: bytes) -> Iterator[Part]:
@@ -331,12 +331,12 @@ def check_tar_member(member: tar.Member) -> None:
 
 
 def list_parts(entry: Path) -> list[Part]:
-    """List the files in a folder that was handed in, newest first; or the file itself, which is never ignored. Raises
-    OSError."""
+    """List the files in a folder that was handed in, archives last and newer files first; or the file itself, which is
+    never ignored. Raises OSError."""
     status = entry.lstat()
     if not stat.S_ISDIR(status.st_mode):
         return [make_part(entry, "", status)]
-    return sorted(walk(entry), key=lambda part: -past_time(part.time_s))
+    return sorted(walk(entry), key=lambda part: (part.kind == "archive", -past_time(part.time_s)))
 
 
 def walk(folder: Path) -> Iterator[Part]:

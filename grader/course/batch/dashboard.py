@@ -26,7 +26,7 @@ from grader.journal.units import NONE, plural, show_points, show_seconds
 HERE = Path(__file__).parent
 BINS = 20
 ROW_HEIGHT = 30
-FIRST_REMARKS, MOST_REMARKS = 12, 300
+FIRST_REMARKS, MOST_REMARKS = 12, 50
 LEADERS = 20
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
 ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
@@ -102,14 +102,26 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     said = [tag("p", note, class_="note") for note in notes]
     if not remarks:
         return tag("section", tag("h2", "Look at these first"), *said, tag("p", "Nothing stands out."))
-    shown, rest = remarks[:FIRST_REMARKS], remarks[FIRST_REMARKS:MOST_REMARKS]
+    listed = first_of_each_rank(remarks)
+    shown, rest = listed[:FIRST_REMARKS], listed[FIRST_REMARKS:]
     more = None
     if rest:
-        left_out = len(remarks) - MOST_REMARKS
+        left_out = len(remarks) - len(listed)
         words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
         more = tag("details", tag("summary", words), make_remarks_table(rest, names))
     caption = tag("p", "These are hints, not verdicts; no points depend on them.", class_="caption")
     return tag("section", tag("h2", "Look at these first"), *said, make_remarks_table(shown, names), more, caption)
+
+
+def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
+    """Return at most MOST_REMARKS of each rank, so that a crowd of one hides no other."""
+    counts: Counter[int] = Counter()
+    listed = []
+    for remark in remarks:
+        counts[remark.rank] += 1
+        if counts[remark.rank] <= MOST_REMARKS:
+            listed.append(remark)
+    return listed
 
 
 def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> Html:

@@ -178,7 +178,8 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     except RefusedError as refused:
         return Opened(status="archive_refused", detail=describe_refusal(refused))
     except Exception as error:
-        return Opened(status="judge_error", detail=describe_error(error), was_killed=isinstance(error, KilledError))
+        was_killed = isinstance(error, KilledError)
+        return Opened(journal=None, status="judge_error", detail=describe_error(error), was_killed=was_killed)
     return opened
 
 
@@ -224,6 +225,8 @@ def grade_submission(
         opened = open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
         graded.was_killed = opened.was_killed
+        if opened.journal is not None:  # other contents than those of the copy, which a killed batch must not use
+            (place_of(settings.folder, "submissions", submission.key) / MARK).unlink(missing_ok=True)
         graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier one
         if opened.picked:
             judge(opened.picked, submission, work, graded)

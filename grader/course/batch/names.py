@@ -24,10 +24,11 @@ LATE = "_LATE"
 MOST_CHARACTERS = 1000  # file systems allow 255 bytes
 # Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
-ADDED = re.compile(rf"(?:{ADDITION}|[ +])$", re.I)
+ADDED = re.compile(rf"{ADDITION}$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
 ENDING = re.compile(r"\.(?:cu|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
-MOST_ADDED = 12
+MOST_ADDED = 5
+MOST_ADDITION = 40  # characters of an addition or an ending
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def file_name(name: str) -> str:
 def original_name(name: str) -> str:
     """Return the name of a stage's file or of an archive without additions by browsers and desktops."""
     bare = strip(name, (ADDED, TEXT))
-    ending = ENDING.search(bare)
+    ending = ENDING.search(bare, max(0, len(bare) - MOST_ADDITION))
     if not ending:
         return name
     stem = strip(bare[: ending.start()], (ADDED,))
@@ -114,7 +115,9 @@ def original_name(name: str) -> str:
 def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
     """Return a text without additions at its end, of which there may be several."""
     for _ in range(MOST_ADDED):
-        found = next(filter(None, (one.search(text) for one in added)), None)
+        text = text.rstrip(" +")
+        first = max(0, len(text) - MOST_ADDITION)
+        found = next(filter(None, (one.search(text, first) for one in added)), None)
         if not found:
             break
         text = text[: found.start()]

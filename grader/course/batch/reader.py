@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import resource
 import signal
@@ -17,6 +18,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -144,10 +146,10 @@ def parse(data: bytes) -> Contents:
     return contents
 
 
-def read_all(entries: Sequence[Path]) -> Contents:
-    """Read a hand-in within the bounds of one archive, the last entry first. Raises OSError if an entry is not there
-    any more, which is no fault of the student."""
-    reader = Reader(several=len(entries) > 1)
+def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
+    """Read a hand-in within the bounds of one archive, the last entry first; no further archive after half of `cpu_s`
+    seconds of processor time. Raises OSError if an entry is not there any more, which is no fault of the student."""
+    reader = Reader(len(entries) > 1, time.process_time() + cpu_s / 2)
     for entry in reversed(entries):
         is_folder = stat.S_ISDIR(entry.lstat().st_mode)
         with reader.refusing(entry.name):
@@ -174,11 +176,12 @@ class Budget:
 
 
 class Reader:
-    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry."""
+    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry. `end_s`:
+    the processor time after which archives are refused, so that one costs no other file."""
 
-    def __init__(self, several: bool):
+    def __init__(self, several: bool, end_s: float = math.inf):
         self.contents = Contents()
-        self.several, self.archives = several, 0
+        self.several, self.archives, self.end_s = several, 0, end_s
         self.budgets: defaultdict[Kind, Budget] = defaultdict(Budget)
 
     @contextlib.contextmanager
@@ -196,6 +199,8 @@ class Reader:
         file of an archive cannot be found."""
         for part in parts:
             self.contents.is_empty &= is_archive(part.name) or has_hidden_part(part.name)
+            if level and time.process_time() > self.end_s:
+                raise RefusedError("too_slow")
             if part.kind != "ignored":
                 with self.refusing("/".join((*places[1:], part.name))):
                     self.read_part(part, places, level)
@@ -206,16 +211,18 @@ class Reader:
         name = plain_name(part.name) if places else part.name
         budget = self.budgets[part.kind]
         budget.add_file()
-        budget.require_room(min(part.size, most_bytes(name)))
+        budget.require_room(min(part.size, most_bytes(part.kind)))
         member = read_part(part, name)
         budget.bytes += len(member.content)
-        if is_archive(name) and level <= MOST_LEVELS:
+        if part.kind == "archive" and level <= MOST_LEVELS:
             self.read_archive(member.content, (*places, name), level)
         else:
             self.add(member, places)
 
     def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
         """Read an archive that lies in `level` others, or nothing of it. Raises RefusedError."""
+        if time.process_time() > self.end_s:
+            raise RefusedError("too_slow")
         self.archives += 1
         if self.archives > MOST_ARCHIVES:
             raise RefusedError("too_many_files", f"at most {MOST_ARCHIVES} archives")
@@ -240,7 +247,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     try:
-        contents, error = read_all(entries), ""
+        contents, error = read_all(entries, cpu_s), ""
     except OSError as broken:
         contents, error = Contents(), str(broken)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]

@@ -274,7 +274,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
     name = show_name(path)
     entry = Entry(path, name)
     if readings and not reading:
-        entry.note = of_several(name)
+        apply_first_reading(entry, readings[0])
         return entry
     if reading:
         name = reading.file
@@ -305,6 +305,13 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
     entry.of_system = certain
     if not certain:
         entry.key, entry.claim = f"{reading.name}_{reading.id}", reading.id
+
+
+def apply_first_reading(entry: Entry, reading: Reading) -> None:
+    """Fill in an entry whose name can be read in several ways. What comes before a course system's first mark is the
+    uploader's own, the same in all names of one uploader, so that their files are one submission, of nobody."""
+    entry.key, entry.attempt = f"{reading.name}_{reading.id}", reading.attempt
+    entry.note = of_several(f"{entry.key}_\N{HORIZONTAL ELLIPSIS}")
 
 
 def read_system_name(name: str) -> dict[str, str] | None:
@@ -368,7 +375,7 @@ def make_submission(key: str, entries: list[Entry]) -> Submission:
     submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
     submission.written, submission.claim = used[-1].written, used[-1].claim
     submission.of_system = used[-1].of_system
-    submission.notes += [entry.note for entry in used if entry.note]
+    submission.notes += dict.fromkeys(entry.note for entry in used if entry.note)
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
     if any(entry.late for entry in used):
         submission.notes.append("Canvas calls it late.")
@@ -392,11 +399,12 @@ def date_by_files(submission: Submission, doubted: bool) -> None:
 
 
 def find_newest_date(entries: Sequence[Path]) -> float:
-    """Return the time of the last change of a file that is not ignored, or of any file if all are, or of an empty
-    folder itself, in seconds since 1970. A folder's own time says nothing of the files in it. Raises OSError."""
+    """Return the time of the last change of code or an archive, else of any file, else of the empty folder, in seconds
+    since 1970. A folder's own time says nothing of the files in it, and a journal grows without new code. Raises
+    OSError."""
     parts = [part for entry in entries for part in list_parts(entry)]
-    read = [part.time_s for part in parts if part.kind != "ignored"]
-    return max(read or [part.time_s for part in parts] or [entry.lstat().st_mtime for entry in entries])
+    code = [part.time_s for part in parts if part.kind in ("code", "archive")]
+    return max(code or [part.time_s for part in parts] or [entry.lstat().st_mtime for entry in entries])
 
 
 def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
@@ -440,9 +448,10 @@ def fingerprint(entries: Sequence[Path]) -> str:
     digest, bytes_left, steps_left = hashlib.sha256(), MOST_BYTES, MOST_STEPS
     for entry in entries:
         for part in sorted((part for part in list_parts(entry) if part.kind != "ignored"), key=lambda part: part.name):
-            bytes_left -= part.size if part.size <= most_bytes(part.name) else 0
+            may_be_read = part.size <= most_bytes(part.kind)
+            bytes_left -= part.size if may_be_read else 0
             steps_left -= part.name.count("/") + 1
-            reads = part.size <= most_bytes(part.name) and bytes_left >= 0 and steps_left >= 0
+            reads = may_be_read and bytes_left >= 0 and steps_left >= 0
             content = attempt(partial(hash_content, part), bytes(32)) if reads else hash_date(part)
             digest.update(os.fsencode(part.name) + b"\0" + content)
     return digest.hexdigest()
