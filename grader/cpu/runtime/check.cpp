@@ -1504,7 +1504,8 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     }
 }
 
-// An atomic that the hardware has and GCC has not is a load and an exchange here: one access all the same.
+// An atomic that the hardware has and GCC has not is a relaxed load and an exchange here: one access all the same.
+// Other loads are a student's, in any other order.
 struct Loaded {
     const volatile void* place = nullptr;
     unsigned block = 0, generation = 0, thread = 0;
@@ -1518,8 +1519,9 @@ Loaded loaded_here(const volatile void* place) {
 }
 
 template <unsigned width>
-void see_load(const volatile void* place, void* caller) {
+void see_load(const volatile void* place, int order, void* caller) {
     if (!warplab_cpu::the_checker) return;
+    if (order != __ATOMIC_RELAXED) return see<width>(place, false, false, caller, false, true);
     see<width>(place, true, true, caller);
     loaded = loaded_here(place);
 }
@@ -1557,8 +1559,8 @@ void see_exchange(const volatile void* place, void* caller) {
         return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
 #define WARPLAB_ATOMICS(bits, type)                                          \
-    type __tsan_atomic##bits##_load(const volatile type* p, int) {           \
-        see_load<bits / 8>(p, WARPLAB_HERE);                                 \
+    type __tsan_atomic##bits##_load(const volatile type* p, int order) {     \
+        see_load<bits / 8>(p, order, WARPLAB_HERE);                          \
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
     }                                                                        \
     void __tsan_atomic##bits##_store(volatile type* p, type value, int) {    \

@@ -22,11 +22,14 @@ const Known::Progress* Known::progress_of(std::uint32_t thread) const {
 
 bool Known::contains(const Known& other) const {
     if (other.generation_ > generation_) return false;
-    return std::all_of(other.threads_.begin(), other.threads_.end(), [&](const Progress& one) {
-        if (one.generation < generation_) return true;
-        const Progress* const known = progress_of(one.thread);
-        return known && std::tie(one.generation, one.step) <= std::tie(known->generation, known->step);
-    });
+    auto known = threads_.begin();
+    for (const Progress& one : other.threads_) {
+        if (one.generation < generation_) continue;
+        while (known != threads_.end() && known->thread < one.thread) ++known;
+        if (known == threads_.end() || known->thread != one.thread) return false;
+        if (std::tie(known->generation, known->step) < std::tie(one.generation, one.step)) return false;
+    }
+    return true;
 }
 
 void Known::begin(std::uint32_t block, std::uint32_t generation) {
