@@ -30,7 +30,12 @@ LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
 ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the one before it, and here blocks run one by one
 
 # Without hooks, a thread that only reads lets no other run.
-NEEDS_HOOKS = {"correct_polled_flag", "correct_polled_turns", "correct_grid_barrier_of_threads", "correct_totals_set_back"}
+NEEDS_HOOKS = {
+    "correct_polled_flag",
+    "correct_polled_turns",
+    "correct_grid_barrier_of_threads",
+    "correct_totals_set_back",
+}
 
 MARK = re.compile(r"//! (\w+)$")
 FINDING = re.compile(
