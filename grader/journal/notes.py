@@ -169,7 +169,7 @@ def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
 
 
 def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
-    """Return the stage with this id, number or name, as the judge accepts it. Raises UserError with the choices."""
+    """Return the stage with this id, number or slug, as the judge accepts it. Raises UserError with the choices."""
     for stage in stages:
         number, _, slug = stage.partition("_")
         if wanted in (stage, slug) or re.fullmatch("0*" + number.lstrip("0"), wanted):
