@@ -1,1 +1,1 @@
-"""For instructors only: what makes and checks the course's own files."""
+"""Tools for instructors only: they make and check the course's files."""

@@ -23,11 +23,11 @@ from grader.journal.console import UserError, choose_labs, read_json, run_comman
 from grader.journal.markup import show_text
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused")
-TIME_LIMIT_S = 560  # of the ten minutes that Gradescope gives
+TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
 
 
 def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
-    """The result where nothing that was handed in can be graded."""
+    """Return the result for a submission that cannot be graded."""
     told = show_text(why)
     if wanted == "gradescope":
         return json.dumps({"score": 0, "output": told, "output_format": "text", "visibility": "visible"}) + "\n"
@@ -35,7 +35,7 @@ def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
 
 
 def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
-    """The result for the course system. Raises UserError for what is our fault."""
+    """Return the result for the course system. Raises UserError if the kit is at fault."""
     handed_in = Submission("submission", entries=list(submission))
     graded = grade_submission(handed_in, settings)
     if graded.was_killed:
@@ -49,7 +49,7 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when our side broke, and 0 whatever the points are."""
+    """Grade and write the result. Return 0 for any points; run_command turns an internal error into exit status 2."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.autograde", description=__doc__.partition("\n")[0])
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("submission", nargs="+", type=Path, metavar="SUBMISSION")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     submission = [file.absolute() for file in options.submission]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        folder.chmod(0o755)  # graded code runs as another user
+        folder.chmod(0o755)  # the graded code runs as another user
         settings = Settings(
             lab,
             stages,

@@ -1,9 +1,9 @@
-"""The columns of gradebooks that Canvas and Moodle exported: which one is meant, and how many points it has.
+"""The columns of gradebooks exported from Canvas and Moodle: how to choose one, and its maximum points.
 
-Canvas's importer takes grades above an assignment's points (as more than 100%), never changes an existing assignment's
-points, and ignores what it computes itself (canvas-lms: gradebook_importer.rb, process_gradebook_upload). Moodle's
-worksheet leaves grades above the maximum out without a word, and takes their feedback (moodle:
-mod/assign/feedback/offline/locallib.php).
+Canvas's importer accepts grades above an assignment's points (as more than 100%), never changes an existing
+assignment's points, and ignores the columns that it computes itself (canvas-lms: gradebook_importer.rb,
+process_gradebook_upload). Moodle's worksheet importer silently skips grades above the maximum, but imports their
+feedback (moodle: mod/assign/feedback/offline/locallib.php).
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from grader.journal.console import UserError
 from grader.journal.markup import show_text
 from grader.journal.units import show_points
 
-POSSIBLE = "Points Possible"  # begins Canvas's line of points
-MAXIMUM = "maximum grade"  # Moodle's column, in small letters
+POSSIBLE = "Points Possible"  # first cell of Canvas's row of maximum points
+MAXIMUM = "maximum grade"  # Moodle's column, in lower case
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
 COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
 COMPUTED += ("Override Score", "Override Grade", "Override Status")
-# Titles, as plain_title() returns them, of columns that say who a line of a roster, a gradebook or a file of points is
-# about. The first id is a student's key.
+# Titles, as plain_title() returns them, of columns that identify the student of a row in a roster, a gradebook or a
+# file of points. The first id is a student's key.
 IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
 IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "studentname", "fullname")
 FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
 IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
-CANVAS = ("Student", "ID")  # every gradebook of Canvas's has them
+CANVAS = ("Student", "ID")  # every gradebook of Canvas has these columns
 # The columns of Moodle's worksheet that its importer reads, or that identify a row's student.
 IMPORTED = (*IDS, "fullname", "grade", "maximumgrade", "lastmodifiedgrade", "feedbackcomments")
 NOTHING = ("", "-", "n/a")  # cells without an id
-MOST_RUNNING_DIGITS = 4  # of numbers that a course gives its students one by one
-MOST_CELL = 300  # characters of a cell that are read
+MOST_RUNNING_DIGITS = 4  # of numbers that a course assigns to its students consecutively
+MOST_CELL = 300  # characters that are read of a cell
 IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
@@ -55,31 +55,31 @@ Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
 
 @dataclass(frozen=True)
 class Person:
-    """A line's student: ids with their cells, the student's key first, and the name, which may be empty."""
+    """The student of a row: ids with their cells, the student's key first, and the name, which may be empty."""
 
     ids: list[tuple[Identifier, str]]
     name: str
 
 
 def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
-    """Return who a line of a roster, a gradebook or a file of points is about."""
+    """Return the student that a row of a roster, a gradebook or a file of points belongs to."""
     cells = cells_by_title(header, row)
     of_canvas = {"student", "id"} <= set(map(plain_title, header))
-    is_whole = "section" in map(plain_title, header)  # as Canvas writes it, rather than a person
+    is_whole = "section" in map(plain_title, header)  # Canvas wrote this file, not a person
     ids = []
     for column in IDS:
         if (cell := cells.get(column, "")).casefold() in NOTHING:
             continue
         one = identify_cell(column, cell, of_canvas)
         ids.append((one, cell.removeprefix(PARTICIPANT)))
-        if one[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own
+        if one[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own id
             ids.append(((OWN_ID, one[1]), cell))
     return Person(ids, read_name(cells))
 
 
 def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
-    """Return a line's cells that are not empty by their columns' plain titles; the first of several counts. Students
-    type some cells, so only their beginnings are read: composing takes time quadratic in the length."""
+    """Return a row's non-empty cells by their columns' plain titles; the first of several counts. Only the beginning of
+    a cell is read, because students type some cells and composing takes time quadratic in the length."""
     cells: dict[str, str] = {}
     for title, cell in zip(header, row, strict=False):
         if text := compose(cell.strip()[:MOST_CELL]):
@@ -115,8 +115,7 @@ def is_running_number(one: Identifier) -> bool:
 
 
 def plain_title(title: str) -> str:
-    """Return the letters of a column's title, in lower case; nothing for an assignment of Canvas's, whatever its name
-    is."""
+    """Return the letters of a column's title in lower case; an empty string for any assignment of Canvas."""
     return "" if ASSIGNMENT.fullmatch(title.strip()) else re.sub(r"[^a-z]", "", title.casefold())
 
 
@@ -218,12 +217,12 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
 
 
 def separator_of(text: str) -> str:
-    """What is between the columns of a CSV file, by its first line: a German Excel saves semicolons."""
+    """Return the separator of a CSV file, chosen by its first line: a German Excel saves semicolons."""
     return max(",;\t", key=text.partition("\n")[0].count)
 
 
 def require_canvas(header: Sequence[str]) -> None:
-    """Raises UserError where that is no gradebook of Canvas's."""
+    """Raise UserError if the table is not a gradebook of Canvas."""
     if set(CANVAS) <= set(header):
         return
     named = [name for name in header if name.strip().lower() in MOODLE]
@@ -233,7 +232,7 @@ def require_canvas(header: Sequence[str]) -> None:
 
 
 def require_not_canvas(header: Sequence[str]) -> None:
-    """Raises UserError where that is a gradebook of Canvas's, which Moodle would not take."""
+    """Raise UserError if the table is a gradebook of Canvas, which Moodle would not accept."""
     if set(CANVAS) <= set(header):
         raise UserError(
             f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Give --format canvas, or "
@@ -242,7 +241,7 @@ def require_not_canvas(header: Sequence[str]) -> None:
 
 
 def require_assignment(title: str) -> None:
-    """Raises UserError where Canvas would not take a column of that name for an assignment."""
+    """Raise UserError if Canvas would not accept a column with this title as an assignment."""
     plain = title.partition(" (")[0].strip().lower()
     if any(words in title or words.lower() == plain for words in COMPUTED):
         raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
@@ -251,7 +250,7 @@ def require_assignment(title: str) -> None:
 
 
 def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The columns of Canvas's gradebook that can be filled in."""
+    """Return the columns of Canvas's gradebook that can be filled in."""
     return [
         name
         for name in rows[0]
@@ -260,13 +259,13 @@ def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def is_computed(title: str) -> bool:
-    """Whether Canvas computes it, also for a group of assignments, or what is not posted yet."""
+    """Return whether Canvas computes the column, also for a group of assignments or for unposted grades."""
     return any(words in title for words in COMPUTED)
 
 
 def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
-    """The column that is meant, by its whole name or by an assignment's title without the number; the title itself
-    where it is a new one's. Raises UserError."""
+    """Return the column with this name, or the assignment with this title without Canvas's number. For a new
+    assignment, return the title itself. Raises UserError."""
     if title in rows[0] and "read only" not in points_cell(rows, title):
         return title
     assignments = list_assignments(rows)
@@ -279,12 +278,12 @@ def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
 
 
 def name_columns(assignments: Sequence[str]) -> str:
-    """What --title may say."""
+    """List the valid values of --title."""
     return f"--title names one that is there: {', '.join(assignments)}" if assignments else "It holds no assignment."
 
 
 def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
-    """What Canvas's line of points says of a column; empty where there is no such line."""
+    """Return a column's cell in Canvas's row of maximum points; '' if there is no such row."""
     at = rows[0].index(column)
     return next((row[at].strip() for row in rows[1:] if is_points_row(rows[0], row)), "")
 
@@ -295,18 +294,18 @@ def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
 
 
 def read_number(cell: str) -> float | None:
-    """A number, also with a decimal comma; None where it is none."""
+    """Parse a number, also with a decimal comma; return None if the cell is not a number."""
     text = cell.strip().replace(",", ".")
     return float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else None
 
 
 def maximum_column(header: Sequence[str]) -> str:
-    """What the file calls Moodle's column of the maximum: its worksheets differ in capitals. Empty without one."""
+    """Return the title of Moodle's maximum column, whose capitals differ between worksheets; '' if there is none."""
     return next((name for name in header if name.strip().casefold() == MAXIMUM), "")
 
 
 def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
-    """The most that Canvas or Moodle has for a column; None where the file does not say."""
+    """Return the maximum in Canvas or Moodle for a column; None if the file does not contain it."""
     if maximum := maximum_column(rows[0]):
         at = rows[0].index(maximum)
         return min((most for row in rows[1:] if (most := read_number(row[at])) is not None), default=None)
@@ -314,7 +313,7 @@ def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
 
 
 def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
-    """What to do where Canvas's assignment is of other points than ours."""
+    """State what to do if the points of Canvas's assignment differ from ours."""
     if abs(theirs - ours) < 0.005:
         return []
     return [
@@ -325,7 +324,8 @@ def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
 
 
 def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence[str]) -> list[str]:
-    """What to do where Moodle's maximum, in that column, is another than ours. `above`: whose grades are above it."""
+    """State what to do if Moodle's maximum, in that column, differs from ours. `above` are the students whose grades
+    exceed Moodle's maximum."""
     said = []
     if abs(theirs - ours) >= 0.005:
         said.append(

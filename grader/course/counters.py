@@ -32,7 +32,7 @@ FILE = Path("handouts/counters.json")
 
 @dataclass
 class StageCounters:
-    """What was counted of one stage's solution, and of which text of it."""
+    """The counters of one stage's reference solution, and the hash of the counted text."""
 
     source_hash: str = ""
     dataset: str = ""
@@ -41,14 +41,15 @@ class StageCounters:
 
 @dataclass
 class Counters:
-    """The whole file."""
+    """The content of handouts/counters.json."""
 
     schema: int = SCHEMA
     stages: dict[str, StageCounters] = field(default_factory=dict)
 
 
 def read_counters(file: Path) -> Counters:
-    """Reads the file; without one, nothing was counted yet. Raises UserError naming the file and the place in it."""
+    """Read the file; without a file, return empty counters. Raises UserError with the file's name and the place in
+    it."""
     if not file.exists():
         return Counters()
     counters: Counters = read_document(Counters, file, "a list of counters", "Make it again: make counters")
@@ -56,7 +57,8 @@ def read_counters(file: Path) -> Counters:
 
 
 def inspect(root: Path, build: Path, lab: str, stage: str) -> dict[str, Any]:
-    """What `warplab inspect` says of a solution, in full. Raises UserError when it says nothing."""
+    """Return the full JSON of `warplab inspect` on a reference solution. Raises UserError if the solution does not
+    pass."""
     solution = root / "solutions" / lab / f"{stage}.cu"
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -69,7 +71,7 @@ def inspect(root: Path, build: Path, lab: str, stage: str) -> dict[str, Any]:
 
 
 def choose_dataset(manifest: dict[str, Any], counted: Sequence[dict[str, Any]]) -> str:
-    """The dataset that the lab's limits name first, or else the one with most to move."""
+    """Return the dataset of the lab's first limit, or else the dataset that has to move the most bytes."""
     limits = [limit for stage in manifest["stages"] for limit in stage.get("counters", [])]
     if limits:
         return str(limits[0]["dataset"])
@@ -77,7 +79,7 @@ def choose_dataset(manifest: dict[str, Any], counted: Sequence[dict[str, Any]]) 
 
 
 def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
-    """All stages of a lab, by <lab>/<stage>."""
+    """Count all stages of a lab; return them by <lab>/<stage>."""
     manifest = read_json(root / "labs" / lab / "lab.json")
     found = {}
     for stage in (stage["id"] for stage in manifest["stages"]):
@@ -93,7 +95,8 @@ def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when a solution cannot be counted; then nothing is written."""
+    """Count the labs and write the file. If a solution cannot be counted, nothing is written and the exit status is
+    2."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.counters", description=__doc__.partition("\n")[0])
     parser.add_argument("labs", nargs="*", metavar="LAB", help="these only (default: all)")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")

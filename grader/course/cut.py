@@ -1,4 +1,4 @@
-"""Leaves later stages out of a lab: out of its lab.json, its datasets and its handout."""
+"""Removes later stages from a lab: from its lab.json, its datasets and its handout."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from grader.journal.console import UserError, read_json, read_text
 
 @dataclass(frozen=True)
 class CutSources(Sources):
-    """What the documents' tables are made from when some stages are left out."""
+    """The sources of the documents' tables when some stages are removed."""
 
     manifests: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def labs(self) -> list[str]:
-        """Names of the labs that stay, sorted."""
+        """Return the names of the kept labs, sorted."""
         return sorted(self.manifests)
 
     def manifest(self, lab: str) -> dict[str, Any]:
-        """The lab's manifest without the stages left out."""
+        """Return the lab's manifest without the removed stages."""
         return self.manifests[lab]
 
 
 def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
-    """The labs' manifests, each up to its own last stage or, where that is empty, up to `upto`: a number, which counts
-    in all of these labs, or the stage of the only one; all stages if that is empty, too. Raises UserError."""
+    """Cut each lab's manifest after its own last stage, or after `upto` if it has none. Raises UserError.
+
+    `upto` is a stage number that holds for all labs without a last stage, or the stage's id, number or slug if there is
+    only one such lab. If it is empty too, all stages stay.
+    """
     manifests = {lab: read_json(root / "labs" / lab / "lab.json") for lab in labs}
     stages = {lab: stage_ids(manifest) for lab, manifest in manifests.items()}
     lasts = {lab: int(find_stage(lab, stages[lab], last)[:2]) for lab, last in labs.items() if last}
@@ -43,7 +46,7 @@ def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
 
 
 def find_number(labs: Mapping[str, Sequence[str]], upto: str) -> int:
-    """The number of a stage that was typed as the last one of all these labs. Raises UserError."""
+    """Return the number of the last stage of all these labs, as typed. Raises UserError."""
     if not labs:
         raise UserError(f"UPTO={upto}: every lab has a last stage of its own, so it means nothing. Leave it out.")
     found = [(lab, stage) for lab, stages in labs.items() for stage in stages if is_called(stage, upto)]
@@ -59,7 +62,7 @@ def find_number(labs: Mapping[str, Sequence[str]], upto: str) -> int:
 
 
 def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
-    """The id of a stage that was typed as that, its number or its slug; empty when nothing was. Raises UserError."""
+    """Return the id of the stage typed as its id, number or slug; '' if nothing was typed. Raises UserError."""
     found = [stage for stage in stages if is_called(stage, typed)]
     if typed and not found:
         raise UserError(f"{lab} has no stage {typed}. Its stages: {', '.join(stages)}")
@@ -67,12 +70,12 @@ def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
 
 
 def is_called(stage: str, typed: str) -> bool:
-    """Whether a stage's id, number or slug was typed."""
+    """Return whether `typed` is the stage's id, number or slug."""
     return typed in (stage, stage[:2], stage[:2].lstrip("0"), stage[3:])
 
 
 def cut_manifest(manifest: dict[str, Any], last: int) -> dict[str, Any]:
-    """lab.json with the stages up to a number; the points are those of these stages."""
+    """Return lab.json with the stages up to a number, and with their points and peers only."""
     stages = [stage for stage in manifest["stages"] if int(stage["id"][:2]) <= last]
     ids = [stage["id"] for stage in stages]
     cut = manifest | {"stages": stages, "points": sum(sum(stage["points"].values()) for stage in stages)}
@@ -82,12 +85,12 @@ def cut_manifest(manifest: dict[str, Any], last: int) -> dict[str, Any]:
 
 
 def stage_ids(manifest: dict[str, Any]) -> list[str]:
-    """Ids of a manifest's stages."""
+    """Return the ids of a manifest's stages."""
     return [stage["id"] for stage in manifest["stages"]]
 
 
 def cut_datasets(recipes: dict[str, Any], kept: Sequence[str]) -> dict[str, Any]:
-    """public.json without the datasets that are for stages left out."""
+    """Return the dataset recipes without the datasets that only removed stages use."""
     datasets = []
     for dataset in recipes["datasets"]:
         stages = [stage for stage in dataset.get("stages", kept) if stage in kept]
@@ -97,8 +100,9 @@ def cut_datasets(recipes: dict[str, Any], kept: Sequence[str]) -> dict[str, Any]
 
 
 def cut_handout(sources: CutSources, lab: str) -> str:
-    """A handout without the sections of the stages left out, its tables made anew. What follows the stages compares
-    all of them and is left out, too, but for the table of counters, to which the stages' sections point."""
+    """Return a handout without the sections of removed stages, with its tables regenerated. The sections after the
+    stages compare all stages and are removed too, except for the table of counters, which the stages' sections refer
+    to."""
     file = sources.root / "handouts" / f"{lab}.md"
     everything = stage_ids(read_json(sources.root / "labs" / lab / "lab.json"))
     kept = stage_ids(sources.manifest(lab))
@@ -117,5 +121,5 @@ def cut_handout(sources: CutSources, lab: str) -> str:
 
 
 def show_json(content: dict[str, Any]) -> str:
-    """JSON as a file."""
+    """Return JSON as a file's text."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -20,7 +20,7 @@ from grader.journal.report import Report, read_report
 
 
 def read_entry(word: str) -> Entry:
-    """NAME=FILE or FILE. Raises UserError."""
+    """Parse NAME=FILE or FILE and read the report. Raises UserError."""
     name, separator, file = word.partition("=")
     if separator and not Path(word).exists():
         return Entry(name, read_report(Path(file)))
@@ -28,14 +28,14 @@ def read_entry(word: str) -> Entry:
 
 
 def export_one(report: Report, wanted: str, output: Path | None) -> None:
-    """Writes one report's file. GitHub's log goes to the terminal, beside the file."""
+    """Write one report's file. With an output file, print GitHub's log to the terminal too."""
     write(ONE_REPORT[wanted](report), output)
     if wanted == "github" and output:
         write_document(github_log(report, secrets.token_hex(16)))
 
 
 def write(text: str, output: Path | None) -> None:
-    """To the file, or to the terminal."""
+    """Write the text to the file, or to the terminal if there is none."""
     if output:
         write_atomically(output, text)
     else:
@@ -43,8 +43,8 @@ def write(text: str, output: Path | None) -> None:
 
 
 def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Namespace) -> int:
-    """Writes a gradebook; names who is not in it, whose points are not final, and another maximum. Exit status 1 where
-    somebody is not in it or the maximum is another."""
+    """Write a gradebook and warn about students missing from it, points that are not final, and a different maximum.
+    Return exit status 1 if a student is missing or the maximum differs."""
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if wanted == "canvas":
         text, unknown = canvas(entries, gradebook, options.title)
@@ -60,7 +60,7 @@ def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Na
 
 
 def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
-    """What whoever imports the gradebook has to know."""
+    """Return the warnings for the person who imports the gradebook."""
     pending = [entry.student for entry in entries if entry.report.total.pending]
     broken = [entry.student for entry in entries if entry.report.total.without_score]
     sentences = (
@@ -79,7 +79,7 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when a student is not in the gradebook, or its maximum is not ours."""
+    """Export the reports. Return exit status 1 if a student is not in the gradebook or its maximum differs."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.export", description=__doc__.partition("\n")[0])
     parser.add_argument("reports", nargs="+", metavar="REPORT", help="a report, or NAME=REPORT for a gradebook")
     parser.add_argument("--format", required=True, choices=[*ONE_REPORT, *GRADEBOOKS])

@@ -1,4 +1,4 @@
-"""What a student is told of a report: plain text in which no hidden dataset's name and none of its data is."""
+"""The feedback on a report for a student: plain text without the names and the data of hidden datasets."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ A_HIDDEN_DATASET = "a hidden dataset"
 
 
 def hidden_names(report: Report) -> dict[str, str]:
-    """Names of the hidden datasets that were checked, each with what to say in its place."""
+    """Return the names of the hidden datasets that were checked, each with its replacement."""
     checks = [check for stage in report.stages for check in stage.checks]
     return {check.dataset: A_HIDDEN_DATASET for check in checks if check.hidden and check.dataset}
 
 
 def tell_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
-    """Verdict, reasons and points of a stage, in lines, without the names in `hidden`. Never what the student's code
-    printed: on a hidden dataset, it may be the data."""
+    """Return a stage's verdict, reasons and points as lines, without the names in `hidden`. The output of the student's
+    code is never included: on a hidden dataset, it may contain the data."""
     lines = [f"{stage.stage}: {stage.verdict}"]
     if stage.error:
         lines += [*tell_failure(stage.error), "Not judged; this costs no points."]
@@ -53,7 +53,7 @@ def hide_names(text: str, names: Mapping[str, str]) -> str:
 
 
 def tell_failure(failure: Failure) -> list[str]:
-    """Message, the first wrong element, hint and cause."""
+    """Return the message, the first wrong element, the hint and the cause."""
     lines = [failure.message]
     if failure.place:
         place = failure.place
@@ -64,14 +64,14 @@ def tell_failure(failure: Failure) -> list[str]:
 
 
 def tell_log(log: str) -> list[str]:
-    """The beginning of what the compiler said."""
+    """Return the beginning of the compiler's log."""
     lines = [line[:MOST_COLUMNS] for line in log.splitlines()]
     more = [f"... and {plural(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
     return [*lines[:MOST_LINES], *more]
 
 
 def tell_checks(checks: Sequence[Check]) -> list[str]:
-    """How many public datasets passed, the first that did not, and the others with their causes."""
+    """Report the number of public datasets that passed, the first that did not, and the others with their causes."""
     ran = [check for check in checks if not check.skipped]
     bad = [check for check in ran if check.verdict != "passed"]
     lines = [f"{len(ran) - len(bad)} of {plural(len(ran), 'public dataset')} passed"] if ran else []
@@ -85,7 +85,8 @@ def tell_checks(checks: Sequence[Check]) -> list[str]:
 
 
 def tell_others(bad: Sequence[Check]) -> list[str]:
-    """All but the first by their causes, in a line, and what each other cause than the first one's means."""
+    """List the failed datasets except the first by their causes, then explain each cause that differs from the first
+    one's."""
     by_cause: dict[str, list[Check]] = {}
     for check in bad:
         by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
@@ -100,7 +101,7 @@ def tell_others(bad: Sequence[Check]) -> list[str]:
 
 
 def tell_hidden(checks: Sequence[Check]) -> list[str]:
-    """How many hidden datasets passed, and the kinds of mistakes that the others show."""
+    """Report the number of hidden datasets that passed, and the causes of the other failures."""
     ran = [check for check in checks if not check.skipped]
     bad = [check for check in ran if check.verdict != "passed"]
     causes = sorted({check.failure.cause for check in bad if check.failure and check.failure.cause})
@@ -111,7 +112,7 @@ def tell_hidden(checks: Sequence[Check]) -> list[str]:
 
 
 def tell_findings(stage: StageReport) -> list[str]:
-    """What check mode held against it, by line."""
+    """Return the sanitizer's findings by line."""
     findings = [one for one in stage.check_mode.findings if one.explains] if stage.check_mode else []
     lines = []
     for finding in findings[:MOST_FINDINGS]:
@@ -123,7 +124,7 @@ def tell_findings(stage: StageReport) -> list[str]:
 
 
 def tell_time(stage: StageReport) -> list[str]:
-    """What was timed, in a line: of the dataset that stands for the stage."""
+    """Return one line with the time on the dataset that represents the stage."""
     timed = stage.main_measurement
     if not timed or not timed.median_s:
         return []
@@ -132,7 +133,7 @@ def tell_time(stage: StageReport) -> list[str]:
 
 
 def tell_score(score: Score) -> list[str]:
-    """Points by kind, why some are missing, and which are not decided yet."""
+    """Return the points by kind, the reasons for missing points, and the kinds that are pending."""
     kinds = []
     for name in ("correctness", "hygiene", "speed"):
         most = getattr(score, f"{name}_max")
@@ -149,7 +150,7 @@ def tell_score(score: Score) -> list[str]:
 
 
 def tell_total(report: Report) -> str:
-    """One or two sentences: points so far, what is pending, what could not be judged."""
+    """Return one or two sentences: points so far, pending points, stages that could not be judged."""
     total = report.total
     text = f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points"
     if total.pending:
@@ -163,6 +164,6 @@ def tell_total(report: Report) -> str:
 
 
 def tell_report(report: Report) -> str:
-    """All of it, as plain text."""
+    """Return the feedback on the whole report as plain text."""
     hidden = hidden_names(report)
     return "\n\n".join([*(tell_stage(stage, hidden) for stage in report.stages), tell_total(report)]) + "\n"

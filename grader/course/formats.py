@@ -1,8 +1,9 @@
-"""Reports as other systems read them. Nothing is scored anew, no hidden dataset is named, pending points are said.
+"""Converts reports to the formats of other systems. No score is recomputed, no hidden dataset is named, and pending
+points are stated.
 
-Gradescope, Autolab, GitHub Classroom and PrairieLearn take one report; Canvas and Moodle a gradebook of many. Where
-nothing of a report could be judged, there are no points to give: Gradescope and Autolab get no result (so that they
-say that grading failed), the others their own word for it, a gradebook an empty cell.
+Gradescope, Autolab, GitHub Classroom and PrairieLearn accept one report; Canvas and Moodle a gradebook of many. If no
+stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so that they
+report that grading failed; GitHub and PrairieLearn get their own status for it; a gradebook gets an empty cell.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"\u200c\u200d]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
 BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
 BACKSLASH_AT_QUOTE = re.compile(r'\\(?="|\Z)')
-JOINED = re.compile(r"[^\u200c\u200d]+")  # words of Persian or Sinhala, and emoji, have joiners
+JOINED = re.compile(r"[^\u200c\u200d]+")  # words of Persian or Sinhala, and emoji, contain joiners
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
-MOST_BYTES = 16_000  # of one stage's text; PrairieLearn takes 1 MiB in all
+MOST_BYTES = 16_000  # of one stage's text; PrairieLearn accepts 1 MiB in total
 
 
 def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
-    """Text that can be shown, as UTF-8 no longer than that."""
+    """Return printable text of at most `most_bytes` of UTF-8, before the remark that it was shortened."""
     shown = show_text(text)
     encoded = shown.encode()
     if len(encoded) <= most_bytes:
@@ -64,12 +65,12 @@ def clip(text: str, most_bytes: int = MOST_BYTES) -> str:
 
 
 def points(value: float) -> float:
-    """Points with two decimals, as all texts show them."""
+    """Round points to two decimals, as all texts show them."""
     return round(value, 2) if math.isfinite(value) else 0.0
 
 
 def require_points(report: Report) -> None:
-    """Raises UserError when no stage has a score: what broke is no student's fault, and 0 would be wrong."""
+    """Raise UserError if no stage has a score: that is not the student's fault, so 0 points would be wrong."""
     if any(stage.score for stage in report.stages):
         return
     whys = [stage.error.message for stage in report.stages if stage.error]
@@ -77,12 +78,12 @@ def require_points(report: Report) -> None:
 
 
 def name_of(stage: StageReport) -> str:
-    """A stage as students see it."""
+    """Return a stage's name as students see it."""
     return clip(f"{stage.stage}: {stage.title}" if stage.title else stage.stage, 200)
 
 
 def gradescope(report: Report) -> str:
-    """results.json: a test for each stage. Points that are pending are in the texts, and not in the score."""
+    """Return results.json with a test for each stage. Pending points are in the texts, but not in the score."""
     require_points(report)
     tests, hidden = [], hidden_names(report)
     for number, stage in enumerate(report.stages, start=1):
@@ -110,7 +111,8 @@ def gradescope(report: Report) -> str:
 
 
 def autolab(report: Report) -> str:
-    """The text, a line for Autolab's table of tests, and the last line with the scores: a problem for each stage."""
+    """Return the text, a line for Autolab's table of tests, and a last line with the scores: a problem for each
+    stage."""
     require_points(report)
     text = "".join(f"  {line}\n" for line in tell_report(report).splitlines())
     tests: dict[str, dict[str, Any]] = {}
@@ -130,13 +132,13 @@ def autolab(report: Report) -> str:
 
 
 def space_colons(text: str) -> str:
-    """Autolab takes `word:` inside a string for a key: a space before the colon keeps it from that."""
+    """Put a space before colons, because Autolab takes `word:` inside a string for a key."""
     return re.sub(r"(?<![\s:]):", " :", text)
 
 
 def github(report: Report) -> str:
-    """What an autograding step sets as its `result`: base64 of a JSON with one test for each whole point, of equal
-    weight, so that the counts of tests and of points agree. Pending points are left out of both."""
+    """Return the `result` of an autograding step: base64 of JSON with one test for each whole point. The tests have
+    equal weight, so the counts of tests and of points agree. Pending points are omitted from both."""
     hidden = hidden_names(report)
     tests = [test for stage in report.stages for test in github_tests(stage, hidden)]
     if all(test["status"] == "error" for test in tests):
@@ -150,7 +152,8 @@ def github(report: Report) -> str:
 
 
 def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str, Any]]:
-    """A test for each decided point of a stage; one that is an error when it has no score or all points are pending."""
+    """Return a test for each decided point of a stage. If the stage has no score or all its points are pending, return
+    one test with the status error."""
     about = {"test_code": "", "filename": f"{stage.stage}.cu", "line_no": 0, "duration": 0}
     text = clip(tell_stage(stage, hidden))
     decided = round(stage.score.max - stage.score.pending) if stage.score else 0
@@ -171,12 +174,12 @@ def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str
 
 
 def github_log(report: Report, token: str) -> str:
-    """The text for an action's log; between the lines with the token, nothing in it is a command to the runner."""
+    """Return the text for an action's log. Between the lines with the token, the runner ignores commands in it."""
     return f"::stop-commands::{token}\n{tell_report(report).replace(token, '')}::{token}::\n"
 
 
 def prairielearn(report: Report) -> str:
-    """results.json: all tests with points, or not gradable when nothing could be judged."""
+    """Return results.json with all tests and points; not gradable if nothing could be judged."""
     if not any(stage.score for stage in report.stages):
         return show_json(
             {"gradable": False, "message": tell_total(report), "format_errors": [clip(tell_report(report))]}
@@ -235,7 +238,8 @@ Rows = list[list[str]]
 
 
 def grade_of(report: Report) -> str:
-    """A gradebook's cell: points so far; empty when a stage could not be judged: our gap is not the student's loss."""
+    """Return a gradebook's cell: the points so far. It is empty if a stage could not be judged, because the student
+    must not lose points for that."""
     return "" if report.total.without_score or not report.total.max else show_points(points(report.total.points))
 
 
@@ -282,7 +286,7 @@ def encode_csv(rows: Sequence[Sequence[str]]) -> str:
 
 
 def read_csv(text: str) -> Rows:
-    """A gradebook that was exported before. Raises UserError."""
+    """Read an exported gradebook. Raises UserError."""
     try:
         rows = read_rows(text)
     except UserError as error:
@@ -300,16 +304,16 @@ def trim(row: list[str], width: int, line: int) -> list[str]:
 
 
 def mark_of(text: str) -> str:
-    """The mark that a CSV file of UTF-8 may begin with; without it, Excel garbles umlauts."""
+    """Return the byte order mark if the text begins with one. Without it, Excel garbles umlauts."""
     return "\ufeff" if text.startswith("\ufeff") else ""
 
 
 def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
-    """A gradebook to be imported into Canvas, and the students who have no row of their own in it.
+    """Return a gradebook for import into Canvas, and the students without a row of their own in it.
 
-    `title` is the assignment's column, `Dot product (1234)` with Canvas's number; `gradebook` the text of an exported
-    one, whose rows say who is who. Without it, students are found by their login. What it says of an assignment's
-    points stays. Raises UserError.
+    `title` is the assignment's column, `Dot product (1234)` with Canvas's number. `gradebook` is the text of an
+    exported gradebook, whose rows identify the students; without it, students are identified by their login. An
+    assignment's points in the gradebook stay unchanged. Raises UserError.
     """
     title = title or check_same_lab(entries)
     require_assignment(title)
@@ -337,19 +341,19 @@ def unknown_of(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
 
 
 def read_canvas(gradebook: str) -> Rows:
-    """Raises UserError where that is no gradebook of Canvas's."""
+    """Read a gradebook. Raises UserError if it is not a gradebook of Canvas."""
     rows = read_csv(gradebook)
     require_canvas(rows[0])
     return rows
 
 
 def most_of(entries: Sequence[Entry]) -> float:
-    """The points that there are."""
+    """Return the maximum points."""
     return max((entry.report.total.max for entry in entries), default=0.0)
 
 
 def tell_new(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
-    """That Canvas makes another assignment of a column that it does not know. Raises UserError."""
+    """Warn if Canvas will create a new assignment because it does not know the column. Raises UserError."""
     if not gradebook:
         return []
     rows = read_canvas(gradebook)
@@ -362,7 +366,7 @@ def tell_new(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
 
 
 def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title: str = "") -> list[str]:
-    """What to do where the exported gradebook has another maximum than these reports. Raises UserError."""
+    """State what to do if the exported gradebook's maximum differs from the reports'. Raises UserError."""
     if not gradebook or not entries:
         return []
     rows, ours = read_csv(gradebook), most_of(entries)
@@ -379,11 +383,11 @@ def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title:
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
-    """Grades and feedback for Moodle, and the students who have no row of their own in its list.
+    """Return grades and feedback for Moodle, and the students without a row of their own in its list.
 
-    `gradebook` is the text of a grading worksheet or of a participants' list: only who is in it gets a row, since one
-    unknown user aborts an import. Other students' rows are left out, and so are columns that Moodle does not import: an
-    import changes nothing there. Without it, students are called by their user name. Raises UserError.
+    `gradebook` is the text of a grading worksheet or a participants' list. Only students in it get a row, because one
+    unknown user aborts an import. Other students' rows and columns that Moodle does not import are omitted, so an
+    import does not change these. Without `gradebook`, students are identified by their user name. Raises UserError.
     """
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
@@ -416,7 +420,7 @@ def to_html(text: str) -> str:
 
 
 def check_same_lab(entries: Sequence[Entry]) -> str:
-    """The lab that all are about. Raises UserError."""
+    """Return the lab that all reports are about. Raises UserError if there is not exactly one."""
     labs = sorted({entry.report.lab for entry in entries})
     if len(labs) != 1:
         raise UserError(
@@ -426,7 +430,7 @@ def check_same_lab(entries: Sequence[Entry]) -> str:
 
 
 def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """The entries. Raises UserError when somebody has two reports."""
+    """Return the entries. Raises UserError if a student has two reports."""
     students = [entry.student for entry in entries]
     twice = sorted(student for student, count in Counter(students).items() if count > 1)
     if twice:
@@ -441,9 +445,11 @@ def fill(
     keep: Sequence[str] = (),
     first: Mapping[str, str] | None = None,
 ) -> dict[str, list[str]]:
-    """Fill in columns for the students of `entries`, adding columns where missing, and return each student's row.
-    `first` are cells of Canvas's row of points, where that has none. Cells such as EX, in `keep`, stay. Raises
-    UserError."""
+    """Fill in columns for the students of `entries`, add missing columns, and return each student's row.
+
+    `first` contains cells for Canvas's row of maximum points, used where that row's cell is empty. Cells whose text is
+    in `keep`, such as EX, stay. Raises UserError.
+    """
     header = rows[0]
     for column in columns:
         if column not in header:

@@ -45,8 +45,8 @@ OF_A_LAB = [
     "starter/{lab}/*.cu",
 ]
 HIDDEN = "datasets/*/hidden.json"
-GIVEN = ("starter/", "grader/runner/cuda_check.h")  # what every student's file begins with
-REVISION = "grader/revision"  # of a copy that is no git checkout: build.mk reads it
+GIVEN = ("starter/", "grader/runner/cuda_check.h")  # every student's file begins as these do
+REVISION = "grader/revision"  # the revision of a copy that is not a git checkout; build.mk reads it
 SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### What still deceives it"
 README_TEMPLATE = Path(__file__).with_name("kit.md.in")
@@ -62,7 +62,7 @@ Files = dict[str, bytes]  # by path from the archive's root
 
 
 def run_git(root: Path, *words: str) -> str:
-    """What git says. Raises UserError when the folder is no checkout."""
+    """Return git's output. Raises UserError if the folder is not a git checkout."""
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
     except OSError as error:
@@ -74,22 +74,22 @@ def run_git(root: Path, *words: str) -> str:
 
 
 def list_tracked(root: Path) -> list[str]:
-    """Paths that git tracks, sorted: nothing else lying about gets into an archive."""
+    """Return the paths that git tracks, sorted, so that no other file gets into an archive."""
     return sorted(name for name in run_git(root, "ls-files", "-z").split("\0") if name and (root / name).is_file())
 
 
 def revision(root: Path) -> str:
-    """The commit, and whether something was changed since."""
+    """Return the commit, marked if files were changed since."""
     return run_git(root, "describe", "--always", "--dirty", "--abbrev=10").strip()
 
 
 def commit_time(root: Path) -> int:
-    """Seconds since 1970: the time of every file in an archive."""
+    """Return the commit's time in seconds since 1970; all files in an archive get this time."""
     return int(run_git(root, "log", "-1", "--format=%ct"))
 
 
 def version(root: Path) -> str:
-    """The grader's version, without the revision. Raises UserError."""
+    """Return the grader's version, without the revision. Raises UserError."""
     file = root / "grader/model/version.cpp"
     found = re.search(r'return "([\w.]+) ', read_text(file))
     if not found:
@@ -98,12 +98,12 @@ def version(root: Path) -> str:
 
 
 def is_one_of(name: str, patterns: Sequence[str], labs: Sequence[str]) -> bool:
-    """Whether a path fits a pattern, with {lab} for each lab."""
+    """Return whether a path matches a pattern; {lab} in a pattern stands for each lab."""
     return any(fnmatch(name, pattern.format(lab=lab)) for pattern in patterns for lab in labs)
 
 
 def collect_kit(sources: CutSources) -> Files:
-    """The archive's files. Raises UserError."""
+    """Return the archive's files. Raises UserError."""
     root, labs = sources.root, sources.labs()
     tracked = list_tracked(root)
     for lab in labs:
@@ -136,14 +136,14 @@ def leave_deceptions_out(text: str) -> str:
 
 
 def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
-    """Adds a lab's handout, and leaves the stages out that are not in its manifest."""
+    """Add a lab's handout, and remove the stages that are not in its manifest."""
     handout = f"handouts/{lab}.md"
     files[handout] = cut_handout(sources, lab).encode()
     leave_stages_out(sources, lab, files)
 
 
 def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
-    """Takes the stages that are not in the manifest out of lab.json, the datasets and the starters among the files."""
+    """Remove stages that are not in the manifest from lab.json, the datasets and the starters in `files`."""
     kept = stage_ids(sources.manifest(lab))
     if sources.manifest(lab) == read_json(sources.root / "labs" / lab / "lab.json"):
         return
@@ -156,8 +156,8 @@ def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
 
 
 def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
-    """The students' README: a template with sections of ours, about the first lab that is there, and without a word
-    on what is not among the files."""
+    """Return the students' README. It is a template with sections of our README; its examples use the first lab in the
+    archive, and it does not mention files that are not in the archive."""
     ours = read_text(sources.root / "README.md")
     text = re.sub(
         r"^@(.+)@$", lambda title: find_section(ours, title[1]), read_text(README_TEMPLATE), flags=re.MULTILINE
@@ -167,7 +167,7 @@ def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
     if lab != example[0]:
         text = text.replace("DATASET=one", "DATASET=NAME")
     text = text.replace(example[1], stage_ids(sources.manifest(lab))[0]).replace(example[0], lab)
-    text = re.sub(r"\s\[[^\]]*example-journal[^\]]*\]\([^)]*\)[^.]*\.", "", text)  # it has our solutions' lines
+    text = re.sub(r"\s\[[^\]]*example-journal[^\]]*\]\([^)]*\)[^.]*\.", "", text)  # it contains solutions' lines
     if not any(f"labs/{lab}/show.cpp" in files for lab in sources.labs()):
         text = re.sub(r"\s`make show[^.]*\.", "", text)
     if not any(b"<!-- table: results" in files[f"handouts/{lab}.md"] for lab in sources.labs()):
@@ -176,7 +176,7 @@ def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
 
 
 def align_comments(text: str) -> str:
-    """The text with the comments of each paragraph of commands below each other: names have other lengths now."""
+    """Align the comments of each paragraph of commands, because the lengths of names have changed."""
 
     def align(paragraph: re.Match[str]) -> str:
         lines = [re.split(r"  +(?=# )", line, maxsplit=1) for line in paragraph[0].splitlines()]
@@ -187,7 +187,7 @@ def align_comments(text: str) -> str:
 
 
 def find_section(text: str, title: str) -> str:
-    """A section of README.md with its heading. Raises UserError."""
+    """Return a section of README.md with its heading. Raises UserError."""
     found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
     if not found:
         raise UserError(f"README.md has no section '{title}', which the students' README takes over.")
@@ -195,7 +195,7 @@ def find_section(text: str, title: str) -> str:
 
 
 def find_example(readme: str) -> tuple[str, str]:
-    """The lab and the stage by which README.md explains what a student types. Raises UserError."""
+    """Return the lab and the stage that README.md uses as the example. Raises UserError."""
     found = re.search(r"work/(\w+)/(\d\d_\w+)\.cu", readme)
     if not found:
         raise UserError("README.md names no file work/LAB/STAGE.cu as an example.")
@@ -203,7 +203,7 @@ def find_example(readme: str) -> tuple[str, str]:
 
 
 def add_pictures(root: Path, tracked: Sequence[str], files: Files) -> None:
-    """Adds what the documents show. Raises UserError when a picture is not there."""
+    """Add the pictures that the documents show. Raises UserError if git does not track a picture."""
     for name in [name for name in files if name.endswith(".md")]:
         for target in PICTURE.findall(files[name].decode()):
             picture = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
@@ -213,7 +213,7 @@ def add_pictures(root: Path, tracked: Sequence[str], files: Files) -> None:
 
 
 def drop_dangling_links(name: str, files: Files) -> str:
-    """A document in which links to what is not in the archive are their text alone."""
+    """Return a document in which links to targets outside the archive are replaced by their text."""
 
     def keep(link: re.Match[str]) -> str:
         target, _, anchor = link[2].partition("#")
@@ -227,39 +227,39 @@ def drop_dangling_links(name: str, files: Files) -> str:
 
 
 def find_anchors(text: str) -> set[str]:
-    """What can be linked to in a document, as GitHub names headings."""
+    """Return a document's link targets, with headings named as on GitHub."""
     headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     named = re.findall(r'(?:id|name)="([^"]+)"', text)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(named)
 
 
-# --- what must not get out ---
+# --- what must stay secret ---
 
 
 def squeeze(text: str) -> str:
-    """Text without any white space, so that another layout is found, too."""
+    """Remove all white space, so that text with a different layout is found, too."""
     return re.sub(r"\s", "", text)
 
 
 def strip_comment(line: str) -> str:
-    """A line of code without the comment at its end; a line that is all comment stays."""
+    """Return a line of code without the comment at its end; of a line with only a comment, return the comment."""
     code, _, comment = line.strip().partition("//")
     return code or comment
 
 
 def find_own_names(line: str) -> set[str]:
-    """The names in a line that are not everybody's; `Extent extent` has one."""
+    """Return the names in a line that are not in EVERYBODYS, in lower case; `Extent extent` has one."""
     return {name.lower() for name in NAME.findall(line) if name not in EVERYBODYS.split()}
 
 
 def is_trivial(line: str) -> bool:
-    """Whether a line tells nothing: an include, brackets, or hardly a name that is not everybody's."""
+    """Return whether a line reveals nothing: an include, brackets, or fewer than two names of its own."""
     return line.startswith("#include") or len(squeeze(line)) < 10 or len(find_own_names(line)) < 2
 
 
 def find_answers(root: Path, given_files: Sequence[bytes]) -> dict[str, str]:
-    """Squeezed lines of the solutions that students must not see, each with where it stands. What is in the files
-    given is no answer, nor is what solutions/<lab>/shown.txt lists."""
+    """Return the squeezed lines of the solutions that students must not see, each with its place. Lines in the given
+    files or in solutions/<lab>/shown.txt are excluded."""
     given = "\n".join(squeeze(file.decode()) for file in given_files)
     answers: dict[str, str] = {}
     for folder in sorted((root / "solutions").iterdir()):
@@ -274,7 +274,7 @@ def find_answers(root: Path, given_files: Sequence[bytes]) -> dict[str, str]:
 
 
 def find_secrets(root: Path) -> dict[str, str]:
-    """Names of hidden datasets and the course's secret, each with what it is."""
+    """Return the names of hidden datasets and the course's secret, each with a description."""
     secrets = {}
     for file in sorted(root.glob(HIDDEN)):
         for dataset in read_json(file)["datasets"]:
@@ -286,7 +286,7 @@ def find_secrets(root: Path) -> dict[str, str]:
 
 
 def find_leaks(root: Path, files: Mapping[str, bytes]) -> Iterator[str]:
-    """A sentence for each answer or secret that is in an archive's files."""
+    """Yield a sentence for each answer or secret in an archive's files."""
     answers = find_answers(root, [content for name, content in files.items() if name.startswith(GIVEN)])
     secrets = find_secrets(root)
     for name, content in sorted(files.items()):
@@ -301,7 +301,7 @@ def find_leaks(root: Path, files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def refuse_leaks(root: Path, files: Mapping[str, bytes]) -> None:
-    """Raises UserError that names what students must not see."""
+    """Raise UserError with a list of what students must not see, if the files contain any."""
     leaks = list(find_leaks(root, files))
     if leaks:
         raise UserError(
@@ -314,14 +314,15 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def mode_of(name: str, content: bytes) -> int:
-    """A file's mode: scripts and programs may be run, a secret is its owner's."""
+    """Return a file's mode: scripts and programs are executable, and only the owner can read a secret."""
     if name.endswith(".secret"):
         return 0o600
     return 0o755 if content.startswith((b"#!", b"\x7fELF")) else 0o644
 
 
 def pack_tar(files: Mapping[str, bytes], folder: str, time: int) -> bytes:
-    """A tar of which every byte follows from its contents and the time: sorted, nobody's."""
+    """Return a reproducible tar: its bytes depend only on the contents and the time. Entries are sorted and have no
+    owner."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in sorted(files.items()):
@@ -333,7 +334,7 @@ def pack_tar(files: Mapping[str, bytes], folder: str, time: int) -> bytes:
 
 
 def split_labs(typed: str) -> dict[str, str]:
-    """Labs typed as `one,other:2`, each with its last stage, which is empty where none is said. Raises UserError."""
+    """Parse labs such as `one,other:2` into each lab's last stage; '' if none is given. Raises UserError."""
     labs: dict[str, str] = {}
     for word in re.findall(r"[^\s,]+", typed):
         lab, colon, last = word.partition(":")
@@ -346,7 +347,7 @@ def split_labs(typed: str) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when students would see an answer, or when a lab or stage is not there."""
+    """Pack the kit. The exit status is 2 if students would see an answer, or if a lab or stage does not exist."""
     parser = argparse.ArgumentParser(prog="make kit", description=__doc__.partition("\n")[0])
     parser.add_argument("--labs", default="", metavar="LAB,LAB:STAGE", help="these labs only, each up to a stage")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of labs for which none is said")

@@ -21,7 +21,7 @@ from grader.journal.console import UserError, read_json, run_command, write_atom
 from grader.journal.report import read_report
 
 Json = dict[str, Any]
-# What comes along with the points of a kind.
+# The part of a report that is taken together with the points of a kind.
 COMES_ALONG = {"hygiene": "check_mode", "speed": "measurements"}
 KINDS = ("correctness", *COMES_ALONG)
 
@@ -43,9 +43,9 @@ def complete(content: Any, known: Any) -> Any:
 
 
 def merge_reports(report: Json, other: Json) -> Json:
-    """The first report with the points that are pending in it, and stages that have no score, from the other one.
+    """Return the first report, with its pending points and its stages without a score taken from the other one.
 
-    Both are reports as JSON. Raises UserError when they are about different labs or different sources.
+    Both are reports as JSON. Raises UserError if they are about different labs or different sources.
     """
     if report["lab"] != other["lab"]:
         raise UserError(f"One report is about {report['lab']}, the other one about {other['lab']}.")
@@ -62,7 +62,7 @@ def merge_reports(report: Json, other: Json) -> Json:
 
 
 def merge_stages(stage: Json, other: Json) -> Json:
-    """One stage. Raises UserError when the sources differ."""
+    """Merge one stage. Raises UserError if the sources differ."""
     if stage["source_hash"] != other["source_hash"]:
         raise UserError(
             f"{stage['stage']}: the reports are about different sources ({stage['source_hash'][:12]} and "
@@ -87,17 +87,18 @@ def merge_stages(stage: Json, other: Json) -> Json:
 
 
 def decides(other: Json, stage: Json, kind: str) -> bool:
-    """Whether the points of a kind are pending in a stage and decided in the other one; both have a score."""
+    """Return whether the points of a kind are pending in a stage and decided in the other; both have a score."""
     return is_pending(stage["score"], kind) and not is_pending(other["score"], kind)
 
 
 def is_pending(score: Json, kind: str) -> bool:
-    """Whether the points of a kind are pending; reports of earlier versions do not say it of correctness."""
+    """Return whether the points of a kind are pending. Reports of earlier versions do not contain this for
+    correctness."""
     return bool(score.get(f"{kind}_pending"))
 
 
 def sum_points(stages: Sequence[Json]) -> Json:
-    """`total` of a report: sums over the stages that have a score."""
+    """Return a report's `total`: sums over the stages that have a score."""
     scores = [stage["score"] for stage in stages if stage["score"] is not None]
     return {
         "points": sum(score["total"] for score in scores),
@@ -108,7 +109,7 @@ def sum_points(stages: Sequence[Json]) -> Json:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when the reports do not belong together."""
+    """Merge the reports. The exit status is 2 if they do not belong together."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.merge", description=__doc__.partition("\n")[0])
     parser.add_argument("report", type=Path, metavar="REPORT", help="the first report, with points pending")
     parser.add_argument("other", type=Path, metavar="OTHER", help="a later one of the same files, say from a GPU")

@@ -21,7 +21,7 @@ TEMPLATES = Path(__file__).with_suffix("")
 STAGE = "01_first"
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 MOST_CHARACTERS = 40
-# Words that cannot be a function's name in C++ or CUDA, or mean something else in the project's folders.
+# Words that cannot name a function in C++ or CUDA, or that have another meaning in the project's folders.
 TAKEN = (
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval "
     "constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export extern "
@@ -36,7 +36,7 @@ PLACES = ("labs/{lab}", "solutions/{lab}", "starter/{lab}", "datasets/{lab}", "t
 
 
 def check_name(name: str, root: Path) -> str:
-    """The name, if a lab can have it. Raises UserError that says why not."""
+    """Return the name if it is valid for a new lab. Raises UserError with the reason if it is not."""
     if not NAME.fullmatch(name):
         raise UserError(
             f"{name!r} cannot be a lab's name: it becomes part of C++ functions' names, so it is made of lower-case "
@@ -54,7 +54,7 @@ def check_name(name: str, root: Path) -> str:
 
 
 def list_files(lab: str) -> dict[Path, str]:
-    """Every file of a new lab but its starter, and the template it is made from."""
+    """Return the files of a new lab except its starter, each with its template."""
     return {
         Path(f"labs/{lab}/lab.json"): "lab.json.in",
         Path(f"labs/{lab}/lab.h"): "lab.h.in",
@@ -71,14 +71,14 @@ def list_files(lab: str) -> dict[Path, str]:
 
 
 def fill(template: str, names: dict[str, str]) -> str:
-    """The template with every placeholder replaced by its name."""
+    """Replace every placeholder in the template."""
     for placeholder, name in names.items():
         template = template.replace(placeholder, name)
     return template
 
 
 def make_files(lab: str) -> dict[Path, str]:
-    """Every file of a new lab and its text. lab.json comes last: with it the folder becomes a lab."""
+    """Return all files of a new lab with their texts. lab.json comes last, because with it the folder becomes a lab."""
     names = {"@lab@": lab, "@Lab@": lab.title().replace("_", ""), "@title@": lab.replace("_", " ").capitalize()}
     files = {file: fill(read_text(TEMPLATES / template), names) for file, template in list_files(lab).items()}
     solution = Path(f"solutions/{lab}/{STAGE}.cu")
@@ -88,7 +88,7 @@ def make_files(lab: str) -> dict[Path, str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when the name cannot be a lab's."""
+    """Write the skeleton. The exit status is 2 if the name is invalid."""
     parser = argparse.ArgumentParser(prog="make new-lab", description=__doc__.partition("\n")[0])
     parser.add_argument("lab", metavar="LAB", help="lower-case letters, digits and underscores")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")

@@ -1,14 +1,14 @@
-"""The table of a lab's rates: what its source measured for a part of a call, and what each GPU of ours did, in amounts
-per second. What it shows comes from labs/LAB/rates.json, schema 1, and from handouts/results/*.json:
+"""The table of a lab's rates: amounts per second during a part of a call, as measured by the material that the lab
+comes from and by each of our GPUs. It is made from handouts/results/*.json and labs/LAB/rates.json, schema 1:
 
-    {"schema": 1, "dataset": which measurement is shown, "multiprocessors": {GPU: how many},
-     "amounts": [{"name", "unit": "GB/s" or "G/s", "each": bytes or pieces a part,
+    {"schema": 1, "dataset": the dataset whose measurement is shown, "multiprocessors": {GPU: their number},
+     "amounts": [{"name", "unit": "GB/s" or "G/s", "each": bytes or pieces per part,
      "times_split": whether every block of a part moves it}],
-     "stages": [{"stage", "split": blocks per part, "blocks_per_multiprocessor", "busy_bytes": of a part, that the
+     "stages": [{"stage", "split": blocks per part, "blocks_per_multiprocessor", "busy_bytes": bytes of a part that the
      cache has to keep}]}
 
-and from labs/LAB/source.json (see tables.py): a row's first figure is microseconds a part ("53 us"), then come one for
-each amount and a working set, i.e. what the parts that are being made at a time keep busy.
+It also needs labs/LAB/source.json (see tables.py): a row's first figure is microseconds per part ("53 us"). Then come
+one figure for each amount, and the working set: the bytes that all parts in progress keep busy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Row = list[str]
 def make_rates(
     rates: Mapping[str, Any], source: Mapping[str, Any], lab: str, per_call: int, gpus: Mapping[Path, Results]
 ) -> tuple[Row, list[Row]]:
-    """Names of the columns ('>' at the end of those of numbers) and rows: the source's, then each GPU's."""
+    """Return the column names ('>' at the end marks numbers) and the rows: those of source.json, then each GPU's."""
     amounts = rates["amounts"]
     names = ["Machine", "Stage", f"Per {source['part']}>", "vs the row above>"]
     names += [f"{amount['name']}>" for amount in amounts] + ["Working set>"]
@@ -38,7 +38,7 @@ def make_rates(
 
 
 def make_rows(machine: str, times: Sequence[tuple[str, float, Row]]) -> list[Row]:
-    """A line for each (name, seconds, figures), with how many times faster it is than the one before."""
+    """Return a row for each (name, seconds, figures), with the speedup over the row above."""
     rows = []
     before = 0.0
     for name, seconds, shown in times:
@@ -48,7 +48,7 @@ def make_rows(machine: str, times: Sequence[tuple[str, float, Row]]) -> list[Row
 
 
 def find_times(rates: Mapping[str, Any], lab: str, iterations: float, results: Results) -> list[tuple[str, float, Row]]:
-    """(stage, seconds a part, figures) of every stage that was measured on this GPU; a part is so many iterations."""
+    """Return (stage, seconds per part, figures) of every stage measured on this GPU; a part takes `iterations`."""
     found: list[tuple[str, float, Row]] = []
     for one in rates["stages"]:
         stage = results.stages.get(f"{lab}/{one['stage']}")
@@ -60,7 +60,7 @@ def find_times(rates: Mapping[str, Any], lab: str, iterations: float, results: R
 
 
 def show_figures(rates: Mapping[str, Any], stage: Mapping[str, Any], seconds: float, gpu: str) -> Row:
-    """Amounts per second, and the working set where the GPU's multiprocessors are known."""
+    """Return the amounts per second, and the working set if the GPU's number of multiprocessors is known."""
     shown = []
     for amount in rates["amounts"]:
         times = stage["split"] if amount.get("times_split") else 1
@@ -73,5 +73,5 @@ def show_figures(rates: Mapping[str, Any], stage: Mapping[str, Any], seconds: fl
 
 
 def microseconds(seconds: float) -> str:
-    """12.3 us."""
+    """Format seconds as microseconds: 12.3 us."""
     return f"{show_number(seconds * 1e6)}\N{NO-BREAK SPACE}us"

@@ -37,7 +37,7 @@ from grader.journal.sweep import Point, Sweep, read_sweep
 
 @dataclass
 class StageResult:
-    """What was measured of one stage's solution, and of which text of it."""
+    """The measurements of one stage's solution, and the hash of the measured text."""
 
     source_hash: str = ""
     revision: str = ""
@@ -47,7 +47,7 @@ class StageResult:
 
 @dataclass
 class SweepResult:
-    """A stage's solution, and of which text of it, timed with every choice of its tunables."""
+    """The times of a stage's solution with every choice of its tunables, and the hash of the measured text."""
 
     source_hash: str = ""
     revision: str = ""
@@ -59,7 +59,7 @@ class SweepResult:
 
 @dataclass
 class Peer:
-    """A library's time beside ours, in seconds for `iterations` iterations on one dataset."""
+    """A library's time to compare with ours, in seconds for `iterations` iterations on one dataset."""
 
     name: str = ""
     dataset: str = ""
@@ -69,7 +69,7 @@ class Peer:
 
 @dataclass
 class Results:
-    """All that was measured on one GPU."""
+    """All measurements on one GPU."""
 
     schema: int = SCHEMA
     gpu: str = ""
@@ -83,13 +83,14 @@ class Results:
 
 
 def read_results(file: Path) -> Results:
-    """Reads a results file. Raises UserError naming the file and the place in it."""
+    """Read a results file. Raises UserError with the file's name and the place in it."""
     results: Results = read_document(Results, file, "a results file", "Make it again: see grader/course/results.py.")
     return results
 
 
 def read_peers(file: Path) -> dict[str, list[Peer]]:
-    """Reads what `peers` of a results file holds. Raises UserError naming the file and the place in it."""
+    """Read a file that contains the `peers` of a results file. Raises UserError with the file's name and the place in
+    it."""
     try:
         peers: dict[str, list[Peer]] = from_json(dict[str, list[Peer]], read_json(file), "")
         if any(peer.median_s <= 0 or peer.iterations <= 0 or not peer.name for lab in peers.values() for peer in lab):
@@ -100,7 +101,7 @@ def read_peers(file: Path) -> dict[str, list[Peer]]:
 
 
 def require_solutions(file: Path, measured: Report | Sweep) -> None:
-    """Raises UserError when what was measured is not the solutions' time on a GPU."""
+    """Raise UserError if the times are not the reference solutions' times on a GPU."""
     gpu = measured.machine.gpu if isinstance(measured, Report) else measured.gpu
     if measured.backend != "cuda" or not gpu:
         raise UserError(f"{file}: measured without a GPU (backend {measured.backend}); results are a GPU's.")
@@ -110,7 +111,7 @@ def require_solutions(file: Path, measured: Report | Sweep) -> None:
 
 
 def set_machine(results: Results, file: Path, gpu: str, driver: str) -> None:
-    """Notes the GPU and its driver. Raises UserError when what the results hold is another one's."""
+    """Record the GPU and its driver. Raises UserError if the results belong to a different GPU or driver."""
     if results.gpu and (results.gpu, results.driver) != (gpu, driver):
         raise UserError(
             f"{file}: measured on {gpu} with driver {driver}, the others on {results.gpu} with driver "
@@ -120,7 +121,7 @@ def set_machine(results: Results, file: Path, gpu: str, driver: str) -> None:
 
 
 def add_report(results: Results, report: Report, file: Path, revision: str | None) -> list[str]:
-    """Puts a report's measurements in; returns the stages it took. Raises UserError when it cannot be a result."""
+    """Add a report's measurements and return the added stages. Raises UserError if the report is unsuitable."""
     require_solutions(file, report)
     machine = report.machine
     set_machine(results, file, machine.gpu, machine.driver)
@@ -138,7 +139,7 @@ def add_report(results: Results, report: Report, file: Path, revision: str | Non
 
 
 def add_sweep(results: Results, sweep: Sweep, file: Path, revision: str | None) -> str:
-    """Puts a sweep in; returns what the message calls it. Raises UserError when it cannot be a result."""
+    """Add a sweep and return its name for the message. Raises UserError if the sweep is unsuitable."""
     require_solutions(file, sweep)
     set_machine(results, file, sweep.gpu, sweep.driver)
     if not sweep.timed:
@@ -151,13 +152,13 @@ def add_sweep(results: Results, sweep: Sweep, file: Path, revision: str | None) 
 
 
 def name_file(gpu: str) -> str:
-    """The file's name for a GPU: nvidia-h200.json."""
+    """Return the file's name for a GPU: nvidia-h200.json."""
     return re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-") + ".json"
 
 
 def show_results(results: Results) -> str:
-    """The file's text: keys in order, one line a number list or a sweep's point, so that a new measurement is a small
-    diff."""
+    """Return the file's text. Stages, sweeps and peers are sorted, and a list of numbers or a sweep's point takes one
+    line, so that a new measurement gives a small diff."""
     content: dict[str, Any] = asdict(results)
     for kind in ("stages", "sweeps", "peers"):
         content[kind] = dict(sorted(content[kind].items()))
@@ -168,7 +169,7 @@ def show_results(results: Results) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when a report or a sweep cannot be a result; then nothing is written."""
+    """Write the results file. If a report or a sweep is unsuitable, nothing is written and the exit status is 2."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.results", description=__doc__.partition("\n")[0])
     parser.add_argument("reports", nargs="*", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
     parser.add_argument("--sweeps", nargs="+", type=Path, default=[], metavar="SWEEP", help="sweeps of TREE=solutions")

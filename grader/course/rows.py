@@ -1,7 +1,7 @@
-"""Finds each student's row in a gradebook: by an id of the same namespace, else by the name.
+"""Finds each student's row in a gradebook: by an id of the same namespace, or else by the name.
 
-A number means different students in different namespaces: Canvas's, Moodle's and the course's own. So only ids of one
-namespace are compared, names only with names, and the name must agree where an id does.
+A number means different students in different namespaces: Canvas's, Moodle's and the course's own. So ids are compared
+only within a namespace and names only with names. If an id matches, the name must agree as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.journal.console import UserError
 from grader.journal.markup import show_text
 from grader.journal.report import Report
 
-MOST_CONTRADICTIONS = 20  # that a message lists
+MOST_CONTRADICTIONS = 20  # listed in a message
 HOW_TO_AGREE = (
     "If both names mean one student, write the gradebook's name into the roster. If the numbers are another "
     "assignment's, use a roster with this gradebook's (for Moodle, its grading worksheet). Then repeat the grade "
@@ -74,10 +74,13 @@ Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may
 
 
 def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequence[Entry]) -> dict[str, list[str]]:
-    """Return each student's row. A student who fits two rows, or a row that another student fits as well, gets none;
-    the others keep theirs. By the name, a row with further words fits, too, because students choose their names. A row
-    with a stranger's id is nobody's, and so is one whose name contradicts its id. Raises UserError if that is so in
-    half of the rows with known ids: the ids are another assignment's."""
+    """Return each student's row.
+
+    A student who fits two rows, or a row that another student fits as well, gets none; the other students keep theirs.
+    By name, a row with additional words fits too, because students choose their names. A row with a stranger's id, or
+    with a name that contradicts its id, belongs to no student. Raises UserError if at least half of the rows with known
+    ids contradict their names: then the ids belong to another assignment.
+    """
     lines, contradicted = leave_out_contradictions([read_line(header, row) for row in rows], entries)
     claims = claim_by_id(lines, entries)
     found = choose(claims)

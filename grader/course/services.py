@@ -47,7 +47,7 @@ TEMPLATES = Path(__file__).with_suffix("")
 
 
 def collect_grader(root: Path, lab: str, unsafe: bool, upto: str) -> Files:
-    """What grading a lab takes, up to a stage. Raises UserError."""
+    """Return the files that grading a lab up to a stage needs. Raises UserError."""
     left_out = NOT_NEEDED + ([HIDDEN] if unsafe else [])
     files = {
         name: (root / name).read_bytes()
@@ -64,7 +64,7 @@ def collect_grader(root: Path, lab: str, unsafe: bool, upto: str) -> Files:
 
 
 def read_secret(root: Path) -> str:
-    """The course's secret, made when it is missing, as the judge does. Raises UserError."""
+    """Return the course's secret. If it is missing, create it as the judge does. Raises UserError."""
     file = root / SECRET
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -79,13 +79,13 @@ def read_secret(root: Path) -> str:
 
 
 def fill_template(name: str, lab: str, unsafe: bool) -> bytes:
-    """A script for the course system."""
+    """Return a script for the course system."""
     text = read_text(TEMPLATES / name).replace("@lab@", lab)
     return text.replace(" @options@", " --unsafe" if unsafe else "").encode()
 
 
 def make_gradescope(root: Path, lab: str, unsafe: bool, upto: str) -> bytes:
-    """A zip whose root has setup.sh and run_autograder. Raises UserError."""
+    """Return a zip file with setup.sh and run_autograder at its root. Raises UserError."""
     files = collect_grader(root, lab, unsafe, upto)
     for name in ("setup.sh", "run_autograder"):
         files[name] = fill_template(name, lab, unsafe)
@@ -94,7 +94,7 @@ def make_gradescope(root: Path, lab: str, unsafe: bool, upto: str) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, date)
-            entry.create_system = 3  # Unix, whose modes follow
+            entry.create_system = 3  # Unix, so that the modes below apply
             entry.external_attr = mode_of(name, content) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
@@ -102,7 +102,7 @@ def make_gradescope(root: Path, lab: str, unsafe: bool, upto: str) -> bytes:
 
 
 def make_autolab(root: Path, lab: str, unsafe: bool, upto: str, build: Path) -> bytes:
-    """A tar with autograde-Makefile and autograde.tar, the programs built in it. Raises UserError."""
+    """Return a tar with autograde-Makefile and autograde.tar, which contains the built programs. Raises UserError."""
     files = collect_grader(root, lab, unsafe, upto)
     files["run_autolab"] = fill_template("run_autolab", lab, unsafe)
     oracle = f"labs/{lab}/oracle.so"
@@ -122,7 +122,7 @@ def make_autolab(root: Path, lab: str, unsafe: bool, upto: str, build: Path) -> 
 
 
 def tell_points(root: Path, lab: str, upto: str) -> str:
-    """What can be had without a GPU. Raises UserError."""
+    """State the points that can be reached without a GPU. Raises UserError."""
     points = [stage["points"] for stage in cut_labs(root, {lab: upto}).manifest(lab)["stages"]]
     most = sum(sum(kinds.values()) for kinds in points)
     without_speed = most - sum(kinds["speed"] for kinds in points)
@@ -133,7 +133,7 @@ def tell_points(root: Path, lab: str, upto: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 2 when it cannot be packed."""
+    """Write the archive. The exit status is 2 if it cannot be packed."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.services", description=__doc__.partition("\n")[0])
     parser.add_argument("system", choices=["gradescope", "autolab"])
     parser.add_argument("lab", metavar="LAB")

@@ -21,20 +21,19 @@ BEGIN, STARTER, END = "//@ begin", "//@ starter", "//@ end"
 
 @dataclass(frozen=True)
 class Stale:
-    """A starter that is not what its solution gives. `wanted` is None when it should not be there."""
+    """A starter that differs from the one its solution generates. `wanted` is None if it should not exist."""
 
     file: Path
     found: str | None
     wanted: str | None
 
     def describe(self) -> str:
-        """One line for people."""
         if self.wanted is None:
             return f"{self.file}: no solution has this name; delete it."
         return f"{self.file}: {'missing' if self.found is None else 'stale'}."
 
     def diff(self) -> str:
-        """Unified diff from what is there to what should be; empty when the file is missing or left over."""
+        """Return the unified diff from the found to the generated text; '' if one of them does not exist."""
         if self.found is None or self.wanted is None:
             return ""
         lines = difflib.unified_diff(
@@ -47,7 +46,7 @@ class Stale:
 
 
 def make_starter(solution: str, file: Path) -> str:
-    """The starter's text from the solution's. Raises UserError with file and line when the markers are wrong."""
+    """Generate the starter's text from the solution's. Raises UserError with file and line if the markers are wrong."""
     kept: list[str] = []
     state, opened_at, blocks = "outside", 0, 0
     for number, line in enumerate(solution.splitlines(keepends=True), start=1):
@@ -86,14 +85,14 @@ def make_starter(solution: str, file: Path) -> str:
 
 
 def uncover(line: str) -> str:
-    """A replacement line without its marker: '    //@ return;' becomes '    return;', '//@' an empty line."""
+    """Remove a line's marker: '    //@ return;' becomes '    return;', '//@' an empty line."""
     indent, _, rest = line.partition(MARKER)
     content = rest.removeprefix(" ")
     return indent + content if content.strip() else content.lstrip(" \t")
 
 
 def choose_sources(root: Path, wanted: Sequence[str]) -> list[str]:
-    """Labs that have solutions or starters; those asked for when any are. Raises UserError naming the choices."""
+    """Return the given labs, or all labs with solutions or starters. Raises UserError with the choices."""
     found = {folder.name for tree in ("solutions", "starter") for folder in (root / tree).glob("*") if folder.is_dir()}
     for name in wanted:
         if name not in found:
@@ -102,7 +101,7 @@ def choose_sources(root: Path, wanted: Sequence[str]) -> list[str]:
 
 
 def find_stale(root: Path, lab: str) -> list[Stale]:
-    """Compares every starter of a lab with what its solution gives."""
+    """Compare every starter of a lab with the one its solution generates; return those that differ."""
     solutions = {file.name: file for file in sorted((root / "solutions" / lab).glob("*.cu"))}
     starters = root / "starter" / lab
     stale = []
@@ -119,7 +118,7 @@ def find_stale(root: Path, lab: str) -> list[Stale]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when --check finds a stale starter or --write a starter without a solution."""
+    """Write or check the starters. Return 1 if --check finds a stale starter or --write one without a solution."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.starters", description=__doc__.partition("\n")[0])
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--write", action="store_true", help="write the starters that are stale (the default)")

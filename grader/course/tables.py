@@ -67,34 +67,34 @@ TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "uns
 
 @dataclass(frozen=True)
 class Sources:
-    """Where what the blocks show comes from."""
+    """The places from which the blocks take their contents."""
 
     root: Path
     build: Path
-    without: Sequence[str] = ()  # labs to leave out
+    without: Sequence[str] = ()  # labs to omit
 
     def labs(self) -> list[str]:
-        """Names of the labs, sorted."""
+        """Return the names of the labs, sorted."""
         return [lab for lab in find_labs(self.root) if lab not in self.without]
 
     def manifest(self, lab: str) -> dict[str, Any]:
-        """labs/LAB/lab.json. Raises UserError."""
+        """Read labs/LAB/lab.json. Raises UserError."""
         choose_labs(self.root, [lab])
         content: dict[str, Any] = read_json(self.root / "labs" / lab / "lab.json")
         return content
 
     def results(self) -> dict[Path, Results]:
-        """Every results file, by its path from the root. Raises UserError."""
+        """Read all results files; return them by path from the root. Raises UserError."""
         files = sorted((self.root / "handouts/results").glob("*.json"))
         return {file.relative_to(self.root): read_results(file) for file in files}
 
     def counters(self) -> Counters:
-        """handouts/counters.json. Raises UserError."""
+        """Read handouts/counters.json. Raises UserError."""
         return read_counters(self.root / COUNTERS_FILE)
 
 
 def make_labs(sources: Sources) -> list[str]:
-    """A line for each lab."""
+    """Make a row for each lab."""
     rows = []
     for lab in sources.labs():
         manifest = sources.manifest(lab)
@@ -104,7 +104,7 @@ def make_labs(sources: Sources) -> list[str]:
 
 
 def make_contract(sources: Sources, lab: str) -> list[str]:
-    """A line for each buffer of a lab, in the order of its function's arguments."""
+    """Make a row for each buffer of a lab, in the order of its function's arguments."""
     rows = []
     for buffer in sources.manifest(lab)["buffers"]:
         pointer = f"{'const ' if buffer['role'] == 'input' else ''}{TYPES.get(buffer['type'], buffer['type'])}*"
@@ -114,7 +114,7 @@ def make_contract(sources: Sources, lab: str) -> list[str]:
 
 
 def make_stages(sources: Sources, lab: str) -> list[str]:
-    """A line for each stage of a lab."""
+    """Make a row for each stage of a lab."""
     rows = []
     for stage in sources.manifest(lab)["stages"]:
         points = show_points(sum(stage["points"].values()))
@@ -123,7 +123,7 @@ def make_stages(sources: Sources, lab: str) -> list[str]:
 
 
 def make_results(sources: Sources, lab: str) -> list[str]:
-    """For each GPU a sentence and a table: a line for each stage and dataset, then the libraries."""
+    """Make a sentence and a table for each GPU: a row for each stage and dataset, then the libraries."""
     manifest = sources.manifest(lab)
     iterations = int(manifest.get("benchmark", {}).get("iterations", 1000))
     lines: list[str] = []
@@ -143,13 +143,13 @@ def make_results(sources: Sources, lab: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Ours:
-    """A measurement, for as many iterations as the source's figures are."""
+    """A measurement, scaled to the iterations of the figures in source.json."""
 
     measured: Measurement
-    share: float  # of the measured iterations, times the row's scale
-    calls: float  # among them
-    transfers: float  # for the source's iterations, of as many as there are calls
-    before: Ours | None  # of the row above, unless a new list of stages begins
+    share: float  # ratio to the measured iterations, times the row's scale
+    calls: float  # among the measured iterations
+    transfers: float  # number for the iterations of source.json; the measured ones are as many as calls
+    before: Ours | None  # the row above, unless a new list of stages begins
 
     def kernel(self) -> str:
         return show_seconds(self.kernel_s())
@@ -203,7 +203,7 @@ OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
 
 
 def make_source(sources: Sources, lab: str) -> list[str]:
-    """The source's figures, a line for each of its rows, and what each GPU of ours measured beside them."""
+    """Make a row for each row of source.json: its figures, and the measurements of each of our GPUs."""
     benchmark = sources.manifest(lab).get("benchmark", {})
     source = read_json(sources.root / "labs" / lab / "source.json")
     gpus = [
@@ -227,7 +227,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
 def find_ours(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
 ) -> list[Ours | None]:
-    """Our measurement of the stage and dataset of each row; None where there is none."""
+    """Return our measurement of each row's stage and dataset; None if there is none."""
     found: list[Ours | None] = []
     for number, row in enumerate(rows):
         goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]
@@ -245,7 +245,7 @@ def find_ours(
 
 
 def make_counters(sources: Sources, lab: str) -> list[str]:
-    """A line for each stage: what check mode counts of its solution, and in bold what its limits are on."""
+    """Make a row for each stage: the sanitizer's counts for its solution; those with a limit are bold."""
     rows, dataset = [], ""
     for stage in sources.manifest(lab)["stages"]:
         counted = sources.counters().stages.get(f"{lab}/{stage['id']}")
@@ -274,15 +274,18 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
 
 
 def make_rates_table(sources: Sources, lab: str) -> list[str]:
-    """What the source and each GPU moved per second: see rates.py."""
+    """Make the amounts per second of source.json and of each GPU; see rates.py."""
     per_call = int(sources.manifest(lab).get("benchmark", {}).get("iterations_per_call", 1))
     rates, source = (read_json(sources.root / "labs" / lab / f"{name}.json") for name in ("rates", "source"))
     return make_table(*make_rates(rates, source, lab, per_call, sources.results()))
 
 
 def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
-    """For each GPU that swept the stage a sentence and a table: a grid where every combination was timed, else a list.
-    Times are relative to the best, which is bold and in seconds."""
+    """Make a sentence and a table for each GPU that swept the stage.
+
+    The table is a grid if every combination was timed, or else a list. Times are relative to the best, which is bold
+    and in seconds.
+    """
     stages = {one["id"]: one for one in sources.manifest(lab)["stages"]}
     if stage not in stages:
         raise UserError(f"{lab} has no stage '{stage}'. Stages: {', '.join(stages)}.")
@@ -300,7 +303,7 @@ def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
 
 
 def describe_sweep(results: Results, swept: SweepResult, usual: dict[str, int]) -> str:
-    """The sentence above a sweep's table: on what, and which of its choices the solution makes by itself."""
+    """Return the sentence above a sweep's table: the machine, the dataset, and the solution's default choice."""
     choice = next((point.name for point in swept.points if point.defines == usual), "")
     own = f" The solution's own choice is `{choice}`." if choice else ""
     return (
@@ -310,7 +313,7 @@ def describe_sweep(results: Results, swept: SweepResult, usual: dict[str, int]) 
 
 
 def make_grid(macros: Sequence[str], swept: SweepResult, best: float) -> list[str]:
-    """A column for each value of the last macro, a line for each choice of the others."""
+    """Make a column for each value of the last macro and a row for each choice of the others."""
     *down, across = macros
     times = {tuple(point.defines[macro] for macro in macros): show_point(point, best) for point in swept.points}
     columns = sorted({choice[-1] for choice in times})
@@ -320,21 +323,21 @@ def make_grid(macros: Sequence[str], swept: SweepResult, best: float) -> list[st
 
 
 def make_list(macros: Sequence[str], swept: SweepResult, best: float) -> list[str]:
-    """A line for each choice, the fastest first."""
+    """Make a row for each choice, the fastest first."""
     points = sorted(swept.points, key=lambda point: (bool(point.failure), point.median_s))
     rows = [[*(str(point.defines[macro]) for macro in macros), show_point(point, best)] for point in points]
     return make_table([*(f"`{macro}`>" for macro in macros), "Time>"], rows)
 
 
 def show_point(point: Point, best: float) -> str:
-    """A choice's time over the best one's; the best one's own in seconds."""
+    """Format a choice's time as a multiple of the best time; format the best time in seconds."""
     if point.failure:
         return NONE
     return f"**{show_seconds(best)}**" if point.median_s == best else show_factor(point.median_s / best)
 
 
 def describe_machine(results: Results, lab: str, iterations: int) -> str:
-    """The sentence above a results table."""
+    """Return the sentence above a results table."""
     stages = [result for name, result in results.stages.items() if name.startswith(f"{lab}/")]
     revisions = ", ".join(sorted({result.revision for result in stages}))
     day = max((result.time[:10] for result in stages), default="")
@@ -347,7 +350,7 @@ def describe_machine(results: Results, lab: str, iterations: int) -> str:
 
 
 def measured_row(stage: str, measurement: Measurement) -> list[str]:
-    """One measurement's line. Its GB/s are the bytes of the bound over the time taken."""
+    """Return one measurement's row. Its GB/s are the bytes of the bound divided by the time."""
     share = measurement.bound_fraction
     return [
         f"`{stage}`",
@@ -362,12 +365,12 @@ def measured_row(stage: str, measurement: Measurement) -> list[str]:
 
 
 def peer_row(peer: Peer, iterations: int) -> list[str]:
-    """A library's line, for as many iterations as ours."""
+    """Return a library's row, scaled to our iterations."""
     return [peer.name, peer.dataset, show_seconds(peer.median_s * iterations / peer.iterations), *[NONE] * 5]
 
 
 def make_help(sources: Sources, verb: str) -> list[str]:
-    """What the program says about a verb, as a code block. Raises UserError when it is not built or has no such."""
+    """Return a verb's help as a code block. Raises UserError if the program is not built or lacks the verb."""
     program = sources.build / "warplab"
     arguments = [] if verb == "warplab" else [verb]
     try:
@@ -388,7 +391,7 @@ def make_help(sources: Sources, verb: str) -> list[str]:
 
 
 def make_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A Markdown table; a name that ends in '>' is a column of numbers."""
+    """Make a Markdown table; a name that ends in '>' is a column of numbers."""
     rule = ["--:" if name.endswith(">") else "---" for name in names]
     lines = [[name.removesuffix(">") for name in names], rule, *rows]
     return [f"| {' | '.join(cell.replace('|', '&#124;').replace(chr(10), ' ') for cell in line)} |" for line in lines]
@@ -405,7 +408,7 @@ TABLES: dict[str, Callable[[Sources, str], list[str]]] = {
 
 
 def make_block(sources: Sources, marker: str) -> list[str] | None:
-    """The lines that belong below a marker; None when the line is no marker. Raises UserError."""
+    """Return the lines that belong below a marker; None if the line is not a marker. Raises UserError."""
     words = marker.removeprefix("<!--").removesuffix("-->").split()
     if not marker.startswith("<!--") or not marker.endswith("-->") or not words or words[0] not in ("table:", "help:"):
         return None
@@ -422,7 +425,7 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
 
 
 def renew(sources: Sources, text: str, file: Path) -> str:
-    """A document with its blocks written anew. Raises UserError with file and line."""
+    """Return a document with its blocks regenerated. Raises UserError with file and line."""
     lines = text.split("\n")
     kept: list[str] = []
     at = 0
@@ -445,7 +448,7 @@ def renew(sources: Sources, text: str, file: Path) -> str:
 
 
 def find_end(lines: Sequence[str], start: int, file: Path) -> int:
-    """The index of the line that ends a block. Raises UserError with file and line."""
+    """Return the index of the line that ends a block. Raises UserError with file and line."""
     for index in range(start + 1, len(lines)):
         text = lines[index].strip()
         if text == END:
@@ -456,13 +459,13 @@ def find_end(lines: Sequence[str], start: int, file: Path) -> int:
 
 
 def find_documents(sources: Sources) -> list[Path]:
-    """README.md and the handouts, relative to the root."""
+    """Return README.md and the handouts, relative to the root."""
     found = [sources.root / "README.md", *sorted((sources.root / "handouts").glob("*.md"))]
     return [file.relative_to(sources.root) for file in found if file.is_file() and file.stem not in sources.without]
 
 
 def find_stale_results(sources: Sources) -> Iterator[str]:
-    """A sentence for each measured or counted stage of which the solution has changed or gone."""
+    """Yield a sentence for each measured or counted stage whose solution has changed or is missing."""
     for name, counted in sources.counters().stages.items():
         solution = sources.root / "solutions" / f"{name}.cu"
         if not solution.is_file() or hashlib.sha256(solution.read_bytes()).hexdigest() != counted.source_hash:
@@ -477,7 +480,7 @@ def find_stale_results(sources: Sources) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when --check finds a stale block, and whenever a measured stage is stale."""
+    """Write or check the blocks. Return 1 if --check finds a stale block, or if a measured stage is stale."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.course.tables", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; say what is stale and exit 1")
     parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")

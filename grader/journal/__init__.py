@@ -1,1 +1,1 @@
-"""For students: what they write down and hand in. Imports nothing of grader/course."""
+"""The student's tools: lab journal, report pages, sweeps and submission. Imports nothing from grader/course."""

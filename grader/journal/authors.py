@@ -1,4 +1,4 @@
-"""Who hands in: asked once on the terminal and kept in work/authors.json."""
+"""The authors of a submission: asked for once on the terminal and kept in work/authors.json."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ MOST_CHARACTERS = 100
 
 @dataclass(frozen=True)
 class Author:
-    """A student, with the id that the course knows them by."""
+    """A student with their id in the course."""
 
     name: str
     id: str
 
     def __str__(self) -> str:
-        """As authors are typed: Name <id>."""
+        """Return the author as typed on the command line: Name <id>."""
         return f"{self.name} <{self.id}>"
 
 
 def make_author(name: str, student_id: str) -> Author:
-    """Checks what was typed. Raises UserError that says what is wrong with it."""
+    """Validate a name and an id and return the author. Raises UserError with the reason if either is invalid."""
     name, student_id = " ".join(name.split()), student_id.strip()
     for what, text in (("name", name), ("id", student_id)):
         if not text:
@@ -47,7 +47,7 @@ def make_author(name: str, student_id: str) -> Author:
 
 
 def parse_authors(texts: Sequence[str]) -> list[Author]:
-    """Authors from texts such as 'Ada Lovelace <al123>; Alan Turing <at456>'. Raises UserError."""
+    """Parse texts such as 'Ada Lovelace <al123>; Alan Turing <at456>'. Raises UserError if one does not parse."""
     authors = []
     for text in (part for whole in texts for part in whole.split(";") if part.strip()):
         match = WRITTEN.fullmatch(text)
@@ -58,7 +58,7 @@ def parse_authors(texts: Sequence[str]) -> list[Author]:
 
 
 def require_authors(authors: list[Author]) -> list[Author]:
-    """The authors, at least one and nobody twice. Raises UserError."""
+    """Return the authors unchanged. Raises UserError if there are none or if two have the same id."""
     ids = [author.id for author in authors]
     if not authors:
         raise UserError(f"No author was given. {GIVE_THEM}")
@@ -69,7 +69,7 @@ def require_authors(authors: list[Author]) -> list[Author]:
 
 
 def read_authors(file: Path) -> list[Author]:
-    """The authors kept in a file. Raises UserError naming the file."""
+    """Read the authors from a file. Raises UserError with the file's name if it is invalid."""
     kept = read_json(file)
     try:
         return require_authors([make_author(str(entry["name"]), str(entry["id"])) for entry in kept["authors"]])
@@ -79,13 +79,13 @@ def read_authors(file: Path) -> list[Author]:
 
 
 def keep_authors(file: Path, authors: Sequence[Author]) -> None:
-    """Writes the authors for the next time. Raises UserError."""
+    """Write the authors to a file for the next submission. Raises UserError if it cannot be written."""
     content = {"schema": SCHEMA, "authors": [asdict(author) for author in authors]}
     write_atomically(file, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def ask_authors() -> list[Author]:
-    """Asks on the terminal until there is at least one author. Raises UserError when there is no terminal."""
+    """Ask on the terminal until there is at least one author. Raises UserError if stdin is not a terminal."""
     if not sys.stdin or not sys.stdin.isatty():
         raise UserError(f"Who hands in? {GIVE_THEM}")
     say("Who hands in? You are asked once.")
@@ -101,7 +101,7 @@ def ask_authors() -> list[Author]:
 
 
 def ask(question: str) -> str:
-    """One line from the terminal. Raises UserError when it is closed or sends what is no text."""
+    """Read one line from the terminal. Raises UserError if it is closed or sends invalid UTF-8."""
     try:
         answer = input(question).strip()
         answer.encode("utf-8")
@@ -113,7 +113,10 @@ def ask(question: str) -> str:
 
 
 def find_authors(given: Sequence[str], file: Path) -> list[Author]:
-    """Those given, else those kept, else those asked for; kept from then on. Raises UserError."""
+    """Return the given authors, or else the kept ones, or else ask for them. Newly given authors are kept.
+
+    Raises UserError if the authors are invalid or cannot be asked for.
+    """
     if any(text.strip() for text in given):
         authors = parse_authors(given)
     elif file.exists():

@@ -1,4 +1,5 @@
-"""The page's two pictures, as inline SVG in percentages: they fit any width without shrinking their text."""
+"""The two charts of the report page, as inline SVG. Positions are percentages, so charts fit any width and keep their
+text size."""
 
 from __future__ import annotations
 
@@ -19,21 +20,22 @@ TICK = "M0-13V13"
 
 @dataclass(frozen=True)
 class Axis:
-    """Positions in percent of times in seconds."""
+    """Maps times in seconds to positions in percent."""
 
     low: float
     high: float
     logarithmic: bool = False
 
     def position(self, value: float) -> str:
-        """Where a time is, as '43.21%'."""
+        """Return the position of a time, such as '43.21%'."""
         transform = math.log if self.logarithmic else float
         low, high, at = transform(self.low), transform(self.high), transform(value)
         return f"{100 * (at - low) / (high - low):.2f}%"
 
 
 def draw_samples(measurement: Measurement) -> Html | None:
-    """The samples in the order they were taken, around their median; at least 1% up and down, so noise looks small."""
+    """Draw the samples in measuring order around their median. The axis spans at least 1% up and down, so noise looks
+    small."""
     samples, median = measurement.samples_s, measurement.median_s
     if not samples or median <= 0:
         return None
@@ -59,7 +61,7 @@ def draw_samples(measurement: Measurement) -> Html | None:
 
 
 def draw_sample(measurement: Measurement, index: int, reach: float) -> Html:
-    """One dot; hollow where the GPU throttled. Its tooltip says what the sample and the GPU were."""
+    """Draw one dot, hollow if the GPU throttled. Its tooltip shows the sample's time and the GPU's state."""
     sample = measurement.samples_s[index]
     words = [f"sample {index + 1}: {show_seconds(sample)}"]
     throttled = False
@@ -79,7 +81,7 @@ def draw_sample(measurement: Measurement, index: int, reach: float) -> Html:
 
 
 def draw_ladder(stages: Sequence[StageReport]) -> Html | None:
-    """A lab's stages below each other on one logarithmic axis of time; None when fewer than two were timed."""
+    """Draw a lab's stages below each other on one logarithmic time axis. Return None if fewer than two were timed."""
     timed = [(stage, measurement) for stage in stages if (measurement := stage.main_measurement)]
     timed = [(stage, measurement) for stage, measurement in timed if measurement.median_s > 0]
     if len(timed) < 2:
@@ -101,7 +103,7 @@ def draw_ladder(stages: Sequence[StageReport]) -> Html | None:
 
 
 def marks(measurement: Measurement) -> list[tuple[str, float, str]]:
-    """What a row shows: a class, a time in seconds and a path; only what was measured."""
+    """Return a row's marks: CSS class, time in seconds and SVG path. Values that were not measured are omitted."""
     candidates = [
         ("bound", measurement.bound_s, TICK),
         ("sequential", measurement.sequential_s, DIAMOND),
@@ -113,7 +115,7 @@ def marks(measurement: Measurement) -> list[tuple[str, float, str]]:
 
 
 def draw_row(measurement: Measurement, axis: Axis, ticks: Sequence[float]) -> Html:
-    """One stage's marks."""
+    """Draw the marks of one stage."""
     grid = [
         tag("line", x1=axis.position(time), x2=axis.position(time), y1=0, y2=ROW_HEIGHT, class_="grid")
         for time in ticks
@@ -127,7 +129,7 @@ def draw_row(measurement: Measurement, axis: Axis, ticks: Sequence[float]) -> Ht
 
 
 def draw_legend() -> Html:
-    """What each mark of the ladder means."""
+    """Draw the meaning of each mark."""
     entries = [
         ("student", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0", "this submission"),
         ("reference", "M0-7V7", "reference solution"),
@@ -143,7 +145,7 @@ def draw_legend() -> Html:
 
 
 def round_times(axis: Axis) -> list[float]:
-    """Powers of ten on the axis; halves and fifths too when there are few."""
+    """Return the powers of ten on the axis. If these are fewer than three, add intermediate steps."""
     first, last = math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high))
     for steps in ((1,), (1, 3), (1, 2, 5)):
         times = [step * 10.0**power for power in range(first, last + 1) for step in steps]

@@ -1,6 +1,6 @@
-"""What every Python command of the kit shares: how it reads and writes files, and how it tells what went wrong.
+"""Functions that all Python commands of the kit share: file input and output, and error messages.
 
-Exit status of every command: 0 done, 1 something is not as it should be, 2 misuse or our side broke, 130 interrupted.
+Exit status of every command: 0 success, 1 a problem was found, 2 wrong usage or an internal error, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ MOST_DIGITS = 40  # of a whole number
 
 
 class UserError(Exception):
-    """One clear message: what happened, where, and what to try."""
+    """One clear message: what happened, where, and what to try next."""
 
 
 def run_command(
     command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = None, most_s: int = 0
 ) -> int:
-    """Runs a command's main function and turns what goes wrong into one message on stderr and an exit status. `most_s`:
-    seconds of processor time that it may take; 0 for any."""
+    """Run a command's main function; turn errors into one message on stderr and an exit status. `most_s` limits the
+    processor time in seconds; 0 means no limit."""
     if most_s:
         limit_processor_time(most_s)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that knows no dash still gets the rest
+            stream.reconfigure(errors="replace")  # a terminal that cannot encode a dash still gets the rest
     try:
         status = command(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
@@ -49,7 +49,7 @@ def run_command(
         say_error("Interrupted; nothing more was done.")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (head, less) went away. Python would complain again while flushing at exit.
+        # The reader (head, less) has closed the pipe. Without this, Python would report it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -86,7 +86,7 @@ def say(*words: object, sep: str = " ", end: str = "\n", flush: bool = False) ->
 
 
 def say_error(message: str) -> None:
-    """Prints a message to stderr, escaped as say() does."""
+    """Print a message to stderr, escaped as say() does."""
     with contextlib.suppress(OSError):
         print(show_text(message), file=sys.stderr, flush=True)
 
@@ -98,13 +98,13 @@ def write_document(text: str) -> None:
 
 
 def explain_os_error(error: OSError) -> str:
-    """The system's reason and the file it is about, without a stack trace."""
+    """Return the system's reason and the file's name, without a stack trace."""
     reason = error.strerror or str(error)
     return f"{error.filename}: {reason}" if error.filename else reason
 
 
 def read_text(file: Path) -> str:
-    """Reads UTF-8 text with its line ends as they are. Raises UserError naming the file."""
+    """Read UTF-8 text with its line ends unchanged. Raises UserError with the file's name."""
     try:
         return file.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
@@ -115,7 +115,7 @@ def read_text(file: Path) -> str:
 
 
 def read_json(file: Path) -> Any:
-    """Reads a JSON file, with or without a byte order mark. Raises UserError naming file and line."""
+    """Read a JSON file, with or without a byte order mark. Raises UserError with the file's name and line."""
     try:
         return parse_json(read_text(file).removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
@@ -125,19 +125,19 @@ def read_json(file: Path) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Parses untrusted JSON. Raises ValueError, RecursionError."""
+    """Parse untrusted JSON. Raises ValueError or RecursionError."""
     return json.loads(text, parse_int=parse_whole)
 
 
 def parse_whole(digits: str) -> int:
-    """Parses a whole number of JSON. Raises ValueError if it has too many digits."""
+    """Parse a JSON integer. Raises ValueError if it has too many digits."""
     if len(digits) > MOST_DIGITS:
         raise ValueError(f"a number in it has {len(digits):,} digits, more than the limit of {MOST_DIGITS}")
     return int(digits)
 
 
 def write_atomically(file: Path, content: str | bytes) -> None:
-    """Writes a file in one step, making its folder: an interrupted run leaves the old file. Raises UserError."""
+    """Write a file atomically and create its folder; if interrupted, the old file stays. Raises UserError."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary = file.with_name(f".{file.name[:40]}.{os.getpid()}.tmp")
     try:
@@ -152,12 +152,12 @@ def write_atomically(file: Path, content: str | bytes) -> None:
 
 
 def find_labs(root: Path) -> list[str]:
-    """Names of all labs, sorted: every folder of labs/ with a lab.json."""
+    """Return the names of all labs, sorted: the folders of labs/ that contain a lab.json."""
     return sorted(manifest.parent.name for manifest in (root / "labs").glob("*/lab.json"))
 
 
 def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
-    """The labs asked for, or all when none is named. Raises UserError naming the choices."""
+    """Return the named labs, or all labs if none is named. Raises UserError with the choices if a name is unknown."""
     labs = find_labs(root)
     for name in wanted:
         if name not in labs:
@@ -166,7 +166,7 @@ def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
 
 
 def read_stages(root: Path, lab: str) -> dict[str, str]:
-    """A lab's stages with their titles, in their order. Raises UserError when lab.json cannot be read."""
+    """Return a lab's stages and their titles, in order. Raises UserError if lab.json cannot be read."""
     file = root / "labs" / lab / "lab.json"
     try:
         return {str(stage["id"]): str(stage.get("title", stage["id"])) for stage in read_json(file)["stages"]}

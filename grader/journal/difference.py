@@ -1,18 +1,18 @@
-"""What changed between two versions of a file, as lines with a sign; long ones are cut."""
+"""The differences between two versions of a file, as lines with a sign; long differences are cut."""
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
 
-MOST_COMPARED = 5_000  # lines of each: comparing takes up to their product
+MOST_COMPARED = 5_000  # lines of each version: the time to compare grows up to their product
 MOST_LINES = 400  # shown
 CONTEXT = 2
 
 
 @dataclass
 class Difference:
-    """Lines that begin with '+', '-', ' ' or '@@'; `remark` says what is not shown, or why nothing is."""
+    """Lines that begin with '+', '-', ' ' or '@@'. `remark` states what is omitted, or why there are no lines."""
 
     lines: list[str]
     added: int = 0
@@ -21,7 +21,7 @@ class Difference:
 
 
 def compare_texts(before: str | None, after: str | None) -> Difference:
-    """The difference in lines; None is a text that is not known."""
+    """Compare two texts line by line. None stands for an unknown text."""
     if before is None or after is None:
         return Difference([], remark="The text of one of the two was not recorded.")
     old, new = before.splitlines(), after.splitlines()

@@ -13,16 +13,16 @@ from grader.journal.console import UserError, read_json
 
 SCHEMA = 1
 MOST_NUMBER = 1e20  # more than any count of bytes, operations or seconds
-MOST_BYTES = 64_000_000  # of a document
-MOST_ITEMS = 10_000  # of a list without its own limit (AtMost)
-MOST_CHARACTERS = 1_000_000  # of a text; the largest is a compiler's log or what a student's code printed
+MOST_BYTES = 64_000_000  # per document
+MOST_ITEMS = 10_000  # per list without a limit of its own (AtMost)
+MOST_CHARACTERS = 1_000_000  # per text; the largest texts are a compiler's log and the output of a student's program
 TOO_MUCH = "No program of the kit writes that much: create the file again."
-NOT_FINITE = ("nan", "inf", "-inf")  # JSON has no such numbers; they come as words
+NOT_FINITE = ("nan", "inf", "-inf")  # JSON cannot represent these numbers; they arrive as strings
 
 
 @dataclasses.dataclass(frozen=True)
 class Between:
-    """Minimum and maximum of a number, for typing.Annotated."""
+    """Minimum and maximum of a number; used with typing.Annotated."""
 
     least: float
     most: float
@@ -30,16 +30,16 @@ class Between:
 
 @dataclasses.dataclass(frozen=True)
 class AtMost:
-    """Maximum number of items of a list, for typing.Annotated."""
+    """Maximum length of a list; used with typing.Annotated."""
 
     items: int
 
 
 def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
-    """Reads a document into the dataclass `wanted`, which has a field `schema`.
+    """Read a document into the dataclass `wanted`, which has a field `schema`.
 
-    Raises UserError naming the file and the place in it; `what` the file ought to be ("a sweep of build/warplab") and
-    `advice` (a sentence) end its message.
+    Raises UserError with the file's name and the place in it. The message ends with `what`, the document the file
+    should be ("a sweep of build/warplab"), and `advice` (a sentence).
     """
     if file.is_file() and file.stat().st_size > MOST_BYTES:
         raise UserError(f"{file}: larger than {MOST_BYTES // 10**6} MB, and so not {what}. {TOO_MUCH}")
@@ -56,9 +56,9 @@ def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
 
 
 def from_json(wanted: Any, value: Any, place: str) -> Any:
-    """Converts JSON to a dataclass or a plain type. Unknown keys are let through, missing ones take their default.
+    """Convert JSON to a dataclass or a plain type. Unknown keys are ignored; missing keys take their default.
 
-    Raises TypeError with a JSON pointer and what was expected there.
+    Raises TypeError with a JSON pointer and the expected type.
     """
     if typing.get_origin(wanted) is typing.Annotated:
         return bounded_from_json(*typing.get_args(wanted), value, place)
@@ -86,7 +86,7 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
 
 
 def bounded_from_json(wanted: Any, bounds: Between | AtMost, value: Any, place: str) -> Any:
-    """Converts JSON to a number or a list within bounds. Raises TypeError as from_json does."""
+    """Convert JSON to a number or a list within bounds. Raises TypeError as from_json does."""
     if isinstance(bounds, AtMost) and isinstance(value, list):
         require_at_most(bounds.items, value, place, "items")
     converted = from_json(wanted, value, place)
@@ -96,23 +96,23 @@ def bounded_from_json(wanted: Any, bounds: Between | AtMost, value: Any, place: 
 
 
 def require_at_most(most: int, value: str | list[Any], place: str, units: str) -> None:
-    """Raises TypeError if a text or list exceeds the kit's maximum length: readers may take time for each part."""
+    """Raise TypeError if a text or list exceeds its maximum length, because readers may spend time on each item."""
     if len(value) > most:
         raise TypeError(f"{place}: {len(value):,} {units} exceed the limit of {most:,}. {TOO_MUCH}")
 
 
 @functools.cache
 def hints_of(wanted: type) -> dict[str, Any]:
-    """A dataclass's fields with their types. Kept: finding them takes longer than converting."""
+    """Return a dataclass's fields with their types. Cached, because finding them takes longer than the conversion."""
     hints = typing.get_type_hints(wanted, include_extras=True)
     return {entry.name: hints[entry.name] for entry in dataclasses.fields(wanted)}
 
 
 def plain_from_json(wanted: type, value: Any, place: str) -> Any:
-    """Converts a JSON string, number or boolean. What is not finite counts as not measured."""
+    """Convert a JSON string, number or boolean. A number that is not finite becomes 0, which means not measured."""
     if wanted is str and isinstance(value, str):
         require_at_most(MOST_CHARACTERS, value, place, "characters")
-        return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be written again
+        return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate could not be written as UTF-8
     if wanted is bool and isinstance(value, bool):
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -20,7 +20,7 @@ from grader.journal.units import plural, show_factor, show_number, show_share
 
 @dataclass
 class Finding:
-    """A mistake, or a note; `line` 0: of no line."""
+    """A defect, or a note. If `line` is 0, it belongs to no line."""
 
     cause: str = ""
     line: int = 0
@@ -33,22 +33,22 @@ class Finding:
 
 @dataclass
 class Line:
-    """The margin of one line: per request of a warp, on average. None: it asks for nothing of that kind."""
+    """The margin of one source line: averages per request of a warp. None means that the line has no such accesses."""
 
     line: int = 0
-    heat: float = 0  # 0 to 1: of the costliest line
+    heat: float = 0  # 0 to 1, relative to the costliest line
     requests: int = 0
     lanes: float = 0
     sectors: float | None = None
     fewest_sectors: float | None = None
     passes: float | None = None
     clashes: float | None = None
-    costly: list[str] = field(default_factory=list)  # which of these stand out
+    costly: list[str] = field(default_factory=list)  # names of the counts to highlight
 
 
 @dataclass
 class Kernel:
-    """A kernel's launches with one shape of block, and what a multiprocessor holds of them."""
+    """A kernel's launches with one block shape, and the resident threads of a multiprocessor with that shape."""
 
     kernel: str = ""
     launches: int = 0
@@ -64,7 +64,8 @@ class Kernel:
 
 @dataclass
 class Limit:
-    """Whether the stage's technique is used; the message says why not."""
+    """The result for one limit of the stage. `held`: the submission uses the required technique; if not, `message` says
+    why."""
 
     held: bool = True
     message: str = ""
@@ -72,7 +73,7 @@ class Limit:
 
 @dataclass
 class Counted:
-    """What was counted on one dataset, by the names that a stage's limits use; None: nothing of that kind."""
+    """The counts on one dataset, named as in a stage's limits. None means that there are no such accesses."""
 
     dataset: str = ""
     least_bytes: float = 0
@@ -98,7 +99,7 @@ COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
 
 @dataclass
 class Gpu:
-    """Whose limits were reckoned with."""
+    """The GPU whose limits were used."""
 
     name: str = ""
     threads: int = 0
@@ -106,15 +107,15 @@ class Gpu:
 
 @dataclass
 class Inspection:
-    """What `build/warplab inspect` writes (grader/judge/cli/inspect.cpp); nothing here recomputes a count."""
+    """The JSON that `build/warplab inspect` writes (grader/judge/cli/inspect.cpp). This module recomputes no count."""
 
     schema: int = 0
     lab: str = ""
     stage: str = ""
     datasets: int = 0
     passed: bool = False
-    wrong: str = ""  # where answers are wrong, and
-    wrong_hint: str = ""  # what to try
+    wrong: str = ""  # the places of wrong answers
+    wrong_hint: str = ""  # what to try then
     file: str = ""
     source: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -128,14 +129,14 @@ class Inspection:
 
 
 def read_inspection(file: Path) -> Inspection:
-    """Raises UserError naming the file and the place in it."""
+    """Read an inspection. Raises UserError with the file's name and the place in it."""
     advice = "Make it again: make inspect LAB=… STAGE=…"
     inspection: Inspection = read_document(Inspection, file, "an inspection of build/warplab", advice)
     return inspection
 
 
 def make_page(inspection: Inspection) -> str:
-    """The whole page: self-contained, fetches nothing, runs no script."""
+    """Return the whole page: self-contained, fetches nothing, runs no script."""
     title = f"{inspection.lab}, {inspection.stage}: inspection"
     header = tag(
         "header",
@@ -156,7 +157,7 @@ def make_page(inspection: Inspection) -> str:
 
 
 def summarize(inspection: Inspection) -> str:
-    """The result in one sentence."""
+    """Return the result as one sentence."""
     mistakes = sum(not finding.note for finding in inspection.findings)
     found = plural(mistakes, "finding") if mistakes else "No finding"
     failed = "" if inspection.passed else ", but some answers are wrong"
@@ -164,7 +165,7 @@ def summarize(inspection: Inspection) -> str:
 
 
 def make_kernels(inspection: Inspection) -> Html | None:
-    """What each kernel's shape leaves of the GPU."""
+    """Make a table of each kernel's block shape, resources and resident threads."""
     if not inspection.kernels:
         return None
     gpu = inspection.gpu
@@ -200,21 +201,21 @@ def make_kernels(inspection: Inspection) -> Html | None:
 
 
 def trim(block: Sequence[int]) -> Sequence[int]:
-    """A block's extents without the ones at its end."""
+    """Return a block's extents without the trailing ones."""
     while len(block) > 1 and block[-1] == 1:
         block = block[:-1]
     return block
 
 
 def bar(share: float) -> Html:
-    """A share as a bar."""
+    """Draw a share (0 to 1) as a bar."""
     filled = tag("rect", width=f"{100 * min(max(share, 0.0), 1.0):.1f}%", height=4)
     track = tag("rect", width="100%", height=4, class_="track")
     return tag("svg", track, filled, width="100%", height=4, class_="bar", aria_hidden="true")
 
 
 def describe_traffic(inspection: Inspection) -> Html:
-    """How much more than the least is asked of memory."""
+    """Describe the requested device-memory bytes as a multiple of the minimum."""
     factor = show_factor(inspection.device_bytes / inspection.least_bytes)
     return join(
         tag("strong", factor),
@@ -224,7 +225,7 @@ def describe_traffic(inspection: Inspection) -> Html:
 
 
 def show_bytes(value: float) -> str:
-    """Bytes as the terminal shows them: a KB is 1024, as in CUDA's documents."""
+    """Format bytes as the terminal does: 1 KB is 1024 bytes, as in CUDA's documentation."""
     for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if value >= size:
             return f"{value / size:.3g}\N{NO-BREAK SPACE}{unit}"
@@ -232,12 +233,12 @@ def show_bytes(value: float) -> str:
 
 
 def has_line(finding: Finding, inspection: Inspection) -> bool:
-    """Whether the source shows it."""
+    """Return whether the finding's line is in the shown source."""
     return 0 < finding.line <= len(inspection.source)
 
 
 def make_source(inspection: Inspection) -> Html:
-    """Every line of the file, its counts in the margin, findings below it."""
+    """Make a table of every source line, with its counts in the margin and its findings below it."""
     margins = {line.line: line for line in inspection.lines}
     names = ("Requests", "Lanes", "Sectors", "Passes", "Clashes")
     head = tag(
@@ -260,7 +261,7 @@ def make_source(inspection: Inspection) -> Html:
 
 
 def make_line(number: int, text: str, margin: Line | None) -> Html:
-    """A line of the source; without a margin where it does not touch memory."""
+    """Make one source line; its margin is empty if the line does not access memory."""
     code = tag("td", tag("code", text or " "), class_="code")
     if margin is None:
         return tag("tr", tag("td", colspan=5, class_="quiet"), tag("td", number, class_="at"), code)
@@ -280,7 +281,7 @@ def make_line(number: int, text: str, margin: Line | None) -> Html:
 
 
 def margin_cell(name: str, value: Html | str | None, costly: bool) -> Html:
-    """One count, with its name for narrow screens."""
+    """Make one count's cell, labelled with its name for narrow screens."""
     kind = "number" + (" costly" if costly else "") + (" none" if value is None else "")
     return tag("td", tag("span", value), data_label=name, class_=kind)
 
@@ -290,7 +291,7 @@ def one_decimal(value: float | None) -> str | None:
 
 
 def make_wrong(inspection: Inspection) -> Html | None:
-    """Which answers are wrong, and what to try."""
+    """Describe the wrong answers and what to try."""
     if not inspection.wrong:
         return None
     hint = tag("p", tag("strong", "Try: "), inspection.wrong_hint, class_="hint") if inspection.wrong_hint else None
@@ -298,7 +299,7 @@ def make_wrong(inspection: Inspection) -> Html | None:
 
 
 def make_finding(finding: Finding) -> Html:
-    """What happened and what to try."""
+    """Describe a finding and what to try."""
     count = tag("small", f" {finding.count:,} times") if finding.count > 1 else None
     title = tag("p", tag("strong", finding.cause.replace("_", " ")), other(finding), count)
     hint = tag("p", tag("strong", "Try: "), finding.hint, class_="hint") if finding.hint else None
@@ -306,14 +307,14 @@ def make_finding(finding: Finding) -> Html:
 
 
 def other(finding: Finding) -> str | None:
-    """The line that it is about as well."""
+    """Return a phrase that names the finding's second line; None if there is none."""
     if finding.other_line in (0, finding.line):
         return None
     return f" with line {finding.other_line}"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints where the page is; does nothing when nothing was inspected since the last one."""
+    """Make and print the page of the newest inspection; do nothing if the page is already up to date."""
     parser = argparse.ArgumentParser(
         prog="python3 -m grader.journal.inspection", description=__doc__.partition("\n")[0]
     )

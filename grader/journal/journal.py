@@ -34,7 +34,7 @@ MOST_PICTURES, MOST_PICTURE_BYTES = 6, 1_000_000
 
 @dataclass
 class Rendered:
-    """A journal's two forms, its result in a sentence, and what was skipped."""
+    """A journal in both formats, its result in one sentence, and messages about skipped parts."""
 
     page: str
     markdown: str
@@ -50,8 +50,11 @@ def render(
     beside_source: bool = False,
     files: Path | None = None,
 ) -> Rendered:
-    """Makes a lab's journal of its folder; `pictures`: what find_pictures found; `files`: where the stages' files are,
-    to say which have changed since. Raises UserError."""
+    """Make a lab's journal from its folder. Raises UserError.
+
+    `pictures` is the result of find_pictures. `files` is the folder of the stages' files; if given, the journal lists
+    those that changed since they were last judged.
+    """
     journal = read_journal(root, lab, folder)
     journal.problems += find_changed(journal, files) if files else []
     source = read_source(read_json(root / "labs" / lab / "source.json")) if beside_source else None
@@ -60,7 +63,7 @@ def render(
 
 
 def find_changed(journal: Journal, files: Path) -> list[str]:
-    """A sentence on each stage whose file is not what was judged last."""
+    """Return a sentence for each stage whose file differs from the version that was judged last."""
     latest: dict[str, Version] = {}
     for optimisation in journal.optimisations:
         for version in optimisation.versions:
@@ -77,7 +80,10 @@ def find_changed(journal: Journal, files: Path) -> list[str]:
 
 
 def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str]:
-    """What `make show` drew last, and a word on what is left out: what is older than the student's files is."""
+    """Return the pictures of the last `make show`, and a remark on those omitted.
+
+    A picture is omitted if it is older than the student's files, too large, or one too many.
+    """
     files = sorted(file for file in (build / "show" / lab).glob("*") if file.suffix.lower() in TYPES and file.is_file())
     changed = max((file.stat().st_mtime_ns for file in (work / lab).glob("*.cu")), default=0)
     fresh = [file for file in files if file.stat().st_mtime_ns >= changed]
@@ -92,7 +98,7 @@ def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str
 
 
 def print_page(page: Path, output: Path) -> None:
-    """Prints a page to PDF in a browser. Raises UserError when there is none, or when it does not."""
+    """Print a page to PDF with a browser. Raises UserError if no browser is installed or printing fails."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         raise UserError(
@@ -102,7 +108,7 @@ def print_page(page: Path, output: Path) -> None:
     output.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as profile:
         command = [browser, "--headless", "--disable-gpu", f"--user-data-dir={profile}", "--no-pdf-header-footer"]
-        command += ["--no-sandbox"] if os.geteuid() == 0 else []  # it does not start for root otherwise
+        command += ["--no-sandbox"] if os.geteuid() == 0 else []  # needed to start a browser as root
         command += [f"--print-to-pdf={output.absolute()}", page.absolute().as_uri()]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PRINTING_S)
@@ -114,7 +120,10 @@ def print_page(page: Path, output: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints where the journal is, and on stderr what was skipped: a line that a dying machine left is no failure."""
+    """Make the journal and print its path; print skipped parts to stderr.
+
+    Skipped parts do not change the exit status: a machine that dies can leave a damaged line.
+    """
     parser = argparse.ArgumentParser(prog="make journal", description=__doc__.partition("\n")[0])
     parser.add_argument("lab", metavar="LAB", nargs="?", help="left out: the one that FOLDER's records are about")
     parser.add_argument("--pdf", action="store_true", help="print the page to journal.pdf, too (or PDF=1)")

@@ -1,4 +1,4 @@
-"""The journal's plots, as inline SVG in percentages: they fit any width without shrinking their text."""
+"""The journal's plots, as inline SVG. Positions are percentages, so plots fit any width and keep their text size."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from grader.journal.optimisations import Row, Timeline
 from grader.journal.units import show_bandwidth, show_number, show_seconds, show_share
 
 ROOF_HEIGHT = 300
-LONGEST_BAR = 0.69  # of the width
+LONGEST_BAR = 0.69  # fraction of the width
 SHORT_LINE = "M0-8V8"  # in legends
-LABEL_HEIGHT = 14  # of a point's number in the roofline
+LABEL_HEIGHT = 14  # of a point's number in the roofline plot
 
 
 @dataclass(frozen=True)
 class Line:
-    """A value that goes through all rows: the bound, the CPU."""
+    """A value drawn through all rows, such as the bound or the CPU's time."""
 
-    kind: str  # its class
+    kind: str  # CSS class
     value: float
     words: str
 
 
 def draw_times(timeline: Timeline) -> Html | None:
-    """Time by optimisation on a logarithmic axis, samples as dots; None when nothing was timed."""
+    """Plot the time of each optimisation on a logarithmic axis, with the samples as dots."""
     timed = timeline.latest
     lines = [
         Line("bound-line", timed.bound_s, "bound by memory"),
@@ -50,7 +50,7 @@ def draw_times(timeline: Timeline) -> Html | None:
 
 
 def draw_dots(row: Row, axis: Axis) -> Html:
-    """A median with its samples."""
+    """Draw a median and its samples."""
     middle = ROW_HEIGHT / 2
     samples = [
         tag("circle", cx=axis.position(sample * row.scale), cy=middle, r=3.5, class_="sample-dot")
@@ -62,7 +62,7 @@ def draw_dots(row: Row, axis: Axis) -> Html:
 
 
 def draw_speedups(timeline: Timeline) -> Html | None:
-    """How many times as fast as one core of the CPU; None when there is nothing to compare with."""
+    """Plot the speedup over one CPU core. Return None if there is no speedup to show."""
     rows = [row for row in timeline.rows if row.measurement.speedup_sequential > 0]
     if not timeline.place.is_gpu or not rows:
         return None
@@ -85,7 +85,10 @@ def draw_speedups(timeline: Timeline) -> Html | None:
 
 
 def draw_bandwidths(timeline: Timeline) -> Html | None:
-    """The roofline of code that only moves bytes: bytes per second reached, with what memory allows as a line."""
+    """Plot the achieved bytes per second of each row, with the measured memory bandwidth as a line.
+
+    This replaces the roofline for code without arithmetic. Return None if there is nothing to show.
+    """
     rows = [row for row in timeline.rows if reached_bytes_per_s(row) > 0]
     if not timeline.place.is_gpu or not rows:
         return None
@@ -106,22 +109,22 @@ def draw_bandwidths(timeline: Timeline) -> Html | None:
 
 
 def show_rate(bytes_per_s: float) -> str:
-    """An axis's rate: 100 GB/s, 0.1 GB/s."""
+    """Format a rate on an axis: 100 GB/s, 0.1 GB/s."""
     return f"{show_number(bytes_per_s / 1e9, 1)} GB/s"
 
 
 def reached_bytes_per_s(row: Row) -> float:
-    """The bound's bytes over the time they took."""
+    """Return the bound's bytes divided by the measured time."""
     return row.measurement.bandwidth_bytes_per_s * row.measurement.bound_fraction
 
 
 def axis_of_bars(low: float, highest: float) -> Axis:
-    """An axis on which the longest bar leaves room for its value."""
+    """Return an axis on which the longest bar leaves room for its value."""
     return Axis(low, low * (highest / low) ** (1 / LONGEST_BAR), logarithmic=True)
 
 
 def draw_bar(axis: Axis, from_: float, to: float) -> Html:
-    """A bar between two values."""
+    """Draw a bar between two values."""
     low, high = (float(axis.position(value).rstrip("%")) for value in sorted((from_, to)))
     return tag("rect", x=f"{low:.2f}%", width=f"{max(high - low, 0.2):.2f}%", y=ROW_HEIGHT / 2 - 6, height=12)
 
@@ -129,7 +132,8 @@ def draw_bar(axis: Axis, from_: float, to: float) -> Html:
 def draw_row(
     row: Row, shapes: Html, end: float, text: str, axis: Axis, ticks: Sequence[float], lines: Sequence[Line]
 ) -> Html:
-    """A row: its label leads to the optimisation; the value stands beside the shapes' end, on the side with room."""
+    """Draw a row. Its label links to the optimisation; the value is next to the end of the shapes, on the side with
+    room."""
     grid = [draw_line(axis, tick, "grid") for tick in ticks]
     through = [draw_line(axis, line.value, line.kind) for line in lines]
     at = axis.position(end)
@@ -142,7 +146,7 @@ def draw_row(
 
 
 def draw_line(axis: Axis, value: float, kind: str) -> Html:
-    """A line from top to bottom of a row."""
+    """Draw a line through a row from top to bottom."""
     return tag("line", x1=axis.position(value), x2=axis.position(value), y1=0, y2=ROW_HEIGHT, class_=kind)
 
 
@@ -155,9 +159,9 @@ def draw_rows(
     caption: str,
     label: str,
 ) -> Html:
-    """Rows below each other, the axis's numbers below them, and what it all means."""
-    inner = [tick for tick in ticks if 5 < float(axis.position(tick).rstrip("%")) < 95]  # others would stand out
-    step = -(-len(inner) // 5) or 1  # at most five numbers have room on a phone
+    """Draw rows below each other, then the axis's numbers, the legend and the caption."""
+    inner = [tick for tick in ticks if 5 < float(axis.position(tick).rstrip("%")) < 95]  # others would stick out
+    step = -(-len(inner) // 5) or 1  # a phone has room for at most five numbers
     numbers = [tag("span", show(tick), style=f"left:{axis.position(tick)}") for tick in inner[::step]]
     foot = tag(
         "div", tag("div", class_="label"), tag("div", *numbers, class_="ticks"), class_="row", aria_hidden="true"
@@ -175,12 +179,15 @@ def draw_rows(
 
 
 def list_values(rows: Sequence[Row], show: Callable[[Row], str]) -> str:
-    """A plot's numbers in words."""
+    """List a plot's numbers in words."""
     return "; ".join(f"{row.optimisation.id}: {show(row)}" for row in rows) + "."
 
 
 def draw_roofline(timeline: Timeline) -> Html | None:
-    """Arithmetic intensity against operations per second, under what memory allows; without operations, bytes alone."""
+    """Plot operations per second over arithmetic intensity, below the memory-bandwidth bound.
+
+    Without operations, plot the bytes per second instead. Return None if there is nothing to show.
+    """
     points = [(row, intensity(row)) for row in timeline.rows if reached_bytes_per_s(row) > 0]
     if not timeline.place.is_gpu or not points or min(x for _, x in points) <= 0:
         return draw_bandwidths(timeline)
@@ -220,18 +227,18 @@ def draw_roofline(timeline: Timeline) -> Html | None:
 
 
 def spread_out(ticks: Sequence[float]) -> Sequence[float]:
-    """At most four of them."""
+    """Return at most four of the ticks."""
     return ticks[:: -(-len(ticks) // 4)]
 
 
 def intensity(row: Row) -> float:
-    """Operations per byte that has to move; 0 for code that does not calculate."""
+    """Return the operations per byte that has to move; 0 if the code does no arithmetic."""
     timed = row.measurement
     return timed.flops / timed.bound_bytes if timed.bound_bytes > 0 else 0
 
 
 def draw_points(points: Sequence[tuple[Row, str, float]]) -> Html:
-    """Dots with their stages' numbers beside them; dots that are close share a line of numbers."""
+    """Draw dots labelled with their stages' numbers; dots that are close together share a label."""
     groups: list[list[tuple[Row, str, float]]] = []
     for point in sorted(points, key=lambda point: point[2]):
         if groups and point[2] - groups[-1][0][2] < LABEL_HEIGHT and point[1] == groups[-1][0][1]:
@@ -250,7 +257,7 @@ def draw_points(points: Sequence[tuple[Row, str, float]]) -> Html:
 
 
 def show_operations(flops_per_s: float, digits: int = 3) -> str:
-    """Operations per second in the unit that suits them."""
+    """Format operations per second with a suitable unit."""
     for size, unit in ((1e12, "Tflop/s"), (1e9, "Gflop/s"), (1e6, "Mflop/s")):
         if flops_per_s >= size:
             return f"{show_number(flops_per_s / size, digits)} {unit}"

@@ -1,4 +1,4 @@
-"""The lab journal as Markdown: the page's words and figures, without its plots."""
+"""The lab journal as Markdown: the same words and figures as the page, without plots."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ from grader.journal.units import plural, show_seconds
 
 
 def make_markdown(journal: Journal, source: Source | None) -> str:
-    """The whole journal."""
     blocks = [f"# {journal.title}: lab journal", f"{tell_result(journal)}."]
     facts = [f"- {name}: {value}" for name, value in tell_facts(journal)]
     blocks += ["\n".join(facts)] if facts else []
@@ -65,7 +64,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
 
 
 def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
-    """Bound, CPU reference and table of a place."""
+    """Yield the bound, the CPU reference and the table of a place."""
     yield "## Maximum possible speed"
     if timeline is None:
         yield NOT_MEASURED
@@ -84,7 +83,7 @@ def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -
 
 
 def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iterator[str]:
-    """A table with a line an optimisation, and what its columns mean."""
+    """Yield a table with one line per optimisation, and the meaning of its columns."""
     names = ["Optimisation", "Time", *compared_names(timeline, source)]
     rows = [
         [f"`{row.optimisation.id}`", show_seconds(row.time_s), *compared_values(timeline, row, source)]
@@ -97,7 +96,7 @@ def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iter
 def one_optimisation(
     journal: Journal, number: int, optimisation: Optimisation, before: Optimisation | None
 ) -> Iterator[str]:
-    """All about one optimisation."""
+    """Yield everything about one optimisation."""
     timeline = journal.main
     place = timeline.place if timeline else None
     chosen, measured = optimisation.chosen(place), journal.measured(optimisation)
@@ -132,7 +131,7 @@ def one_optimisation(
 
 
 def changed(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Iterator[str]:
-    """The code of the first optimisation, and what each further one changed."""
+    """Yield the code of the first optimisation, or the changes of a later one."""
     place = journal.main.place if journal.main else None
     chosen = optimisation.chosen(place)
     last = before.chosen(place) if before else None
@@ -152,14 +151,14 @@ def changed(journal: Journal, optimisation: Optimisation, before: Optimisation |
 
 
 def fence(text: str, language: str) -> str:
-    """A block of code, whatever is in it."""
+    """Return a fenced code block. The fence is longer than any run of backticks in the text."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}{language}\n{text.rstrip()}\n{marks}"
 
 
 def make_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table: the first column left, the others right."""
+    """Return a table; the first column is left-aligned, the others right-aligned."""
     marks = ["---", *["--:"] * (len(names) - 1)]
     lines = [[cell.replace("|", "\\|").replace("\n", " ") for cell in line] for line in (names, marks, *rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -49,20 +49,20 @@ from grader.journal.prose import make_prose
 from grader.journal.sweep import Sweep
 from grader.journal.units import NONE, plural, show_factor, show_seconds
 
-MOST_OPEN = 45  # lines of a difference that is shown without a click
+MOST_OPEN = 45  # lines; a longer difference is folded
 TYPES = {".png": "image/png", ".gif": "image/gif", ".jpg": "image/jpeg", ".svg": "image/svg+xml"}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What `make show` drew."""
+    """A picture that `make show` drew."""
 
     name: str
     content: bytes
 
 
 def make_page(journal: Journal, source: Source | None, pictures: Sequence[Picture], remark: str = "") -> str:
-    """The whole page; `remark` says why there are no pictures."""
+    """Return the whole page. `remark` explains missing pictures."""
     header = tag(
         "header",
         tag("h1", journal.title, ": lab journal"),
@@ -89,7 +89,7 @@ def make_page(journal: Journal, source: Source | None, pictures: Sequence[Pictur
 
 
 def make_start(journal: Journal) -> Html:
-    """What to do when there is nothing yet."""
+    """Tell the student how to begin when the journal is empty."""
     return tag(
         "p",
         "This journal fills itself: every ",
@@ -101,7 +101,7 @@ def make_start(journal: Journal) -> Html:
 
 
 def make_measured(journal: Journal, timeline: Timeline | None, source: Source | None) -> Html:
-    """The bound, the CPU's time, the plots and the table of one place."""
+    """Make the bound, the CPU's times, the plots and the table of one place."""
     if timeline is None:
         advice = "make device says what this machine's memory allows, make bench times a stage; both need a GPU."
         return tag("section", tag("h2", "Maximum possible speed"), tag("p", f"{NOT_MEASURED} {advice}", class_="note"))
@@ -113,7 +113,7 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
 
 
 def make_bound(journal: Journal, timeline: Timeline) -> Html:
-    """The formula, a line a step, or why there is none."""
+    """Make the bound's formula, one line per step, or the reason why there is no bound."""
     formula, beyond = make_sum(tell_bound(journal, timeline), ends=True), tell_beyond(timeline)
     return tag(
         "section",
@@ -124,7 +124,7 @@ def make_bound(journal: Journal, timeline: Timeline) -> Html:
 
 
 def make_cpu(timeline: Timeline) -> Html | None:
-    """What a GPU is compared with."""
+    """Make the CPU times that GPU times are compared with; None for the CPU backend."""
     times = make_sum(tell_cpu(timeline)) if timeline.place.is_gpu else None
     if times is None:
         return None
@@ -134,7 +134,7 @@ def make_cpu(timeline: Timeline) -> Html | None:
 
 
 def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | None:
-    """Numbers below each other, each with what it is; `ends`: the last one is the result."""
+    """List numbers below each other, each with its meaning. If `ends`, the last one is the result."""
     if not lines:
         return None
     rows = [tag("div", tag("dt", value), tag("dd", words)) for value, words in lines]
@@ -142,7 +142,7 @@ def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | Non
 
 
 def make_plots(timeline: Timeline) -> Html | None:
-    """Speedup and roofline beside each other."""
+    """Make the speedup and roofline plots, next to each other."""
     speedups, roofline = draw_speedups(timeline), draw_roofline(timeline)
     plots = [
         tag("section", tag("h2", title), plot)
@@ -153,7 +153,7 @@ def make_plots(timeline: Timeline) -> Html | None:
 
 
 def make_table(timeline: Timeline, source: Source | None) -> Html:
-    """A line an optimisation."""
+    """Make a table with one line per optimisation."""
     names = ["Time", *compared_names(timeline, source)]
     head = tag(
         "tr", tag("th", "Optimisation", scope="col"), *(tag("th", name, scope="col", class_="number") for name in names)
@@ -173,7 +173,7 @@ def make_table(timeline: Timeline, source: Source | None) -> Html:
 
 
 def make_articles(journal: Journal) -> list[Html]:
-    """Every optimisation, each against the one before it."""
+    """Make an article for each optimisation, compared with the previous one."""
     articles, before = [], None
     for number, optimisation in enumerate(journal.shown, 1):
         articles.append(make_article(journal, number, optimisation, before))
@@ -182,7 +182,7 @@ def make_articles(journal: Journal) -> list[Html]:
 
 
 def make_article(journal: Journal, number: int, optimisation: Optimisation, before: Optimisation | None) -> Html:
-    """All about one optimisation: words and figures beside each other, then what changed and what was tried."""
+    """Make one optimisation's article: words next to figures, then changes and discarded versions."""
     timeline = journal.main
     place = timeline.place if timeline else None
     measured = journal.measured(optimisation)
@@ -211,7 +211,7 @@ def make_article(journal: Journal, number: int, optimisation: Optimisation, befo
 
 
 def make_words(journal: Journal, optimisation: Optimisation) -> Html:
-    """The student's own words."""
+    """Make the student's own words, and the list of prompts without an answer."""
     note: Note | None = optimisation.note
     if note is None:
         command = f"make note LAB={journal.lab} STAGE={optimisation.stage[:2]}"
@@ -222,7 +222,7 @@ def make_words(journal: Journal, optimisation: Optimisation) -> Html:
 
 
 def make_figures(journal: Journal, timeline: Timeline, row: Row) -> Html:
-    """Time, samples, comparisons."""
+    """Make the time, the samples and the comparisons of one optimisation."""
     timed = row.measurement
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in tell_figures(timeline, row)]
     change = tell_change(timeline, row)
@@ -239,7 +239,7 @@ def make_figures(journal: Journal, timeline: Timeline, row: Row) -> Html:
 
 
 def make_small_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> Html:
-    """Words in the first column, numbers in the others; scrolls by itself where it is too wide."""
+    """Make a table with words in the first column and numbers in the others. It scrolls if it is too wide."""
     kinds = ["", *["number"] * (len(names) - 1)]
     head = tag("tr", *(tag("th", name, scope="col", class_=kind) for name, kind in zip(names, kinds, strict=True)))
     body = [tag("tr", *(tag("td", value, class_=kind) for value, kind in zip(row, kinds, strict=True))) for row in rows]
@@ -248,7 +248,7 @@ def make_small_table(names: Sequence[str], rows: Sequence[Sequence[str]], captio
 
 
 def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Html | None:
-    """What changed against the optimisation before."""
+    """Show the changes since the previous optimisation; None if there is nothing to compare."""
     place = journal.main.place if journal.main else None
     old, new = before.chosen(place) if before else None, optimisation.chosen(place)
     if before is None or old is None or new is None:
@@ -262,7 +262,7 @@ def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisat
 
 
 def make_difference(difference: Difference) -> Html | None:
-    """Lines with their signs, on coloured ground."""
+    """Make lines with their signs on coloured backgrounds; None if there are no lines."""
     if not difference.lines:
         return None
     kinds = {"+": "added", "-": "removed", "@": "place"}
@@ -271,7 +271,7 @@ def make_difference(difference: Difference) -> Html | None:
 
 
 def make_counters(before: Inspection | None, after: Inspection | None, last: Optimisation | None) -> Html | None:
-    """The counters of `make inspect` that moved."""
+    """Make a table of the counters of `make inspect` that changed."""
     counts = choose_counts(before, after)
     if counts is None or after is None:
         return None
@@ -286,7 +286,7 @@ def make_counters(before: Inspection | None, after: Inspection | None, last: Opt
 
 
 def make_sweep(sweep: Sweep | None) -> Html | None:
-    """The fastest choices of a sweep."""
+    """Make a table of a sweep's fastest choices."""
     if sweep is None or sweep.best is None:
         return None
     timed = sorted(sweep.timed, key=lambda point: point.median_s)
@@ -303,7 +303,7 @@ def make_sweep(sweep: Sweep | None) -> Html | None:
 
 
 def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
-    """What passed and was given up, and what did not pass on the way."""
+    """Show the versions that passed and were discarded, and those that did not pass."""
     chosen = optimisation.chosen(timeline.place if timeline else None)
     tries, way = tell_tries(optimisation, chosen, timeline), tell_way(optimisation)
     table = None
@@ -317,13 +317,13 @@ def make_tries(optimisation: Optimisation, timeline: Timeline | None) -> Html | 
 
 
 def make_code(journal: Journal, chosen: Version | None) -> Html | None:
-    """The whole file, folded."""
+    """Make the whole file, folded."""
     folded = make_text("The whole file", journal.sources.get(chosen.source_hash, "") if chosen else "")
     return tag("div", folded, class_="whole") if folded else None
 
 
 def make_unfinished(journal: Journal) -> Html | None:
-    """Stages that were checked, and neither passed nor are written about."""
+    """List the stages that were checked, but did not pass and have no note."""
     if not journal.unfinished:
         return None
     items = []
@@ -335,7 +335,7 @@ def make_unfinished(journal: Journal) -> Html | None:
 
 
 def make_pictures(pictures: Sequence[Picture], remark: str) -> Html | None:
-    """What `make show` drew, in the page itself."""
+    """Embed the pictures of `make show` in the page."""
     if not pictures and not remark:
         return None
     figures = []
@@ -351,7 +351,7 @@ def make_pictures(pictures: Sequence[Picture], remark: str) -> Html | None:
 
 
 def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
-    """What another machine, or the CPU backend, measured: by itself."""
+    """Show the times of another machine or of the CPU backend separately."""
     timeline = timelines[0]
     cpu = tell_cpu(timeline) if timeline.place.is_gpu else []
     return tag(
@@ -367,7 +367,7 @@ def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
 
 
 def make_method(timeline: Timeline | None) -> Html | None:
-    """How noise is told from change, once for all."""
+    """Explain once for all optimisations how a change is told apart from noise."""
     if timeline is None or len(timeline.rows) < 2:
         return None
     return tag("section", tag("h2", "How this was decided"), tag("p", tell_noise(timeline), class_="caption"))

@@ -1,6 +1,7 @@
-"""What a lab journal says in words and figures, for the page and for Markdown alike. What was not measured is left out.
+"""The words and figures of a lab journal, shared by its page and its Markdown. Values that were not measured are
+omitted.
 
-Every number is a report's, or a ratio of two that one machine measured on one dataset.
+Every number comes from a report, or is a ratio of two numbers measured on one machine and one dataset.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from grader.journal.report import Measurement
 from grader.journal.units import NONE, plural, show_bandwidth, show_factor, show_number, show_seconds, show_share
 
 NOT_MEASURED = "Not measured yet."
-MOVED = 0.01  # a counter that changes by less stands still
+MOVED = 0.01  # relative; a smaller change of a counter counts as none
 MOST_CAUSES = 6
 MOST_TRIES = 40
 MOST_CHOICES = 12
@@ -29,26 +30,26 @@ NOISE = (
 
 @dataclass(frozen=True)
 class Source:
-    """The figures of the lab's source, from labs/<lab>/source.json, to stand beside ours."""
+    """The figures from labs/<lab>/source.json, the material that the lab comes from, to show next to the student's."""
 
     machine: str
     columns: list[str]
-    figures: dict[tuple[str, str], list[str]]  # by stage and dataset
+    figures: dict[tuple[str, str], list[str]]  # keyed by stage and dataset
 
     def of(self, row: Row) -> list[str]:
-        """A dash for what the source does not have."""
+        """Return the figures for a row; a dash for each column if there are none."""
         key = (row.optimisation.stage, row.measurement.dataset)
         return self.figures.get(key) or [NONE] * len(self.columns)
 
 
 def read_source(content: dict[str, Any]) -> Source:
-    """From source.json's content."""
+    """Build a Source from the content of source.json."""
     figures = {(row["stage"], row["dataset"]): row.get("figures", []) for row in content["rows"]}
     return Source(content["machine"], list(content["columns"]), figures)
 
 
 def tell_result(journal: Journal) -> str:
-    """The journal in one sentence."""
+    """Return the journal's result as one sentence."""
     count = plural(len(journal.shown), "optimisation")
     timeline = journal.main
     if timeline is None:
@@ -73,7 +74,7 @@ def tell_result(journal: Journal) -> str:
 
 
 def tell_facts(journal: Journal) -> list[tuple[str, str]]:
-    """What stands below the result: names and values."""
+    """Return the facts shown below the result, as names and values."""
     times = sorted(
         record.time for one in journal.optimisations for version in one.versions for record in version.records
     )
@@ -93,7 +94,7 @@ def tell_facts(journal: Journal) -> list[tuple[str, str]]:
 
 
 def name_place(timelines: Sequence[Timeline]) -> str:
-    """Where something was timed, with the imported reports that say so."""
+    """Name the place of the measurements, and the imported reports they come from."""
     rows = [row for timeline in timelines for row in timeline.rows]
     imported = sorted({row.record.imported_from for row in rows if row.record.imported_from})
     name = timelines[0].place.name
@@ -104,12 +105,12 @@ def name_place(timelines: Sequence[Timeline]) -> str:
 
 
 def show_speedup(value: float) -> str:
-    """How many times as fast: 14.2x, and a fraction for what is much slower: 1/162."""
+    """Format a speedup: 14.2x, or a fraction such as 1/162 if it is below 0.1."""
     return f"1/{show_number(1 / value)}" if 0 < value < 0.1 else show_factor(value)
 
 
 def show_short_time(seconds: float) -> str:
-    """A time in the unit that suits it: 14.39 us."""
+    """Format a time in seconds with a suitable unit: 14.39 us."""
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "\N{MICRO SIGN}s")):
         if seconds * factor >= 1:
             return f"{show_number(seconds * factor, 4)}\N{NO-BREAK SPACE}{unit}"
@@ -117,7 +118,8 @@ def show_short_time(seconds: float) -> str:
 
 
 def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
-    """The maximum possible speed, step by step: a number, and what it is. Empty when it is not known."""
+    """Derive the maximum possible speed step by step: a number and its meaning. Return an empty list if it is
+    unknown."""
     timed = timeline.latest
     if not timeline.place.is_gpu or min(timed.bound_s, timed.bound_bytes, timed.bandwidth_bytes_per_s) <= 0:
         return []
@@ -141,7 +143,7 @@ def tell_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]]:
 
 
 def tell_beyond(timeline: Timeline) -> str:
-    """Why something is faster than the bound; '' when nothing is."""
+    """Explain how a time can be below the bound; return '' if none is."""
     if not timeline.place.is_gpu or all(row.measurement.bound_fraction <= 1 for row in timeline.rows):
         return ""
     return (
@@ -151,7 +153,7 @@ def tell_beyond(timeline: Timeline) -> str:
 
 
 def without_bound(timeline: Timeline) -> str:
-    """Why there is no bound."""
+    """Explain why there is no bound."""
     if timeline.place.is_gpu:
         return NOT_MEASURED
     return (
@@ -161,7 +163,7 @@ def without_bound(timeline: Timeline) -> str:
 
 
 def tell_traffic(journal: Journal, timed: Measurement) -> str:
-    """What the bound's bytes are."""
+    """Describe the bytes that the bound counts."""
     if abs(timed.floor_bytes - timed.bound_bytes) > 0.001 * timed.bound_bytes:
         return f"what a straightforward kernel has to (each buffer once would be {timed.floor_bytes:,.0f} bytes)"
     reads, writes = " and ".join(journal.inputs), " and ".join(journal.outputs)
@@ -169,7 +171,7 @@ def tell_traffic(journal: Journal, timed: Measurement) -> str:
 
 
 def tell_cpu(timeline: Timeline) -> list[tuple[str, str]]:
-    """The CPU reference: seconds, and of what."""
+    """Return the CPU reference: times in seconds and their meaning."""
     timed = timeline.latest
     iterations = f"for {timed.iterations:,} iterations on {timeline.dataset}"
     lines = []
@@ -181,7 +183,7 @@ def tell_cpu(timeline: Timeline) -> list[tuple[str, str]]:
 
 
 def tell_cpu_drift(timeline: Timeline) -> str:
-    """A word when the CPU was not equally fast each time; '' when it was."""
+    """Report that the CPU's time varied between runs; return '' if it did not."""
     times = [row.measurement.sequential_s * row.scale for row in timeline.rows if row.measurement.sequential_s > 0]
     if not times or max(times) < 1.05 * min(times):
         return ""
@@ -192,14 +194,14 @@ def tell_cpu_drift(timeline: Timeline) -> str:
 
 
 def compared_names(timeline: Timeline, source: Source | None) -> list[str]:
-    """The columns of a timeline's table, after the optimisation and its time."""
+    """Return the column names of a timeline's table, after the optimisation and its time."""
     names = ["vs 1 core", "vs all cores", "vs previous", "vs best", "Of bound"]
     names = names if timeline.place.is_gpu else ["vs previous", "vs best"]
     return names + ([f"{source.machine}: {column}" for column in source.columns] if source else [])
 
 
 def compared_values(timeline: Timeline, row: Row, source: Source | None) -> list[str]:
-    """A row of it."""
+    """Return a row's values for these columns."""
     timed = row.measurement
     before = show_speedup(row.change.ratio) if row.change else NONE
     best = "best" if row is timeline.best else show_speedup(timeline.best.time_s / row.time_s)
@@ -212,7 +214,7 @@ def compared_values(timeline: Timeline, row: Row, source: Source | None) -> list
 
 
 def tell_columns(timeline: Timeline, source: Source | None) -> str:
-    """What the table's columns mean."""
+    """Explain the table's columns."""
     scaled = {row.measurement.dataset for row in timeline.rows if row.scale != 1}
     parts = ", ".join(
         f"{row.optimisation.id} was timed on {row.measurement.dataset} and is multiplied by {row.scale:g}"
@@ -231,13 +233,13 @@ def tell_columns(timeline: Timeline, source: Source | None) -> str:
 
 
 def tell_measured(row: Row) -> str:
-    """What a row's time is for."""
+    """State the iterations and the dataset of a row's time."""
     words = f"for {row.measurement.iterations:,} iterations on {row.measurement.dataset}"
     return f"{words}, multiplied by {row.scale:g}" if row.scale != 1 else words
 
 
 def tell_change(timeline: Timeline, row: Row) -> str:
-    """What the step brought, and whether that is more than noise; '' for the first."""
+    """Describe the speedup over the previous optimisation and compare it with noise; return '' for the first."""
     if row.change is None:
         return ""
     before = timeline.rows[timeline.rows.index(row) - 1].optimisation.id
@@ -252,7 +254,7 @@ def tell_change(timeline: Timeline, row: Row) -> str:
 
 
 def tell_noise(timeline: Timeline) -> str:
-    """How noise is told from change."""
+    """Explain how a change is told apart from noise."""
     if timeline.spread is None:
         return f"{NOISE} No file was timed twice, so what another run would differ by is not known."
     spread = show_share(timeline.spread) if timeline.spread else "0%"
@@ -260,12 +262,12 @@ def tell_noise(timeline: Timeline) -> str:
 
 
 def tell_samples(row: Row) -> str:
-    """All samples, as the report has them."""
+    """List all samples, as the report contains them."""
     return f"In seconds: {', '.join(show_number(sample, 4) for sample in row.measurement.samples_s)}"
 
 
 def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
-    """An optimisation's figures beside its time."""
+    """Return an optimisation's other figures as names and values."""
     timed = row.measurement
     figures = list(zip(compared_names(timeline, None), compared_values(timeline, row, None), strict=True))
     if not timeline.place.is_gpu:
@@ -278,7 +280,7 @@ def tell_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
 
 
 def tell_others(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
-    """Its times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
+    """Return its times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
     timelines = [timeline for timeline in journal.timelines[shown.place] if timeline is not shown]
     found = [(timeline, other) for timeline in timelines if (other := timeline.row(row.optimisation))]
     return [
@@ -293,7 +295,7 @@ def tell_others(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
 
 
 def tell_state(journal: Journal, optimisation: Optimisation, version: Version | None) -> str:
-    """How far it came, where it was not measured."""
+    """Describe the state of an optimisation that was not measured, and the next command."""
     later = tell_later(optimisation, version)
     verb = "bench" if version and version.verdict == "passed" and not later else "check"
     again = f"make {verb} LAB={journal.lab} STAGE={optimisation.stage[:2]}"
@@ -304,7 +306,7 @@ def tell_state(journal: Journal, optimisation: Optimisation, version: Version | 
 
 
 def tell_later(optimisation: Optimisation, version: Version | None) -> str:
-    """That the last version failed, where another stands for it; else ''."""
+    """State that the last version failed if an earlier one is shown instead; otherwise return ''."""
     last = optimisation.versions[-1] if optimisation.versions else None
     if version is None or last is None or last is version or last.verdict != "failed":
         return ""
@@ -312,12 +314,12 @@ def tell_later(optimisation: Optimisation, version: Version | None) -> str:
 
 
 def tell_cause(version: Version) -> str:
-    """In brackets; '' where it passed."""
+    """Return the cause in parentheses; '' if the version passed."""
     return f" ({version.cause})" if version.cause and version.verdict != "passed" else ""
 
 
 def tell_way(optimisation: Optimisation) -> str:
-    """How many versions did not pass, and why; '' when all did."""
+    """Count the versions that did not pass, with their causes; return '' if all passed."""
     failed = [version for version in optimisation.versions if version.verdict == "failed"]
     if not failed:
         return ""
@@ -329,7 +331,8 @@ def tell_way(optimisation: Optimisation) -> str:
 
 
 def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None) -> list[list[str]]:
-    """Versions that passed and were given up: when, which text, time, and against the one that stands."""
+    """Return the versions that passed and were discarded: time of recording, hash, time, and speedup of the kept
+    one."""
 
     def measured(version: Version) -> tuple[Record, Measurement] | None:
         return version.measured(timeline.place).get(timeline.dataset) if timeline else None
@@ -344,14 +347,15 @@ def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Tim
             time = show_seconds(timed.median_s)
             ratio = show_factor(final[1].median_s / timed.median_s) if final else NONE
         elif version.verdict != "passed" or version.source_hash in told or version is optimisation.versions[-1]:
-            continue  # the last one is not given up: it may be timed yet
+            continue  # the last version is not discarded: it may still be timed
         told.add(version.source_hash)
         rows.append([record.time[:16].replace("T", " "), version.source_hash[:8], time, ratio])
     return rows
 
 
 def tell_counters(before: Counted | None, after: Counted) -> list[list[str]]:
-    """Counter, value before, value now: those that moved, or all when nothing was counted before."""
+    """Return counter, value before and value now for the counters that changed; for all if there are no earlier
+    counts."""
     rows = []
     for name, (title, show) in COUNTERS.items():
         old, new = (getattr(one, name) if one else None for one in (before, after))
@@ -365,14 +369,14 @@ def tell_counters(before: Counted | None, after: Counted) -> list[list[str]]:
 
 
 def counter_columns(before: Counted | None, name: str, rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Names and rows of the counters' table; `name` is of the optimisation before, if it was counted."""
+    """Return names and rows of the counters' table. `name` is the previous optimisation's, if it was counted."""
     if before is None:
         return ["Counter", "Now"], [[title, now] for title, _, now in rows]
     return ["Counter", name, "Now"], rows
 
 
 def choose_counts(before: Inspection | None, after: Inspection | None) -> tuple[Counted | None, Counted] | None:
-    """The counts before and now on the largest dataset that both have; None when nothing was counted."""
+    """Return the counts before and now on the largest dataset that both have; None if nothing was counted."""
     if after is None or not after.counters:
         return None
     counted = {one.dataset: one for one in before.counters} if before else {}

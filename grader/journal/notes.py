@@ -32,7 +32,7 @@ PROMPTS = {
 }
 BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
 COMMENT, COMMENT_END = "<!--", "-->"
-MOST_HASHES = 6  # of a heading
+MOST_HASHES = 6  # per heading
 FENCE = re.compile(r"^\s*(```|~~~)")
 HOURS = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
 MOST_BYTES = 200_000
@@ -40,7 +40,7 @@ MOST_BYTES = 200_000
 
 @dataclass
 class Note:
-    """What was written, by heading; `begun` None: its first line does not say when."""
+    """A student's note, split by heading. `begun` is None if the first line contains no valid time."""
 
     file: str
     stage: str
@@ -51,24 +51,24 @@ class Note:
 
     @property
     def written(self) -> list[tuple[str, str]]:
-        """The sections that hold words."""
+        """Return the sections that contain text."""
         return [(title, text) for title, text in self.sections if text]
 
     @property
     def missing(self) -> list[str]:
-        """The prompts that are not answered yet."""
+        """Return the prompts without an answer."""
         answered = [title for title, _ in self.written]
         return [title for title in PROMPTS if title not in answered]
 
     @property
     def hours(self) -> float | None:
-        """The hours, where nothing but a number is written for them."""
+        """Return the hours; None if the answer is not just a number."""
         match = HOURS.fullmatch(dict(self.sections).get("Hours", "").strip())
         return float(match[1].replace(",", ".")) if match else None
 
 
 def parse_note(file: str, stage: str, number: int, text: str) -> Note:
-    """Splits a note at its headings; words before the first heading stand under none."""
+    """Split a note at its headings; text before the first heading has an empty title."""
     begun = BEGUN.match(text.lstrip("\ufeff \n"))
     note = Note(file, stage, number)
     if begun:
@@ -108,17 +108,17 @@ def read_heading(line: str) -> str | None:
 
 
 def name_note(stage: str, number: int) -> str:
-    """The file's name: 02_one_block.md, 02_one_block-2.md."""
+    """Return the file's name: 02_one_block.md, 02_one_block-2.md."""
     return f"{stage}.md" if number == 1 else f"{stage}-{number}.md"
 
 
 def read_notes(folder: Path, stages: Sequence[str]) -> list[Note]:
-    """All notes on the stages, in their order. Raises UserError when one cannot be read."""
+    """Return all notes on the stages, in stage order. Raises UserError if one cannot be read."""
     return [read_note(file, stage, number) for stage in stages for number, file in find_notes(folder, stage)]
 
 
 def read_note(file: Path, stage: str, number: int) -> Note:
-    """One note. Raises UserError when it cannot be read."""
+    """Read one note, at most MOST_BYTES of it. Raises UserError if it cannot be read."""
     try:
         with file.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)
@@ -130,14 +130,14 @@ def read_note(file: Path, stage: str, number: int) -> Note:
 
 
 def find_notes(folder: Path, stage: str) -> list[tuple[int, Path]]:
-    """A stage's notes by number."""
+    """Return a stage's notes, sorted by number."""
     pattern = re.compile(rf"{re.escape(stage)}(?:-(\d{{1,4}}))?\.md")
     found = [(pattern.fullmatch(file.name), file) for file in folder.glob(f"{stage}*.md") if file.is_file()]
     return sorted((int(match[1] or 1), file) for match, file in found if match)
 
 
 def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) -> Path:
-    """The stage's last note; makes the first one, or with `new` a further one. Raises UserError."""
+    """Return the stage's last note. If there is none, or if `new`, create the next one. Raises UserError."""
     notes = find_notes(folder, stage)
     if notes and not new:
         return notes[-1][1]
@@ -156,21 +156,20 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
 
 
 def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
-    """The stage's last note where nothing is written in it and nothing recorded belongs to it. Raises UserError."""
+    """Return the stage's last note if it has no text and no record belongs to it. Raises UserError."""
     notes = find_notes(folder, stage)
     if not notes:
         return None
     number, file = notes[-1]
     note = read_note(file, stage, number)
     records = [record for record in read_records(folder / "records.jsonl", lab).entries if record.stage == stage]
-    if number > 1:  # what is older belongs to the first one
+    if number > 1:  # older records belong to the first note
         records = [record for record in records if note.begun and record.when >= note.begun]
     return None if note.written or records else file
 
 
 def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
-    """The stage that is meant, as the judge takes it: its id, the number or the words in it. Raises UserError naming
-    the choices."""
+    """Return the stage with this id, number or slug, as the judge accepts it. Raises UserError with the choices."""
     for stage in stages:
         number, _, slug = stage.partition("_")
         if wanted in (stage, slug) or re.fullmatch("0*" + number.lstrip("0"), wanted):
@@ -180,7 +179,10 @@ def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
 
 
 def open_editor(file: Path) -> bool:
-    """Opens the file in the student's editor; whether there is one, and a terminal to use it on."""
+    """Open the file in the student's editor. Return False if there is no editor or no terminal, or if the editor fails.
+
+    Raises UserError if the editor cannot be started.
+    """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     if not editor.strip() or not sys.stdin or not sys.stdin.isatty():
         return False
@@ -192,7 +194,7 @@ def open_editor(file: Path) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints where the note is."""
+    """Create and open a note, and print its path."""
     parser = argparse.ArgumentParser(prog="make note", description=__doc__.partition("\n")[0])
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("stage", metavar="STAGE", nargs="?", default="")

@@ -1,7 +1,7 @@
-"""A lab journal's contents: which records belong to which optimisation, and what may be compared with what.
+"""A lab journal's contents: the records of each optimisation, and the times that can be compared.
 
-Times are compared only when one machine measured them, by one backend, on one dataset. Nothing here measures; a median,
-a speedup over the CPU and a fraction of the bound are as the reports have them.
+Times are compared only if one machine measured them with one backend on one dataset. This module measures nothing;
+medians, speedups over the CPU and fractions of the bound come from the reports.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CONFIDENCE = 1.96  # standard deviations: 95%
 
 @dataclass(frozen=True)
 class Place:
-    """A machine with a backend: within one, times may be compared."""
+    """A machine with a backend. Times of the same place can be compared."""
 
     backend: str
     gpu: str
@@ -36,37 +36,38 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As a heading."""
+        """Return the place's name for a heading."""
         where = f" ({self.host})" if self.host else ""
         return f"{self.gpu or 'GPU'}{where}" if self.is_gpu else f"CPU backend{where or ' of ' + self.cpu}"
 
     @property
     def is_gpu(self) -> bool:
-        """Whether a GPU ran the code. Only then is a time compared with the CPU's or with what memory allows."""
+        """Return whether a GPU ran the code. Only then is a time compared with the CPU's or with the memory-bandwidth
+        bound."""
         return self.backend == "cuda"
 
 
 @dataclass(eq=False)
 class Version:
-    """A run of records about one text of a stage's file."""
+    """Consecutive records of one text of a stage's file."""
 
     source_hash: str
     records: list[Record] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
-        """Of the last report on all datasets; '' when there is none."""
+        """Return the verdict of the last report on all datasets; '' if there is none."""
         return next((found.verdict for found in self.reports(whole=True)), "")
 
     @property
     def begun(self) -> datetime:
-        """When the student first had it: what was imported counts only where nothing else is there."""
+        """Return when the student first had this version; imported records count only if there are no others."""
         own = [record for record in self.records if not record.imported_from]
         return (own or self.records)[0].when
 
     @property
     def cause(self) -> str:
-        """Why the last report did not pass; '' when it says nothing."""
+        """Return the cause of the last report's failure; '' if it states none."""
         for found in self.reports():
             failures = [found.error, found.compilation.failure, *(check.failure for check in found.checks)]
             failures += [
@@ -76,12 +77,12 @@ class Version:
         return ""
 
     def reports(self, whole: bool = False) -> list[Any]:
-        """What its reports say, the last one first; `whole`: only those on all datasets."""
+        """Return the stage reports, the last one first; if `whole`, only those on all datasets."""
         records = [record for record in reversed(self.records) if record.found and not (whole and record.dataset)]
         return [record.found for record in records]
 
     def measured(self, place: Place) -> dict[str, tuple[Record, Measurement]]:
-        """The last time on each dataset at a place."""
+        """Return the last measurement on each dataset at a place, with its record."""
         at_place = [record for record in self.records if record.report and place_of(record) == place]
         return {timed.dataset: (record, timed) for record in at_place for timed in record.measurements}
 
@@ -98,35 +99,36 @@ class Optimisation:
 
     @property
     def id(self) -> str:
-        """Its note's name without an ending: 02_one_block, 02_one_block-2."""
+        """Return the note's name without its ending: 02_one_block, 02_one_block-2."""
         return name_note(self.stage, self.number).removesuffix(".md")
 
     @property
     def name(self) -> str:
-        """Its title, with the step where there are several."""
+        """Return the title, with the step's number for later steps."""
         return self.title if self.number == 1 else f"{self.title}, step {self.number}"
 
     @property
     def begun(self) -> bool:
-        """Whether there is more to tell than failed checks: words, a note on what was tried, a version that passed."""
+        """Return whether there is more than failed checks: text, a note with versions, or a version that passed."""
         noted = self.note is not None and bool(self.note.written or self.versions)
         return noted or any(version.verdict == "passed" for version in self.versions)
 
     def chosen(self, place: Place | None) -> Version | None:
-        """The version that stands for it: the last that passed and was timed at a place, else passed, else the last."""
+        """Return the version to show: the last that passed and was timed at a place, else the last that passed, else
+        the last."""
         passed = [version for version in self.versions if version.verdict == "passed"]
         timed = [version for version in passed if place and version.measured(place)]
         return next((some[-1] for some in (timed, passed, self.versions) if some), None)
 
     def inspection(self, place: Place | None) -> Inspection | None:
-        """The last one of the version that stands for it or, without one, of any."""
+        """Return the last inspection of the chosen version, or else of any version."""
         chosen = self.chosen(place)
         versions = ([chosen] if chosen else []) + self.versions[::-1]
         records = [record for version in versions for record in reversed(version.records)]
         return next((record.inspection for record in records if record.inspection), None)
 
     def sweep(self, place: Place) -> Sweep | None:
-        """The last one at a place that has times in it."""
+        """Return the last sweep at a place that contains times."""
         records = [record for version in reversed(self.versions) for record in reversed(version.records)]
         sweeps = [record.sweep for record in records if record.sweep and place_of(record) == place]
         return next((sweep for sweep in sweeps if any(point.median_s > 0 for point in sweep.timed)), None)
@@ -134,7 +136,10 @@ class Optimisation:
 
 @dataclass(frozen=True)
 class Change:
-    """Time before over time after: 2 is twice as fast. `spread`: how much runs of one text differ, None = unknown."""
+    """Time before divided by time after: 2 is twice as fast. `low` and `high` bound its 95% interval.
+
+    `spread` is the relative difference between runs of one text; None if unknown.
+    """
 
     ratio: float
     low: float | None
@@ -143,7 +148,7 @@ class Change:
 
     @property
     def is_clear(self) -> bool | None:
-        """Whether it is larger than the noise; None: too few samples to tell."""
+        """Return whether the change exceeds the noise; None if there are too few samples."""
         if self.low is None or self.high is None:
             return None
         return not self.low <= 1 <= self.high and max(self.ratio, 1 / self.ratio) - 1 > (self.spread or 0)
@@ -151,7 +156,8 @@ class Change:
 
 @dataclass
 class Row:
-    """An optimisation's time at one place. `scale` 64: timed on a 64th of the timeline's dataset, and comparable."""
+    """An optimisation's time at one place. With `scale` 64, a 64th of the timeline's dataset was timed, and the scaled
+    time is comparable."""
 
     optimisation: Optimisation
     version: Version
@@ -162,13 +168,13 @@ class Row:
 
     @property
     def time_s(self) -> float:
-        """Seconds for the measurement's iterations, on the whole dataset."""
+        """Return the seconds for the measurement's iterations, scaled to the whole dataset."""
         return self.measurement.median_s * self.scale
 
 
 @dataclass
 class Timeline:
-    """All that was timed on one dataset at one place, in the journal's order."""
+    """All times on one dataset at one place, in the journal's order."""
 
     place: Place
     dataset: str
@@ -177,23 +183,21 @@ class Timeline:
 
     @property
     def best(self) -> Row:
-        """The fastest."""
         return min(self.rows, key=lambda row: row.time_s)
 
     @property
     def latest(self) -> Measurement:
-        """The one measured last, and in full: whose bound and baselines are shown for all."""
+        """Return the latest measurement of the whole dataset; its bound and baselines are shown for all rows."""
         whole = [row for row in self.rows if row.scale == 1] or self.rows
         return max(whole, key=lambda row: row.record.when).measurement
 
     def row(self, optimisation: Optimisation) -> Row | None:
-        """The optimisation's time."""
         return next((row for row in self.rows if row.optimisation is optimisation), None)
 
 
 @dataclass
 class Journal:
-    """All that is shown."""
+    """The contents of a lab journal."""
 
     lab: str
     title: str
@@ -208,39 +212,40 @@ class Journal:
 
     @property
     def places(self) -> list[Place]:
-        """Where something was timed: the one with most of it first, GPUs before the CPU backend."""
+        """Return the places with times: GPUs before the CPU backend, and among these the one with the most rows
+        first."""
         return list(self.timelines)
 
     @property
     def main(self) -> Timeline | None:
-        """The timeline that the journal is told along."""
+        """Return the timeline that the journal follows; None if nothing was timed."""
         return next(iter(self.timelines.values()))[0] if self.timelines else None
 
     def measured(self, optimisation: Optimisation) -> tuple[Timeline, Row] | None:
-        """Its time at the main place, on the main dataset if it was timed on that; None: not measured there."""
+        """Return its time at the main place, on the main dataset if possible; None if it was not measured there."""
         timelines = self.timelines[self.main.place] if self.main else []
         found = ((timeline, timeline.row(optimisation)) for timeline in timelines)
         return next(((timeline, row) for timeline, row in found if row), None)
 
     @property
     def shown(self) -> list[Optimisation]:
-        """Those with something to tell."""
+        """Return the optimisations to show."""
         return [optimisation for optimisation in self.optimisations if optimisation.begun]
 
     @property
     def unfinished(self) -> list[Optimisation]:
-        """Those that were tried, neither passed nor are written about."""
+        """Return the optimisations with versions, of which none passed and which have no note."""
         return [one for one in self.optimisations if one.versions and not one.begun]
 
 
 def place_of(record: Record) -> Place:
-    """Where a record was made."""
+    """Return the place of a record."""
     machine: Machine = record.machine
     return Place(record.backend, machine.gpu if record.backend == "cuda" else "", machine.cpu, machine.host)
 
 
 def read_journal(root: Path, lab: str, folder: Path) -> Journal:
-    """Reads records and notes from a journal's folder; either may be missing. Raises UserError."""
+    """Read records and notes from a journal's folder; either may be missing. Raises UserError."""
     manifest = read_json(root / "labs" / lab / "lab.json")
     stages = read_stages(root, lab)
     records = read_records(folder / "records.jsonl", lab)
@@ -248,7 +253,7 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     records.entries = [record for record in records.entries if record.source_hash not in starters]
     notes = read_notes(folder, list(stages))
     for stage in sorted({record.stage for record in records.entries} - set(stages)):
-        stages[stage] = stage  # the lab may have lost it since
+        stages[stage] = stage  # the lab may have dropped the stage since
     optimisations = [one for stage, title in stages.items() for one in sort_versions(stage, title, records, notes)]
     buffers = manifest.get("buffers", [])
     journal = Journal(
@@ -267,7 +272,7 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
 
 
 def find_problems(note: Note) -> list[str]:
-    """What of a note cannot be used."""
+    """Return a sentence for each part of a note that cannot be used."""
     problems = []
     if note.begun is None and note.number > 1:
         problems.append(
@@ -280,16 +285,18 @@ def find_problems(note: Note) -> list[str]:
 
 
 def read_parts(root: Path, lab: str) -> dict[str, tuple[str, float]]:
-    """Datasets that are a part of another, with how many times as long the whole takes, as source.json says."""
+    """Return the datasets that are part of another, with the factor from their time to the whole's, from
+    source.json."""
     file = root / "labs" / lab / "source.json"
     rows = read_json(file)["rows"] if file.exists() else []
     return {row["dataset"]: (row["part_of"], float(row["scale"])) for row in rows if "part_of" in row}
 
 
 def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note]) -> list[Optimisation]:
-    """A stage's optimisations, each with the versions that were begun after its note.
+    """Assign a stage's versions to its optimisations: each version belongs to the last note begun before it.
 
-    What is older than the first note belongs to it as well; without notes, all is one optimisation.
+    Versions older than the first note belong to the first note as well. Without notes, all versions form one
+    optimisation.
     """
     versions = find_versions([record for record in records.entries if record.stage == stage])
     written = [note for note in notes if note.stage == stage]
@@ -304,10 +311,10 @@ def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note
 
 
 def find_versions(records: Sequence[Record]) -> list[Version]:
-    """Runs of records with one hash. What was imported joins the first version with its text, if there is one."""
+    """Group consecutive records with the same hash. Imported records join the first version with their text, if any."""
     versions: list[Version] = []
     first_with: dict[str, Version] = {}
-    for record in sorted(records, key=lambda record: bool(record.imported_from)):  # the student's own ones first
+    for record in sorted(records, key=lambda record: bool(record.imported_from)):  # the student's own records first
         version = first_with.get(record.source_hash) if record.imported_from else versions[-1] if versions else None
         if version is None or version.source_hash != record.source_hash:
             version = Version(record.source_hash)
@@ -323,7 +330,8 @@ def find_versions(records: Sequence[Record]) -> list[Version]:
 def make_timelines(
     optimisations: Sequence[Optimisation], parts: dict[str, tuple[str, float]]
 ) -> dict[Place, list[Timeline]]:
-    """What was timed at each place; first the dataset that most were timed on, and of such the one that moves most."""
+    """Return the timelines of each place. The dataset with the most rows comes first; of equals, the one that moves the
+    most bytes."""
     found: dict[Place, dict[str, list[Row]]] = {}
     places = {place_of(record): None for one in optimisations for version in one.versions for record in version.records}
     for place in places:
@@ -346,7 +354,8 @@ def make_timelines(
 
 
 def join_parts(by_set: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
-    """The rows of each dataset; a part's rows stand, scaled, with the whole's where those have none of the stage's."""
+    """Return each dataset's rows. A part's rows move, scaled, to the whole dataset if it has no row of the
+    optimisation."""
     joined = {dataset: list(rows) for dataset, rows in by_set.items()}
     for dataset, rows in by_set.items():
         whole, scale = parts.get(dataset, ("", 1.0))
@@ -361,7 +370,7 @@ def join_parts(by_set: dict[str, list[Row]], parts: dict[str, tuple[str, float]]
 
 
 def make_timeline(place: Place, dataset: str, rows: list[Row], optimisations: Sequence[Optimisation]) -> Timeline:
-    """Rows in the journal's order, each compared with the one before."""
+    """Return a timeline with its rows in the journal's order, each compared with the previous one."""
     rows = sorted(rows, key=lambda row: optimisations.index(row.optimisation))
     spread = find_spread(place, dataset, [version for one in optimisations for version in one.versions])
     for before, after in itertools.pairwise(rows):
@@ -371,7 +380,7 @@ def make_timeline(place: Place, dataset: str, rows: list[Row], optimisations: Se
 
 
 def find_spread(place: Place, dataset: str, versions: Sequence[Version]) -> float | None:
-    """How much the medians differ where one text was timed more than once: 0.01 is 1%. None: none was."""
+    """Return how much medians differ if one text was timed more than once: 0.01 is 1%. None if no text was."""
     medians: dict[str, list[float]] = {}
     for version in versions:
         for record in version.records:
@@ -382,8 +391,8 @@ def find_spread(place: Place, dataset: str, versions: Sequence[Version]) -> floa
 
 
 def compare(before: Row, after: Row, spread: float | None) -> Change:
-    """How much faster it became, with a 95% interval: of all pairs of a sample before and a sample after, the ratios
-    between which the median ratio lies by the Mann-Whitney test (normal approximation)."""
+    """Return the speedup with its 95% interval. The interval contains the median of the ratios of every sample before
+    to every sample after, by the Mann-Whitney test (normal approximation)."""
     olds = [sample * before.scale for sample in before.measurement.samples_s if sample > 0]
     news = [sample * after.scale for sample in after.measurement.samples_s if sample > 0]
     ratios = sorted(old / new for old in olds for new in news)

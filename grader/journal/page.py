@@ -26,7 +26,7 @@ from grader.journal.units import (
     show_share,
 )
 
-MOST_TEXT = 20_000  # characters of a compiler's log or a student's printf that the page repeats
+MOST_TEXT = 20_000  # characters of a compiler's log or a program's output on the page
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!", "skipped": NONE}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -34,8 +34,12 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 def make_page(
     reports: Sequence[Report], unreadable: Sequence[str] = (), more: Html | None = None, sums: Sequence[str] = ()
 ) -> str:
-    """The whole page. `unreadable` holds a message for each file that could not be shown; `more` stands below them.
-    `sums`: what counts in the place of the reports' points."""
+    """Return the whole page.
+
+    `unreadable` contains a message for each file that could not be shown; `more` follows these messages. `sums` are
+    lines
+    that replace the sum of the reports' points.
+    """
     title = f"{' and '.join(sorted({report.lab for report in reports})) or 'No lab'}: report"
     problems = [tag("p", message, class_="note bad") for message in unreadable]
     content = join(make_header(reports, sums), *problems, more, tag("main", *map(make_lab, reports)))
@@ -43,7 +47,7 @@ def make_page(
 
 
 def make_document(title: str, style: str, content: Html, images: bool = False) -> str:
-    """A page that fetches nothing and runs no script; `images`: it holds pictures in itself."""
+    """Make a page that fetches nothing and runs no script. If `images`, it may contain embedded images."""
     policy = f"{POLICY}; img-src data:" if images else POLICY
     head = tag(
         "head",
@@ -58,7 +62,7 @@ def make_document(title: str, style: str, content: Html, images: bool = False) -
 
 
 def make_header(reports: Sequence[Report], sums: Sequence[str]) -> Html:
-    """Title, the result in one line, and before it what counts in its place."""
+    """Make the title and the result in one line. `sums`, if any, come before the result."""
     stages = [stage for report in reports for stage in report.stages]
     totals = [report.total for report in reports]
     counts = {verdict: sum(stage.verdict == verdict for stage in stages) for verdict in ("passed", "failed", "error")}
@@ -76,7 +80,7 @@ def make_header(reports: Sequence[Report], sums: Sequence[str]) -> Html:
 
 
 def make_lab(report: Report) -> Html:
-    """One report: its table, its picture, its stages."""
+    """Make one report: facts, table, chart and stages."""
     names = {"cuda": report.machine.gpu or "GPU", "cpu": "CPU backend"}
     machine = report.machine
     facts = [
@@ -101,7 +105,8 @@ def make_lab(report: Report) -> Html:
 
 
 def make_table(report: Report) -> Html:
-    """A line a stage. Where several datasets were timed it shows the one that moves most data."""
+    """Make a table with one line per stage. If several datasets were timed, it shows the one that moves the most
+    data."""
     timed = [measurement for stage in report.stages if (measurement := stage.main_measurement)]
     names = ["Verdict", "Points"] if report.verb == "grade" else ["Verdict"]
     names += ["Time", "vs 1 core", "vs all cores", "vs reference", "Of bound", "Limited by"] if timed else []
@@ -112,12 +117,12 @@ def make_table(report: Report) -> Html:
 
 
 def column_class(name: str) -> str:
-    """Words stand left, numbers right."""
+    """Return the column's CSS class: words are left-aligned, numbers right-aligned."""
     return "text" if name in ("Verdict", "Limited by") else "number"
 
 
 def explain(timed: Sequence[Measurement]) -> str:
-    """What the table's timing columns mean."""
+    """Explain the table's timing columns."""
     if not timed:
         return "Nothing was timed; times need a GPU."
     sets = ", ".join(sorted({measurement.dataset for measurement in timed}))
@@ -130,7 +135,7 @@ def explain(timed: Sequence[Measurement]) -> str:
 
 
 def make_row(report: Report, stage: StageReport, names: Sequence[str]) -> Html:
-    """A stage's line, each cell with its column's name for narrow screens."""
+    """Make a stage's line; each cell has its column's name for narrow screens."""
     values: dict[str, Child] = {"Verdict": badge(stage.verdict), "Points": make_points(stage.score)}
     if timed := stage.main_measurement:
         values |= {
@@ -151,7 +156,7 @@ def make_row(report: Report, stage: StageReport, names: Sequence[str]) -> Html:
 
 
 def make_points(score: Score | None) -> Html | str:
-    """Points of points, and what is pending."""
+    """Format the points, their maximum and the pending points."""
     if score is None:
         return NONE
     pending = tag("small", f" {show_points(score.pending)} pending") if score.pending else None
@@ -159,7 +164,6 @@ def make_points(score: Score | None) -> Html | str:
 
 
 def make_stage(report: Report, stage: StageReport) -> Html:
-    """Everything about one stage."""
     heading = tag("h3", badge(stage.verdict), tag("span", stage.title or stage.stage), tag("code", stage.stage))
     failures = [make_failure("Not judged", stage.error, ours=True)] if stage.error else []
     if stage.compilation.failure:
@@ -183,7 +187,7 @@ def make_stage(report: Report, stage: StageReport) -> Html:
 
 
 def make_check_failures(checks: Sequence[Check]) -> list[Html]:
-    """The first failure of each cause in full, with the names of the other datasets that failed for it."""
+    """Show the first failure of each cause in full, with the names of the other datasets that failed for it."""
     by_cause: dict[tuple[str, str], list[tuple[str, Failure]]] = {}
     for check in checks:
         if check.failure:
@@ -196,7 +200,7 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
 
 
 def make_findings(check_mode: CheckMode | None) -> list[Html]:
-    """What check mode holds against the stage, each with its line or its two."""
+    """Show the sanitizer's findings against the stage, each with its one or two lines."""
     boxes = []
     for found in check_mode.findings if check_mode else []:
         if not found.explains:
@@ -212,7 +216,8 @@ def make_findings(check_mode: CheckMode | None) -> list[Html]:
 
 
 def make_failure(where: str, failure: Failure, ours: bool, also: str = "", lines: str = "") -> Html:
-    """What happened, where, and what to try; `ours` when it is not the student's doing, `also` where else."""
+    """Show a failure: what happened, where, and what to try. `ours`: an internal error. `also`: other datasets with the
+    same cause."""
     place = failure.place
     found = None
     if place:
@@ -238,7 +243,7 @@ def make_failure(where: str, failure: Failure, ours: bool, also: str = "", lines
 
 
 def make_score(score: Score | None) -> Html | None:
-    """The three kinds of points, with a bar each and why one is pending."""
+    """Show the three kinds of points, each with a bar and the reason if it has one."""
     if score is None:
         return None
     kinds = (
@@ -260,7 +265,7 @@ def make_score(score: Score | None) -> Html | None:
 
 
 def make_checks(checks: Sequence[Check]) -> Html | None:
-    """Every dataset, its verdict and its weight."""
+    """Make a table of all datasets with verdicts and weights."""
     if not checks:
         return None
     rows = []
@@ -292,7 +297,7 @@ def make_checks(checks: Sequence[Check]) -> Html | None:
 
 
 def make_measurement(measurement: Measurement) -> Html:
-    """One dataset's times: the numbers, the samples, what to bear in mind."""
+    """Show one dataset's times: numbers, samples and caveats."""
     interval = measurement.reference_ratio
     numbers = [
         (f"{measurement.iterations} iterations", show_seconds(measurement.median_s)),
@@ -319,7 +324,7 @@ def make_measurement(measurement: Measurement) -> Html:
 
 
 def make_text(title: str, text: str, is_open: bool = False) -> Html | None:
-    """Foreign text as it was, its middle left out when it is long."""
+    """Show untrusted text, folded; the middle of a long text is omitted."""
     if not text.strip():
         return None
     if len(text) > MOST_TEXT:
@@ -329,25 +334,25 @@ def make_text(title: str, text: str, is_open: bool = False) -> Html | None:
 
 
 def make_source(stage: StageReport) -> Html | None:
-    """Which file was judged."""
+    """Name the file that was judged."""
     if not stage.source:
         return None
     return tag("p", "Source ", tag("code", stage.source), " ", tag("code", stage.source_hash[:12]), class_="caption")
 
 
 def badge(verdict: str) -> Html:
-    """A verdict as a sign and a word, so that colour is not needed."""
+    """Show a verdict as a sign and a word, so that it does not depend on colour."""
     name = verdict if verdict in MARKS else "error"
     return tag("span", tag("span", MARKS[name], aria_hidden="true"), " ", verdict, class_=f"badge {name}")
 
 
 def anchor(report: Report, stage: StageReport) -> str:
-    """The id of a stage's details."""
+    """Return the HTML id of a stage's details."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", f"{report.lab}-{report.backend}-{stage.stage}")
 
 
 def find_reports(paths: Sequence[Path]) -> list[Path]:
-    """The JSON files named, or lying in the folders named. Raises UserError when there are none."""
+    """Return the named JSON files and those in the named folders. Raises UserError if there are none."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     if not files:
         names = ", ".join(map(str, paths))
@@ -356,7 +361,7 @@ def find_reports(paths: Sequence[Path]) -> list[Path]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when a file could not be shown; the page says which."""
+    """Write the page. Return exit status 1 if a file could not be shown; the page names it."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.journal.page", description=__doc__.partition("\n")[0])
     parser.add_argument("reports", nargs="+", type=Path, metavar="FOLDER|FILE", help="where the reports are")
     parser.add_argument("--output", type=Path, help="the page (default: index.html in the first folder)")

@@ -1,6 +1,6 @@
-"""A student's Markdown as HTML: paragraphs, lists, code, emphasis. All else, HTML and links included, stays text.
+"""Converts a student's Markdown to HTML: paragraphs, lists, code and emphasis.
 
-Tables keep their lines.
+All other syntax, including HTML and links, stays text. Tables keep their lines.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from grader.journal.markup import Html, clean, join, tag
 
 INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\s][^*\n]*)\*")
 ITEM = re.compile(r"^\s*(?:[-*+]|(\d+)[.)])\s+(.*)$")
-RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")  # below a table's head
+RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")  # the rule below a table's header
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
 def make_prose(text: str) -> Html:
-    """Blocks of a text, in their order."""
+    """Convert a text's blocks, in order."""
     return join(*(make_block(part) for block in split_blocks(text) for part in split_tables(block)))
 
 
 def split_blocks(text: str) -> Iterator[list[str]]:
-    """Blocks between empty lines; a fenced block is one with all that is in it, at most to the end."""
+    """Yield the blocks between empty lines. A fenced block is one block, up to the end of the text if it is not
+    closed."""
     block: list[str] = []
     fenced = False
     for line in text.splitlines():
@@ -42,7 +43,7 @@ def split_blocks(text: str) -> Iterator[list[str]]:
 
 
 def split_tables(lines: list[str]) -> Iterator[list[str]]:
-    """A block's tables, and what is before, between and after them; a fenced block stays whole."""
+    """Split a block into its tables and the lines around them. A fenced block stays whole."""
     if FENCE.match(lines[0]):
         yield lines
         return
@@ -59,12 +60,12 @@ def split_tables(lines: list[str]) -> Iterator[list[str]]:
 
 
 def begins_table(lines: list[str]) -> bool:
-    """Whether the first line is a table's head, with a rule below it."""
+    """Return whether the first line is a table's header, with a rule below it."""
     return len(lines) > 1 and "|" in lines[0] and "|" in lines[1] and bool(RULE.fullmatch(lines[1].strip()))
 
 
 def make_block(lines: list[str]) -> Html:
-    """A code block, a list, a table or a paragraph."""
+    """Make a code block, a list, a table or a paragraph."""
     if FENCE.match(lines[0]):
         body = lines[1:-1] if len(lines) > 1 and FENCE.match(lines[-1]) else lines[1:]
         return tag("pre", "\n".join(body), tabindex=0)
@@ -79,7 +80,7 @@ def make_block(lines: list[str]) -> Html:
 
 
 def make_list(lines: list[str]) -> Html:
-    """A list of one level; a line that begins no item goes on with the last one."""
+    """Make a list of one level. A line that begins no item continues the previous one."""
     items: list[list[str]] = []
     for line in lines:
         match = ITEM.match(line)
@@ -93,7 +94,7 @@ def make_list(lines: list[str]) -> Html:
 
 
 def make_words(text: str) -> Html:
-    """Text with `code`, **strong** and *emphasis*."""
+    """Convert text with `code`, **strong** and *emphasis*."""
     parts: list[str] = []
     at = 0
     for match in INLINE.finditer(text):

@@ -1,13 +1,13 @@
-"""work/<lab>/journal/records.jsonl: what every check, bench, grade, sweep and inspect of a lab found, a line each.
+"""work/<lab>/journal/records.jsonl: the results of every check, bench, grade, sweep and inspect of a lab, one per line.
 
-build/warplab alone writes it, by appending. Each line is a JSON object: "schema": 1, "kind", "time" (ISO 8601 in UTC),
-"lab", "stage", and by kind
-    source      "hash" (sha256), "file", "text": once a hash, before the first line that names it
-    report      "verb", "source_hash", "report" (of this stage alone); "dataset" when only one was asked for;
-                "imported_from" when `make import` added it
+Only build/warplab writes it, by appending. Each line is a JSON object: "schema": 1, "kind", "time" (ISO 8601 in UTC),
+"lab", "stage", and depending on the kind
+    source      "hash" (sha256), "file", "text": once per hash, before the first line that refers to it
+    report      "verb", "source_hash", "report" (of this stage only); "dataset" if only one was checked;
+                "imported_from" if `make import` added it
     sweep       "source_hash", "backend", "machine", "sweep" (grader/journal/sweep.py)
     inspection  "source_hash", "inspection" (grader/journal/inspection.py)
-Kinds and keys that are not known here are passed over. A line that cannot be read is skipped and named.
+Unknown kinds and keys are ignored. A line that cannot be read is skipped and reported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from grader.journal.inspection import Inspection
 from grader.journal.report import Machine, Measurement, Report, StageReport
 from grader.journal.sweep import Sweep
 
-# Lines of a reference solution that say what its starter has in their place.
+# Lines of a reference solution that contain the starter's text for this place.
 STARTER_MARK = re.compile(r"^[ \t]*//@.*\n", re.MULTILINE)
 
 KINDS = ("source", "report", "sweep", "inspection")
@@ -33,7 +33,7 @@ KINDS = ("source", "report", "sweep", "inspection")
 
 @dataclass
 class Record:
-    """One line; what its kind does not have is empty."""
+    """One line. Fields that its kind does not have are empty."""
 
     kind: str = ""
     time: str = ""
@@ -53,17 +53,17 @@ class Record:
 
     @property
     def when(self) -> datetime:
-        """When it was recorded, in UTC."""
+        """Return when it was recorded, in UTC."""
         return parse_time(self.time)
 
     @property
     def found(self) -> StageReport | None:
-        """A report's one stage."""
+        """Return the only stage of a report; None for other kinds."""
         return self.report.stages[0] if self.report else None
 
     @property
     def measurements(self) -> list[Measurement]:
-        """What a report that passed has timed."""
+        """Return the measurements of a report that passed."""
         found = self.found
         timed = found.measurements if found and found.verdict == "passed" else []
         return [measurement for measurement in timed if measurement.median_s > 0]
@@ -71,7 +71,7 @@ class Record:
 
 @dataclass
 class Records:
-    """A journal's lines in their order, the sources by hash, and a message for each line that was skipped."""
+    """A journal's lines in order, the sources by hash, and a message for each skipped line."""
 
     entries: list[Record] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Records:
 
 
 def parse_time(text: str) -> datetime:
-    """A time in UTC. Raises ValueError."""
+    """Parse a time and return it in UTC. Raises ValueError."""
     time = datetime.fromisoformat(text)
     try:
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
@@ -88,7 +88,7 @@ def parse_time(text: str) -> datetime:
 
 
 def check_time(text: str) -> None:
-    """Raises ValueError saying what is wrong with a record's time."""
+    """Raise ValueError with the reason if a record's time is missing or invalid."""
     if not text:
         raise ValueError("its time is missing.")
     try:
@@ -98,7 +98,7 @@ def check_time(text: str) -> None:
 
 
 def read_records(file: Path, lab: str) -> Records:
-    """All that was recorded of a lab; nothing when there is no file. Raises UserError when it cannot be opened."""
+    """Read all records of a lab; none if there is no file. Raises UserError if the file cannot be opened."""
     records = Records()
     try:
         lines = file.read_bytes().split(b"\n") if file.exists() else []
@@ -115,7 +115,7 @@ def read_records(file: Path, lab: str) -> Records:
 
 
 def find_lab(file: Path) -> str:
-    """The lab that the first record is about. Raises UserError when there is none."""
+    """Return the lab of the first record. Raises UserError if there is none."""
     with (
         contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError),
         file.open(encoding="utf-8") as stream,
@@ -125,7 +125,7 @@ def find_lab(file: Path) -> str:
 
 
 def add_record(records: Records, line: bytes, lab: str) -> None:
-    """Reads one line. Raises TypeError or ValueError that say what is wrong with it."""
+    """Parse one line and add it. Raises TypeError or ValueError with the reason if it is invalid."""
     try:
         content = parse_json(line.decode("utf-8", "replace"))
     except json.JSONDecodeError as error:

@@ -1,7 +1,7 @@
-"""report.json, schema 1, as build/warplab writes it: grader/model/report.schema.json; report.h says what each means.
+"""report.json, schema 1, as build/warplab writes it: grader/model/report.schema.json; report.h describes each field.
 
-All times are seconds; a measurement's are seconds for `iterations` iterations. 0 is: not measured. Nothing here
-recomputes a verdict, a point, a time or a ratio.
+All times are seconds; a measurement's times are seconds for `iterations` iterations. 0 means not measured. This module
+recomputes no verdict, point, time or ratio.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Annotated
 from grader.journal.console import UserError
 from grader.journal.documents import TOO_MUCH, AtMost, Between, read_document
 
-MOST_POINTS = 10_000  # of a report: the largest lab has 60; some formats have a line for each point
+MOST_POINTS = 10_000  # per report: the largest lab has 60; some formats have a line for each point
 MOST_STAGES = 120  # the largest lab has 12
-MOST_CHECKS = 400  # of a stage; the largest lab has 32 datasets
+MOST_CHECKS = 400  # per stage; the largest lab has 32 datasets
 Points = Annotated[float, Between(0, MOST_POINTS)]
 
 
@@ -31,7 +31,7 @@ class Place:
 
 @dataclass
 class Failure:
-    """Why something did not pass."""
+    """The reason why something did not pass."""
 
     cause: str = ""
     message: str = ""
@@ -41,7 +41,7 @@ class Failure:
 
 @dataclass
 class Check:
-    """One dataset checked."""
+    """The correctness result of one dataset."""
 
     dataset: str = ""
     hidden: bool = False
@@ -57,7 +57,7 @@ class Check:
 
 @dataclass
 class Finding:
-    """What check mode saw at one line."""
+    """A finding of the sanitizer at one line."""
 
     cause: str = ""
     note: bool = False
@@ -72,13 +72,13 @@ class Finding:
 
     @property
     def explains(self) -> bool:
-        """Whether a student has to hear it: a mistake, or a note that reports hold only beneath wrong answers."""
+        """Return whether to show it to the student: a defect, or a note that reports contain only for wrong answers."""
         return not self.note or self.cause in ("absent_lane", "unset_constant")
 
 
 @dataclass
 class CheckMode:
-    """Small datasets run once more with every access watched."""
+    """The sanitizer's result: small datasets run once more with every access checked."""
 
     verdict: str = "error"
     remark: str = ""
@@ -98,7 +98,7 @@ class Interval:
 
 @dataclass
 class Conditions:
-    """How the GPU was while one sample ran."""
+    """The GPU's state while one sample ran."""
 
     sm_clock_mhz: int | None = None
     temperature_c: int | None = None
@@ -108,7 +108,7 @@ class Conditions:
 
 @dataclass
 class Measurement:
-    """One dataset timed."""
+    """The times of one dataset."""
 
     dataset: str = ""
     iterations: int = 1000
@@ -141,13 +141,14 @@ class Measurement:
 
     @property
     def over_reference(self) -> float | None:
-        """Time over the reference's: 1 is as fast, 2 takes twice as long; None when it was not timed alongside."""
+        """Return the time divided by the reference's: 2 takes twice as long. None if the reference was not timed
+        alongside."""
         return self.reference_ratio.median if self.reference_ratio else None
 
 
 @dataclass
 class Score:
-    """Points of one stage."""
+    """The points of one stage."""
 
     correctness: Points = 0
     hygiene: Points = 0
@@ -166,14 +167,14 @@ class Score:
 
     @property
     def pending(self) -> float:
-        """Points that a later run on a GPU or in check mode decides."""
+        """Return the points that a later run on a GPU or with the sanitizer decides."""
         kinds = ("correctness", "hygiene", "speed")
         return sum(getattr(self, f"{kind}_max") for kind in kinds if getattr(self, f"{kind}_pending"))
 
 
 @dataclass
 class Compilation:
-    """What the compiler said about the student's file."""
+    """The compiler's result for the student's file."""
 
     verdict: str = "error"
     failure: Failure | None = None
@@ -184,7 +185,7 @@ class Compilation:
 
 @dataclass
 class StageReport:
-    """All that was found about one stage."""
+    """All results of one stage."""
 
     stage: str = ""
     title: str = ""
@@ -202,13 +203,14 @@ class StageReport:
 
     @property
     def main_measurement(self) -> Measurement | None:
-        """The one that moves most data: it stands for the stage in a table of one line a stage."""
+        """Return the measurement that moves the most data; it represents the stage in a table with one line per
+        stage."""
         return max(self.measurements, key=lambda measurement: measurement.bound_bytes, default=None)
 
 
 @dataclass
 class Machine:
-    """Where it ran."""
+    """The machine of a run."""
 
     host: str = ""
     cpu: str = ""
@@ -222,7 +224,7 @@ class Machine:
 
 @dataclass
 class Total:
-    """Points over the stages that have a score."""
+    """The points of all stages that have a score."""
 
     points: Points = 0
     max: Points = 0
@@ -249,7 +251,7 @@ class Report:
 
 
 def read_report(file: Path) -> Report:
-    """Reads one report. Raises UserError naming the file and the place in it."""
+    """Read a report. Raises UserError with the file's name and the place in it."""
     report: Report = read_document(Report, file, "a report of build/warplab")
     if not report.lab:
         raise UserError(f"{file}: /lab is missing or empty.")

@@ -47,28 +47,28 @@ SCHEMA = 1
 MOST_SOURCE_BYTES = 1_000_000
 MOST_REPORT_BYTES = 10_000_000
 MOST_RECORDS_BYTES = 100_000_000  # read for the journal
-MOST_JOURNAL_BYTES = 10_000_000  # of a file that is packed; the batch takes none that is larger
-MOST_NAME = 200  # characters of the archive's name; file systems take 255 with what course systems add
+MOST_JOURNAL_BYTES = 10_000_000  # per packed file; the batch rejects larger ones
+MOST_NAME = 200  # characters of the archive's name; file systems allow 255, and course systems add text to it
 CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
 
 
 class NotPackedError(Exception):
-    """Why a file cannot be handed in, as the end of a sentence that begins with its name."""
+    """The reason why a file cannot be packed: the end of a sentence that begins with the file's name."""
 
 
 @dataclass
 class Submission:
-    """What goes into the archive, and what is wrong with it. Paths are relative to the lab's folder in it."""
+    """The contents of the archive, and the problems found. Paths are relative to the lab's folder in the archive."""
 
     lab: str
     files: dict[str, bytes] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)  # a line a stage, for the terminal
+    lines: list[str] = field(default_factory=list)  # one line per stage, for the terminal
 
 
 def collect(root: Path, work: Path, lab: str, build: Path) -> Submission:
-    """Reads everything once and judges it. Raises UserError when there is nothing of this lab."""
+    """Read and check all files, each once. Raises UserError if there is no folder of this lab."""
     folder = work / lab
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}. Begin with: make start LAB={lab}")
@@ -82,7 +82,7 @@ def collect(root: Path, work: Path, lab: str, build: Path) -> Submission:
 
 
 def collect_stage(submission: Submission, folder: Path, starter: Path, stage: str) -> None:
-    """Adds one stage's file and its report, or says what is wrong."""
+    """Add one stage's file and its report, or record the problem."""
     file = folder / f"{stage}.cu"
     try:
         source = read_regular(file, MOST_SOURCE_BYTES)
@@ -99,7 +99,7 @@ def collect_stage(submission: Submission, folder: Path, starter: Path, stage: st
 
 
 def collect_report(submission: Submission, folder: Path, stage: str, source: bytes) -> str:
-    """Adds the last report of a stage; returns what it says in a few words."""
+    """Add the last report of a stage and return its result in a few words."""
     file = folder / "reports" / f"{stage}.json"
     again = f"make check LAB={submission.lab} STAGE={stage[:2]}"
     if not file.exists():
@@ -125,7 +125,7 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
 def collect_journal(
     submission: Submission, root: Path, folder: Path, stages: Sequence[str], pictures: tuple[list[Picture], str]
 ) -> None:
-    """Adds records and notes, and the journal made of just these; warns of what cannot be packed."""
+    """Add the records, the notes and a journal made of these; warn about files that cannot be packed."""
     records = folder / "records.jsonl"
     sizes = {records: MOST_RECORDS_BYTES} if records.exists() or records.is_symlink() else {}
     sizes |= {note: MOST_NOTE_BYTES for stage in stages for _, note in find_notes(folder, stage)}
@@ -149,7 +149,8 @@ def collect_journal(
 def render_journal(
     submission: Submission, root: Path, packed: dict[str, bytes], pictures: tuple[list[Picture], str]
 ) -> dict[str, bytes]:
-    """The journal's page and its Markdown, of copies of what was read: so no link is followed."""
+    """Return the journal as a page and as Markdown. It is made from copies of the files already read, so no link is
+    followed."""
     with tempfile.TemporaryDirectory() as copies:
         for name, content in packed.items():
             (Path(copies) / name).write_bytes(content)
@@ -163,14 +164,14 @@ def render_journal(
 
 
 def describe(report: StageReport) -> str:
-    """A report's verdict in a word, and why it is not passed."""
+    """Return a report's verdict in a word, with the cause if it did not pass."""
     failures = [check.failure for check in report.checks] + [report.compilation.failure, report.error]
     causes = [failure.cause for failure in failures if failure]
     return report.verdict if report.verdict == "passed" or not causes else f"{report.verdict} ({causes[0]})"
 
 
 def read_regular(file: Path, most_bytes: int) -> bytes:
-    """A file's bytes, read once and never through a link. Raises NotPackedError."""
+    """Read a file's bytes once, never through a link. Raises NotPackedError."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -192,12 +193,12 @@ def read_regular(file: Path, most_bytes: int) -> bytes:
 
 
 def same_text(one: bytes, other: bytes) -> bool:
-    """Whether two texts differ in white space at line ends at most."""
+    """Return whether two texts are equal except for white space at line ends."""
     return [line.rstrip() for line in one.splitlines()] == [line.rstrip() for line in other.splitlines()]
 
 
 def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:
-    """A sentence for each code file in the folder that is no stage's."""
+    """Return a sentence for each code file in the folder that belongs to no stage."""
     known = {f"{stage}.cu" for stage in stages}
     sentences = []
     for entry in sorted(folder.iterdir()):
@@ -215,7 +216,7 @@ def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:
 
 
 def make_manifest(submission: Submission, authors: Sequence[Author], warplab: str, now: datetime) -> bytes:
-    """manifest.json, as the module's docstring says."""
+    """Return manifest.json as the module's docstring describes it."""
     files = [
         {"path": path, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         for path, content in sorted(submission.files.items())
@@ -236,7 +237,10 @@ def make_manifest(submission: Submission, authors: Sequence[Author], warplab: st
 
 
 def make_archive(submission: Submission, manifest: bytes, now: datetime) -> bytes:
-    """A gzipped tar of which every byte follows from its contents and the time: sorted, nobody's, mode 644."""
+    """Return a reproducible gzipped tar: its bytes depend only on the contents and the time.
+
+    Entries are sorted, have no owner and mode 644.
+    """
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0) as stream,
@@ -250,12 +254,12 @@ def make_archive(submission: Submission, manifest: bytes, now: datetime) -> byte
 
 
 def name_part(author: str) -> str:
-    """An author's id in the archive's name: without characters that a file system or a shell may not like."""
+    """Return an author's id without characters that file systems or shells do not accept."""
     return re.sub(r"[^A-Za-z0-9._]+", "_", author).strip("._") or "_"
 
 
 def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
-    """The archive's name: lab, ids, time in UTC. Raises UserError if it is too long: part of an id could be another
+    """Return the archive's name: lab, ids, time in UTC. Raises UserError if it is too long: a cut id could be another
     student's."""
     ids = "-".join(name_part(author.id) for author in authors)
     name = f"{lab}-{ids}-{now.strftime('%Y-%m-%d-%H%M%S')}.tar.gz"
@@ -269,7 +273,8 @@ def name_archive(lab: str, authors: Sequence[Author], now: datetime) -> str:
 
 
 def find_older(lab: str, file: Path) -> list[str]:
-    """The lab's archives that lie beside this one. They are the student's to delete: one may have been handed in."""
+    """Return the lab's other archives in this folder. Only the student may delete them, because one may have been
+    handed in."""
     pattern = re.compile(rf"{re.escape(lab)}-.+-\d{{4}}-\d\d-\d\d-\d{{6}}\.tar\.gz")
     return sorted(
         str(beside) for beside in file.parent.iterdir() if pattern.fullmatch(beside.name) and beside.name != file.name
@@ -277,7 +282,7 @@ def find_older(lab: str, file: Path) -> list[str]:
 
 
 def ask_version(build: Path) -> str:
-    """What build/warplab calls itself; 'unknown' when it is not built."""
+    """Return the version of build/warplab; 'unknown' if it is not built."""
     try:
         command = [str((build / "warplab").absolute()), "--version"]
         done = subprocess.run(
@@ -289,18 +294,18 @@ def ask_version(build: Path) -> str:
 
 
 def refuse(submission: Submission) -> None:
-    """Says what would not grade, and what to do."""
+    """Print the problems that prevent grading, and what to do."""
     say(f"Not packed, because it cannot be graded:\n{bullets(submission.problems)}")
     say(f"Fix it, or hand in the files as they are: make submit LAB={submission.lab} FORCE=1")
 
 
 def bullets(sentences: Sequence[str]) -> str:
-    """Sentences below each other; names that are no text are shown with escapes."""
+    """Return the sentences as a list; undecodable bytes in names are escaped."""
     return "\n".join(f"  - {sentence.encode('utf-8', 'backslashreplace').decode()}" for sentence in sentences)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when something would not grade and FORCE is not given."""
+    """Pack the submission. Return exit status 1 if there are problems and FORCE is not set."""
     parser = argparse.ArgumentParser(prog="make submit", description=__doc__.partition("\n")[0])
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("--author", action="append", default=[], metavar="'NAME <ID>'", help="repeat it for a team")

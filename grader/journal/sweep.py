@@ -45,13 +45,13 @@ class Point:
 
     @property
     def name(self) -> str:
-        """The choice as the compiler is told: BLOCK=256 VECTORS=4."""
+        """Return the choice as the compiler receives it: BLOCK=256 VECTORS=4."""
         return " ".join(f"{macro}={value}" for macro, value in self.defines.items())
 
 
 @dataclass
 class Sweep:
-    """A stage timed with every choice of its tunables."""
+    """The times of a stage with every choice of its tunables."""
 
     schema: int = 0
     lab: str = ""
@@ -70,23 +70,24 @@ class Sweep:
 
     @property
     def timed(self) -> list[Point]:
-        """The points that have a time."""
+        """Return the points that have a time."""
         return [point for point in self.points if not point.failure]
 
     @property
     def best(self) -> Point | None:
-        """The fastest choice; the first of them when several tie; None when none was timed."""
+        """Return the fastest choice, the first of them if several tie; None if none was timed."""
         return min(self.timed, key=lambda point: point.median_s, default=None)
 
     @property
     def where(self) -> str:
-        """What was timed and on what, as a heading."""
+        """Return the stage, the dataset and the machine as a heading."""
         machine = self.gpu if self.backend == "cuda" and self.gpu else f"{self.backend} backend"
         return f"{self.lab}/{self.stage} on {self.dataset}, {machine}"
 
 
 def read_sweep(file: Path) -> Sweep:
-    """Reads what the docstring above describes. Raises UserError naming the file and the place in it."""
+    """Read a sweep as the module's docstring describes it. Raises UserError with the file's name and the place in
+    it."""
     sweep: Sweep = read_document(Sweep, file, "a sweep of build/warplab", "Make one: make sweep LAB=… STAGE=…")
     if not sweep.points:
         raise UserError(f"{file}: there are no points in it.")
@@ -99,7 +100,7 @@ def read_sweep(file: Path) -> Sweep:
 
 
 def find_newest(folder: Path) -> Path:
-    """The JSON written last into a folder. Raises UserError when there is none."""
+    """Return the JSON file written last in a folder. Raises UserError if there is none."""
     file = max(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, default=None)
     if file is None:
         raise UserError(f"No sweep in {folder}. Make one: make sweep LAB=… STAGE=…")
@@ -107,7 +108,7 @@ def find_newest(folder: Path) -> Path:
 
 
 def print_bars(sweep: Sweep, width: int, bar: str) -> str:
-    """A line for each choice: its time, how much slower than the best, and a bar as long as its time."""
+    """Return a line for each choice: its time, its ratio to the best, and a bar proportional to its time."""
     best = sweep.best
     lines = [f"{sweep.where}: seconds for {sweep.iterations} iterations"]
     name_width = min(max(len(point.name) for point in sweep.points), 48)
@@ -127,7 +128,7 @@ def print_bars(sweep: Sweep, width: int, bar: str) -> str:
 
 
 def conclude(sweep: Sweep, best: Point) -> str:
-    """Which is best, and which others cannot be told from it: their ranges overlap."""
+    """Name the best choice and the choices that are not clearly slower, because their ranges overlap."""
     close = [point.name for point in sweep.timed if point is not best and point.low_s <= best.high_s]
     text = f"Best: {best.name}"
     if close:
@@ -137,7 +138,8 @@ def conclude(sweep: Sweep, best: Point) -> str:
 
 
 def draw_plot(sweep: Sweep) -> str:
-    """The plot: a panel for each tunable; dots are choices, bars their range, the line joins the best of each value."""
+    """Return the plot as SVG, with a panel for each tunable. Dots are choices, bars their ranges; the line joins the
+    best of each value."""
     macros = list(sweep.points[0].defines)
     height = TOP + len(macros) * PANEL_HEIGHT
     panels = [draw_panel(sweep, macro, TOP + index * PANEL_HEIGHT) for index, macro in enumerate(macros)]
@@ -169,7 +171,7 @@ def draw_plot(sweep: Sweep) -> str:
 
 
 def draw_panel(sweep: Sweep, macro: str, top: int) -> Html:
-    """Time over the values of one tunable."""
+    """Plot the time over the values of one tunable."""
     values = sorted({point.defines[macro] for point in sweep.points})
     ticks = choose_ticks([time for point in sweep.timed for time in (point.low_s, point.high_s, point.median_s)])
     bottom, step = top + PANEL_HEIGHT - BOTTOM, (WIDTH - LEFT - RIGHT) / len(values)
@@ -204,12 +206,12 @@ def draw_panel(sweep: Sweep, macro: str, top: int) -> Html:
 
 
 def times_of(sweep: Sweep, macro: str, value: int) -> list[float]:
-    """The times of all choices in which the macro has this value."""
+    """Return the times of all choices in which the macro has this value."""
     return [point.median_s for point in sweep.timed if point.defines[macro] == value]
 
 
 def draw_dot(sweep: Sweep, point: Point, x: str, down: Callable[[float], str]) -> Html:
-    """A choice: its median as a dot, its samples' range as a bar, its name as a tooltip."""
+    """Draw a choice: its median as a dot, its samples' range as a bar, its name as a tooltip."""
     span = tag("line", x1=x, x2=x, y1=down(point.low_s), y2=down(point.high_s), class_="range")
     kind = "winner" if point is sweep.best else None
     dot = tag("circle", cx=x, cy=down(point.median_s), r=5 if kind else 4, class_=kind)
@@ -217,7 +219,7 @@ def draw_dot(sweep: Sweep, point: Point, x: str, down: Callable[[float], str]) -
 
 
 def choose_ticks(times: Sequence[float]) -> list[float]:
-    """Three to seven round numbers, the first below and the last above all times."""
+    """Return two to seven round numbers; the first is not above any time, the last not below any."""
     low, high = min(times), max(times)
     reach = max(high - low, 0.02 * high)
     power = 10.0 ** math.floor(math.log10(reach / 3))
@@ -227,7 +229,7 @@ def choose_ticks(times: Sequence[float]) -> list[float]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when no choice could be timed."""
+    """Print the bars and write the plot. Return exit status 1 if no choice could be timed."""
     parser = argparse.ArgumentParser(prog="python3 -m grader.journal.sweep", description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path, metavar="JSON", help="what build/warplab sweep wrote, or the folder of it")
     parser.add_argument("--output", type=Path, metavar="SVG", help="the plot (default: beside the JSON)")

@@ -1,4 +1,4 @@
-"""Numbers as people read them. None and 0 s, where nothing was measured, are a dash."""
+"""Number formats for people. None, and 0 s (not measured), become a dash."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NONE = "\N{EN DASH}"
 
 
 def show_number(value: float | None, digits: int = 3) -> str:
-    """At least `digits` significant digits, never an exponent: 0.00123, 12.3, 45678."""
+    """Format with at least `digits` significant digits and no exponent: 0.00123, 12.3, 45678."""
     if value is None:
         return NONE
     if value == 0:
@@ -18,17 +18,17 @@ def show_number(value: float | None, digits: int = 3) -> str:
 
 
 def show_seconds(value: float | None) -> str:
-    """Seconds with four significant digits, as the journals print them; 0 was not measured."""
+    """Format seconds with four significant digits, as the journals print them; 0 means not measured."""
     return f"{show_number(value, 4)}\N{NO-BREAK SPACE}s" if value else NONE
 
 
 def show_factor(value: float | None) -> str:
-    """A speedup or a ratio: 14.2x."""
+    """Format a speedup or a ratio: 14.2x."""
     return f"{show_number(value)}\N{MULTIPLICATION SIGN}" if value else NONE
 
 
 def show_share(value: float | None) -> str:
-    """A fraction as a percentage: 95%, 3.2%; 0 was not measured."""
+    """Format a fraction as a percentage: 95%, 3.2%; 0 means not measured."""
     if not value:
         return NONE
     percent = 100 * value
@@ -36,15 +36,15 @@ def show_share(value: float | None) -> str:
 
 
 def show_points(value: float) -> str:
-    """Points with at most two decimals: 10, 7.5, 3.25."""
+    """Format points with at most two decimals: 10, 7.5, 3.25."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def show_bandwidth(bytes_per_s: float | None) -> str:
-    """Bytes per second in GB/s (10^9)."""
+    """Format bytes per second in GB/s (10^9)."""
     return f"{show_number(bytes_per_s / 1e9)}\N{NO-BREAK SPACE}GB/s" if bytes_per_s else NONE
 
 
 def plural(count: int, noun: str) -> str:
-    """1 stage, 2 stages."""
+    """Return a count with its noun: 1 stage, 2 stages."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
