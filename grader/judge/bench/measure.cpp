@@ -33,8 +33,8 @@ bool mostly_reads(const Lab& lab, const Problem& shape) {
     return out < 0.05 * in;
 }
 
-/// Return the bandwidth of copies and reads during the samples. A copy was timed after each round: the clocks and the
-/// temperature change what a kernel can reach after the process began, and reads change in proportion to copies.
+/// Return the bandwidth of copies and reads during the samples. A copy was timed after each round: since the process
+/// began, clocks and heat have changed the speed that a kernel can reach, and reads change in proportion to copies.
 Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwidth) {
     std::vector<double> copies;
     for (const Sample& sample : samples)
