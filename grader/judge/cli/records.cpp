@@ -34,7 +34,7 @@ class Records {
         number_ = open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
         if (number_ < 0) throw cannot_write(file);
         while (flock(number_, LOCK_EX) != 0)
-            if (errno != EINTR) break;  // a file system without locks: one write is still atomic
+            if (errno != EINTR) break;  // a file system without locks: it is still a single write
         std::ifstream stream(file, std::ios::binary);
         text_.assign(std::istreambuf_iterator<char>(stream), {});
         drop_half_line();
