@@ -52,7 +52,7 @@ bool is_secret(const std::string& text) {
     return text.size() == 64 && std::all_of(text.begin(), text.end(), is_hex);
 }
 
-/// The secret that the file holds, or nothing when there is no file.
+/// Return the secret in the file; nothing if there is no file.
 std::string read_secret(const fs::path& file) {
     std::string text;
     if (!fs::exists(file)) return text;
@@ -79,7 +79,7 @@ std::string random_secret() {
                                          file.string(), std::strerror(errno)));
 }
 
-/// A new file beside `file`, readable for its owner alone, that holds the text; gives its name.
+/// Write the text to a new file next to `file` that only its owner can read; returns its name.
 std::string write_draft(const fs::path& file, const std::string& text) {
     std::string name = file.string() + ".XXXXXX";
     const int descriptor = ::mkstemp(name.data());
@@ -94,7 +94,7 @@ std::string write_draft(const fs::path& file, const std::string& text) {
     fail_to_write(file);
 }
 
-/// Never replaces a secret: whoever links first wins, and everyone reads the winner's.
+/// Never replace a secret: the first process to link wins, and all read its secret.
 void create_secret(const fs::path& file) {
     const auto draft = write_draft(file, random_secret() + "\n");
     const bool linked = ::link(draft.c_str(), file.c_str()) == 0 || errno == EEXIST;

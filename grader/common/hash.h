@@ -10,8 +10,8 @@ namespace warplab {
 std::string sha256(std::string_view bytes);
 std::string sha256_file(const std::filesystem::path& file);
 
-/// The course secret of datasets/.secret (32 random bytes as hex; git ignores it), made when it is missing and
-/// `create` is set. Empty when it is missing and not created.
+/// Return the course secret of datasets/.secret (32 random bytes as hex; git ignores it). If it is missing, create it
+/// if `create` is set, else return an empty text.
 std::string course_secret(const std::filesystem::path& root, bool create);
 
 /// A hidden dataset's seed: HMAC-SHA256(secret, "<lab>/<dataset>"), first 8 bytes.

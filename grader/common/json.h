@@ -1,5 +1,5 @@
 #pragma once
-// The name alone: whoever makes or reads a value includes <nlohmann/json.hpp>, which takes a compiler seconds.
+// Only the name: a file that makes or reads a value includes <nlohmann/json.hpp>, which takes a compiler seconds.
 #include <nlohmann/json_fwd.hpp>
 
 namespace warplab {

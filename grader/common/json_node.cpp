@@ -26,7 +26,7 @@ std::string start_of(const std::string& text, std::size_t most_bytes) {
     return text.size() <= most_bytes ? text : text.substr(0, most_bytes) + "…";
 }
 
-/// What the parser says, without its own prefix and position.
+/// Return the parser's message without its own prefix and position.
 std::string parser_words(std::string words) {
     for (const std::string_view prefix : {"] ", "parse error at ", "syntax error "}) {
         const auto at = words.find(prefix);
@@ -41,7 +41,7 @@ std::string escape_pointer(const std::string& key) {
     return escaped;
 }
 
-/// Notes the first key that an object has twice; the parser would keep one of them without a word.
+/// Records the first key that occurs twice in an object; the parser would silently keep one of the values.
 class DuplicateKeys {
   public:
     bool operator()(int, Json::parse_event_t event, Json& parsed) {

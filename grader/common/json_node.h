@@ -1,5 +1,5 @@
 #pragma once
-// Reading JSON with its place at hand, so that every mistake can say where it is.
+// Reads JSON and keeps each value's place, so that every error message can name it.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace warplab {
 
-/// A value that is not what it should be, or text that is not JSON.
+/// Thrown for an invalid value, or for text that is not JSON.
 class JsonError : public std::runtime_error {
   public:
     /// Keeps the beginning of a long message: it may quote the text.

@@ -8,7 +8,7 @@ namespace warplab {
 /// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The choice most like what was typed; empty when none is close enough to be meant.
+/// Return the choice most similar to the typed word; empty if none is close enough.
 std::string nearest(std::string_view typed, std::span<const std::string> choices);
 
 /// ` Did you mean "x"?`, or nothing.

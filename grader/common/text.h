@@ -1,5 +1,5 @@
 #pragma once
-// Numbers and words as a person reads them in a terminal.
+// Formats numbers and words for people to read in a terminal.
 
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ struct TextStyle {
     bool colour = false;
     int width = 80;
 };
-/// Colours where the descriptor is a terminal and NO_COLOR is not set; its width, COLUMNS, or 80.
+/// Return colours if the descriptor is a terminal and NO_COLOR is not set; the width is the terminal's, COLUMNS, or 80.
 TextStyle text_style(int descriptor);
 
 enum class Colour { bold = 1, red = 31, green = 32, yellow = 33 };

@@ -46,8 +46,8 @@ inline Sent send_request(int socket, const Request& request, const int* descript
     return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) ? Sent::refused : Sent::closed;
 }
 
-/// Waits for a request and up to max_descriptors descriptors, which the caller closes. False when the judge is gone or
-/// sent something else.
+/// Wait for a request and up to max_descriptors descriptors, which the caller closes. Returns false if the judge is
+/// gone or sent something else.
 inline bool receive_request(int socket, Request& request, int* descriptors, int& count) {
     iovec part{&request, sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * max_descriptors)];
@@ -102,8 +102,8 @@ inline long write_directly(int file, const void* bytes, std::size_t count) {
 #endif
 }
 
-/// Writes one packet; waits while the pipe is full. False when the judge is gone or the descriptor is no longer the
-/// pipe.
+/// Write one packet; waits while the pipe is full. Returns false if the judge is gone or the descriptor is no longer
+/// the pipe.
 template <class Content>
 bool send_packet(int pipe, PacketKind kind, const Content& content) {
     const Packet<Content> packet{kind, 0, content};

@@ -1,7 +1,7 @@
 #pragma once
-// The language between judge and runner: fixed-size packets (channel.h). The judge asks, the runner answers once. The
-// judge checks and bounds every field of an answer and trusts none. Before its answer the runner sends each finding of
-// check mode (status_page.h) when it occurs.
+// The protocol between judge and runner: fixed-size packets (channel.h). The judge sends requests, and the runner
+// answers each once. The judge checks and bounds every field of an answer and trusts none. Before its answer the runner
+// sends each finding of check mode (status_page.h) when it occurs.
 
 #include <cstdint>
 

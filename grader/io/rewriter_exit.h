@@ -1,5 +1,5 @@
 #pragma once
-// The language between judge and rewriter: its exit status. Its messages are for people.
+// The protocol between judge and rewriter: the rewriter's exit status. Its messages are for people.
 
 namespace warplab {
 

@@ -35,7 +35,7 @@ bool wanted(const Dataset& dataset, const Stage& stage, const Task& task) {
     return dataset.uses.check || (dataset.uses.hidden && task.hidden);
 }
 
-/// Failures that every other dataset would make a person wait for again.
+/// Whether the failure took long and would take as long with every other dataset.
 bool is_slow(const Check& check) {
     if (!check.failure) return false;
     return check.failure->cause == cause::timeout || (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
@@ -62,26 +62,27 @@ Check left_out(const Dataset& dataset) {
             std::nullopt,   0};
 }
 
-/// What a CPU may give: the device's memory, and for each core the stacks of a block's threads (cpu/runtime).
+/// Return the memory that a CPU may provide: the device's memory, and for each core the stacks of a block's threads
+/// (cpu/runtime).
 std::uint64_t memory_without_gpu() {
     constexpr std::uint64_t device_bytes = 4ull << 30, stack_bytes = 288ull << 20;
     return device_bytes + std::min(std::thread::hardware_concurrency(), 24u) * stack_bytes;
 }
 
-/// The total time of untrusted code for one stage, without timing. On one slow core the slowest solution takes about a
-/// tenth of it.
+/// Return the budget of untrusted code for one stage, without timing. On one slow core the slowest solution takes about
+/// a tenth of it.
 std::shared_ptr<Budget> untimed_budget(const Task& task) {
     constexpr double wall_s = 90, cpu_s = 150;
     return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
 }
 
-/// The same for timing, whose samples take up to 40 seconds.
+/// Return the same budget for timing, whose samples take up to 40 seconds.
 std::shared_ptr<Budget> timed_budget(const Task& task) {
     constexpr double wall_s = 180, cpu_s = 180;
     return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
 }
 
-/// The same file for check mode, which only the CPU backend has.
+/// Return the same request for check mode, which only the CPU backend has.
 CompileRequest check_mode_request(CompileRequest request) {
     request.backend = Backend::cpu;
     request.fast = false;
@@ -105,7 +106,7 @@ void leave_to_gpu(Failure& failure) {
     failure.hint = "Grading on a GPU (BACKEND=cuda) decides. You can also solve the stage without this feature.";
 }
 
-/// Fails every dataset, because the file prevents the judge from finishing.
+/// Fail every dataset, because the file prevents the judge from finishing.
 void fail_all(StageReport& report, const Lab& lab, const Stage& stage, const Task& task, const std::string& what) {
     const Failure failure{cause::crash,
                           fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
@@ -123,7 +124,7 @@ void fail_all(StageReport& report, const Lab& lab, const Stage& stage, const Tas
                 {dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", failure, 0});
 }
 
-/// Calls measure() and converts its exceptions to an error.
+/// Call measure() and convert its exceptions to an error.
 Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                           const Effort& effort, const Baseline& cpu, const Progress& progress) {
     Measured measured;
@@ -139,7 +140,7 @@ Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dat
     return measured;
 }
 
-/// The failure of a program whose dataset can be timed with the reference.
+/// Return the failure of a program whose dataset can be timed with the reference.
 Failure fault_while_timed(Failure failure) {
     failure.cause = cause::crash;
     failure.message += " Without this program, the dataset can be timed.";
@@ -147,7 +148,7 @@ Failure fault_while_timed(Failure failure) {
     return failure;
 }
 
-/// Whether the outputs are right: then there is something to time, however they came about.
+/// Whether the outputs are correct: then the stage can be timed, however the outputs came about.
 bool settle_verdict(StageReport& report) {
     report.verdict = Verdict::passed;
     for (const Check& check : report.checks) {
@@ -179,7 +180,7 @@ Lab& Judge::lab_for_grading(const std::string& name) {
     return found;
 }
 
-/// The lab's oracle, loaded; it stays loaded.
+/// Return the lab's oracle, loaded; it stays loaded.
 void* Judge::library(const Lab& lab) {
     void*& library = libraries_[lab.name];
     if (library) return library;
@@ -271,7 +272,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     policy.level = request.level;
     policy.readable = {compiled.runner.parent_path()};
     policy.gpu = on_gpu;
-    if (on_gpu) policy.gpu_node = CudaDevice::get().node();  // on the others somebody else may be timed
+    if (on_gpu) policy.gpu_node = CudaDevice::get().node();  // other programs may be timed on the other GPUs
     policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_without_gpu();
     policy.limits.flood_bytes = 32 << 20;
     policy.limits.processes = 64;
@@ -370,7 +371,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
         if (nvcc.valid()) {
             listener.doing("compiling for a real GPU");
             const NvccAnswer answer = nvcc.get();
-            const auto& failure = report.compilation.failure;  // of a file that no compiler was given
+            const auto& failure = report.compilation.failure;  // of a file that was not given to a compiler
             if (!failure || answer.log != failure->message) report.compilation.nvcc = answer;
             if (ready.refused && answer.kind == NvccAnswer::Kind::compiles) leave_to_gpu(*report.compilation.failure);
         }
@@ -393,8 +394,8 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     return report;
 }
 
-/// Runs the datasets of check mode first, in a separate process, as check mode does: so the sequence of calls does not
-/// reveal the sanitizer. Returns their launches on this backend.
+/// Run the datasets of check mode first, in a separate process, as check mode does, so that the sequence of calls does
+/// not reveal the sanitizer. Returns their launches on this backend.
 Judge::Checked Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
     std::vector<const Dataset*> others;
     for (const Dataset& dataset : run.lab.datasets)
@@ -431,7 +432,7 @@ Judge::Checked Judge::check_all(StageRun& run, StageReport& report, const Task& 
     return checked;
 }
 
-/// Check mode, after the datasets; beneath wrong outputs its first finding is the likely reason.
+/// Run check mode after the datasets; if outputs are wrong, its first finding is the likely reason.
 void Judge::watch(const CompileRequest& request, const Compiled& ready, const Checked& checked, StageReport& report,
                   const Task& task, const Listener& listener) {
     if (std::any_of(report.checks.begin(), report.checks.end(), is_slow)) return;
@@ -534,8 +535,8 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     }
 }
 
-/// An error counts only if the reference gets one, too, when it replaces the student's code: code that hoards memory
-/// can make the other process fail.
+/// Measure, and report an error only if the reference also gets one in place of the student's code: code that hoards
+/// memory can make the other process fail.
 Measured Judge::measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
                                   const Baseline& cpu, const Progress& progress) {
     Measured measured = measure_or_error(run, reference, dataset, bandwidth(), effort, cpu, progress);

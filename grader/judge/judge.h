@@ -1,5 +1,5 @@
 #pragma once
-// From a lab's files to reports: compile, check, measure and score stages.
+// Compiles, checks, measures and scores the stages of a lab, and reports the results.
 
 #include <filesystem>
 #include <functional>
@@ -28,27 +28,27 @@ struct Folders {
     std::filesystem::path work;  // the student's
 };
 
-/// What a verb asks of the judge.
+/// The judge's work for one verb.
 struct Task {
-    bool hidden = false;         // with hidden datasets
-    bool own_code = false;       // the user's own, which need not be distrusted
-    bool measure = false;        // time it once it passed
-    bool forced_timing = false;  // time on the CPU backend, too
-    bool unscored = false;       // time datasets that count for nothing, too
-    double sample_s = 1;         // seconds that a sample may take
-    bool all_compilers = false;  // nvcc as well, where it is
-    std::string dataset;         // this one only; shows the student's own output
-    bool no_cuda_only = false;   // skips the datasets that take a GPU, on a GPU too
-    bool check_mode = false;     // small datasets once more with every access watched
+    bool hidden = false;         // include the hidden datasets
+    bool own_code = false;       // the user's own code, which may be trusted
+    bool measure = false;        // time the code after it has passed
+    bool forced_timing = false;  // also time on the CPU backend
+    bool unscored = false;       // also time datasets that count for nothing
+    double sample_s = 1;         // maximum seconds for a sample
+    bool all_compilers = false;  // also ask nvcc, if it is installed
+    std::string dataset;         // run only this dataset, and show the student's own output
+    bool no_cuda_only = false;   // skip the datasets that need a GPU, even on a GPU
+    bool check_mode = false;     // run small datasets again and watch every access
     SandboxLevel sandbox = SandboxLevel::none;
     std::vector<std::string> defines;    // BLOCK=256 … of a sweep
-    bool for_tools = false;              // compiled for compute-sanitizer and ncu
-    bool fast = false;                   // CPU backend: compiled for timing, without the sanitizer's hooks
+    bool for_tools = false;              // compile for compute-sanitizer and ncu
+    bool fast = false;                   // CPU backend: compile for timing, without the sanitizer's hooks
     std::vector<std::string> libraries;  // of a peer
     std::shared_ptr<Budget> budget;      // of untrusted code
 };
 
-/// Told as things happen; each may be empty.
+/// Callbacks that receive progress; each may be empty.
 struct Listener {
     std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::function<void(const Check&)> checked = [](const Check&) {};
@@ -59,44 +59,46 @@ class Judge {
     Judge(Folders folders, Backend backend);
     ~Judge();
 
-    const Lab& lab(const std::string& name);        // throws ManifestError, UsageError (with the labs there are)
-    Lab& lab_for_grading(const std::string& name);  // with the hidden datasets' seeds
-    const Oracle& oracle(const Lab& lab);           // throws std::runtime_error when it is not built
+    const Lab& lab(const std::string& name);        // throws ManifestError, UsageError (lists the labs)
+    Lab& lab_for_grading(const std::string& name);  // includes the hidden datasets' seeds
+    const Oracle& oracle(const Lab& lab);           // throws std::runtime_error if it is not built
 
-    /// What makes the lab's Show; null when it has none. Throws like oracle().
+    /// Return the function that makes the lab's Show; null if the lab has none. Throws like oracle().
     using ShowMaker = std::unique_ptr<Show> (*)(const ShowRequest&);
     ShowMaker show_maker(const Lab& lab);
 
-    /// Compiles what judge_stage will want of a stage, on other cores. Lab and stage outlive the future.
+    /// Compile on other cores what judge_stage will need of a stage. Lab and stage must outlive the future.
     std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                     const Task& task) const;
-    /// Every error in the report also occurs with the stage's reference; a problem that only the file causes is a
-    /// failure.
+    /// Judge one stage. The report contains an error only if the stage's reference gets an error too; a problem that
+    /// only the file causes is a failure.
     StageReport judge_stage(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task,
                             const Listener& listener);
 
     /// A report without stages: machine, backend, versions, time.
     Report begin_report(const std::string& verb, const Lab& lab, const Task& task, const std::string& tree) const;
 
-    /// Where a stage's source is in a tree: work, solutions, starter or a folder.
+    /// Return the path of a stage's source in a tree: work, solutions, starter or a folder.
     std::filesystem::path source_of(const Lab& lab, const Stage& stage, const std::string& tree) const;
 
-    /// A stage ready to run (compiled, not started); the compilation's outcome otherwise.
+    /// A stage that is ready to run (compiled, not started); if it does not compile, only the compilation's outcome.
     struct Ready {
         Compilation compilation;
         std::unique_ptr<StageRun> run;
-        bool refused = false;  // Compiled's
+        bool refused = false;  // Compiled::refused
     };
     Ready make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task);
 
-    /// What a file's kernels take on a GPU of this architecture; empty where nvcc cannot say.
+    /// Return the resources that each kernel of a file takes on a GPU of this architecture; empty if nvcc cannot report
+    /// them.
     std::map<std::string, KernelResources> resources(const Lab& lab, const Stage& stage,
                                                      const std::filesystem::path& source,
                                                      const std::string& architecture);
 
     const Bandwidth& bandwidth();
 
-    /// The CPU's times of a dataset: measured on all cores where they are not known yet, so let nothing else run.
+    /// Return the CPU's times of a dataset. Unknown times are measured on all cores, so run nothing else at the same
+    /// time.
     Baseline baseline(const Lab& lab, const Dataset& dataset);
     Backend backend() const { return backend_; }
     const Folders& folders() const { return folders_; }
@@ -115,7 +117,7 @@ class Judge {
     bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);
     Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
                                const Baseline& cpu, const Progress& progress);
-    /// The datasets for check mode, as they ran without it, and their launches.
+    /// The datasets for check mode with their results without it, and the digests of their launches.
     struct Checked {
         Parts small;
         LaunchDigests launches;
@@ -131,7 +133,7 @@ class Judge {
     Folders folders_;
     Backend backend_;
     std::map<std::string, Lab> labs_;
-    std::map<std::string, void*> libraries_;  // of the labs' oracles, by lab
+    std::map<std::string, void*> libraries_;  // the labs' oracles, by lab
     std::unique_ptr<Memory> file_memory_, host_memory_;
     std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();
     std::unique_ptr<Bandwidth> bandwidth_;

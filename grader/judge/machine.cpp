@@ -16,7 +16,7 @@
 namespace warplab {
 namespace {
 
-/// The text after the first `separator` in the first line of `file` that begins with `key`.
+/// Return the text after the first `separator` in the first line of `file` that begins with `key`.
 std::string field_of(const char* file, const std::string& key, char separator) {
     std::ifstream stream(file);
     for (std::string line; std::getline(stream, line);) {

@@ -4,14 +4,14 @@
 
 namespace warplab {
 
-/// What this machine is, for the report: host, CPU, GPU and driver where there is one, compilers, system.
+/// Describe this machine for the report: host, CPU, GPU and driver if there is a GPU, compilers, system.
 Machine describe_machine();
 
-/// Why nothing can be timed on a GPU here; empty when it can.
+/// Return the reason why nothing can be timed on a GPU here; empty if it is possible.
 std::string why_no_gpu();
 
-/// The backend that was asked for ("cuda", "cpu"), or the best there is for an empty text: cuda where a GPU and nvcc
-/// are. Throws UsageError with why the one asked for cannot be.
+/// Return the backend named by `asked` ("cuda", "cpu"); if it is empty, the best available one: cuda if there are a GPU
+/// and nvcc. Throws UsageError with the reason if the named backend is not available.
 Backend choose_backend(const std::string& asked);
 
 }  // namespace warplab

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What one request of the protocol between judge and runner can carry.
+// The maximum that one request of the protocol between judge and runner can carry.
 constexpr std::size_t max_sizes = 16, max_reals = 256, max_buffers = 16;
 
 const std::map<std::string, ElementType> element_types = {{"float32", ElementType::float32},
@@ -91,7 +91,7 @@ double read_points(const JsonNode& node) {
     return points;
 }
 
-/// Fails when a name comes twice; `where` remembers the first place of each.
+/// Fail if a name occurs twice; `where` remembers the first place of each.
 void require_new(const JsonNode& node, const std::string& name, std::string_view what,
                  std::map<std::string, std::string>& where) {
     const auto [first, is_new] = where.emplace(name, node.place());
@@ -315,7 +315,7 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     return lab;
 }
 
-/// Once the datasets are known.
+/// Call this once the datasets are known.
 void require_limited_datasets(const JsonNode& stages, const Lab& lab) {
     for (std::size_t i = 0; i < lab.stages.size(); ++i) {
         const Stage& stage = lab.stages[i];

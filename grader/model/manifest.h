@@ -171,8 +171,8 @@ struct LabTexts {
 /// Throws ManifestError.
 Lab parse_lab(std::string_view name, const LabTexts& texts);
 
-/// Gives the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h.
-/// Throws std::invalid_argument when the secret is empty.
+/// Give the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h. Throws
+/// std::invalid_argument if the secret is empty.
 void resolve_hidden_seeds(Lab& lab, std::string_view secret);
 
 /// Names of all labs: every folder of labs/ with a lab.json, sorted.

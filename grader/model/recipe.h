@@ -1,5 +1,5 @@
 #pragma once
-// What the generators of all oracles share: a dataset's parameters, and random bits by position, so that any number of
+// Shared by the generators of all oracles: a dataset's parameters, and random bits by position, so that any number of
 // threads can make any part of an array.
 
 #include <cstdint>
@@ -23,10 +23,10 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::
     return x ^ (x >> 31);
 }
 
-/// What a generator says of parameters that make no sense, with the file and the dataset's name.
+/// Return the error for parameters that make no sense, with the file and the dataset's name.
 ManifestError recipe_error(const Dataset& dataset, const std::string& what);
 
-/// What find_generator() says, with the names there are.
+/// Return the error of find_generator(), with the available names.
 ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string> names);
 
 /// The dataset's generator of those that an oracle knows by name; `others` names those that it has beside them. Throws

@@ -1,5 +1,5 @@
 #pragma once
-// What grading found. report.json is this, schema 1 (report.schema.json); every other output renders it and
+// The results of grading. report.json contains them, schema 1 (report.schema.json); every other output renders it and
 // recomputes nothing.
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace warplab {
 
-/// error = our side broke or cannot tell; it never costs points.
+/// error = the judge's side failed or cannot decide; it never costs points.
 enum class Verdict { passed, failed, error };
 
 /// The first wrong place of an output.
@@ -115,7 +115,7 @@ struct Compilation {
     NvccAnswer nvcc;
 };
 
-/// What check mode saw at one line, in words; however often it happened.
+/// Check mode's observation at one line, in words; however often it occurred.
 struct Discovery {
     std::string cause;  // "race"
     std::string message, hint;
@@ -191,7 +191,7 @@ bool outputs_failed(const StageReport& stage);
 bool refused_by_nvcc(const Compilation& compilation);
 /// Whether the file uses a feature that the CPU backend refuses and a GPU may support.
 bool needs_gpu(const Compilation& compilation);
-/// What makes check mode fail the stage; null when nothing does.
+/// Return the finding that makes check mode fail the stage; null if there is none.
 const Discovery* first_finding(const StageReport& stage);
 
 /// For the journals' sake what follows from the measurements is written too (speedups, totals); reading skips it.

@@ -72,7 +72,7 @@ double counted_ratio(const Measurement& measured) {
     return for_the_student ? ratio.low : ratio.median;
 }
 
-/// Why the speed cannot be judged yet; empty when it can.
+/// Return the reason why the speed cannot be judged yet; empty if it can.
 std::string why_speed_pends(const std::vector<Measurement>& measurements) {
     if (measurements.empty()) return "not timed; grading on a GPU adds the speed points";
     for (const auto& measured : measurements) {

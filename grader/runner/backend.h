@@ -1,5 +1,5 @@
 #pragma once
-// What differs between the backends in the runner; backend_cpu.cpp and backend_cuda.cpp implement it.
+// The parts of the runner that differ between the backends; backend_cpu.cpp and backend_cuda.cpp implement them.
 
 #include <cstddef>
 #include <cstdint>

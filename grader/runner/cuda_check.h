@@ -1,6 +1,6 @@
 #pragma once
-// CUDA_CHECK(expression): every CUDA call goes through it. When the call fails it says what failed, where and why, and
-// ends the process with status 90. Students use it, and so does our own code.
+// CUDA_CHECK(expression): every CUDA call goes through it. If the call fails, it prints what failed, where and why, and
+// ends the process with status 90. Students and the kit's own code use it.
 //
 //     CUDA_CHECK(cudaMemset(out, 0, bytes));
 //     kernel<<<blocks, threads>>>(out, n);
@@ -20,8 +20,8 @@ inline void cuda_check(cudaError_t error, const char* expression, const char* fi
     if (error == cudaSuccess) return;
     const char* slash = std::strrchr(file, '/');
     std::fflush(stdout);
-    std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", slash ? slash + 1 : file, line, expression, cudaGetErrorName(error),
-                 cudaGetErrorString(error));
+    std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", slash ? slash + 1 : file, line, expression,
+                 cudaGetErrorName(error), cudaGetErrorString(error));
     std::_Exit(cuda_check_status);  // not exit(): destructors would make more CUDA calls
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a lab's driver.cu implements: how to call the contract function on the judge's buffers. It is linked with the
-// student's code and knows nothing of answers.
+// The functions that a lab's driver.cu implements to call the contract function on the judge's buffers. It is linked
+// with the student's code and does not know the correct answers.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ __attribute__((visibility("default"))) void name_part(void* begin, std::size_t b
 /// Calls the contract function once.
 void driver_call(const warplab::Call& call);
 
-/// Bytes of scratch the student's code wants for these sizes (buffers are null here); 0 when it wants none.
+/// Return the bytes of scratch that the student's code requests for these sizes (buffers are null here); 0 for none.
 std::size_t driver_scratch_bytes(const warplab::Call& call);
 
 /// Untimed, once after the buffers are there and before any call: lets the student's code set up what depends on

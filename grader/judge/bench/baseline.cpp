@@ -16,7 +16,7 @@ using timing::Clock, timing::Pinned, timing::seconds_since;
 
 namespace {
 
-/// Median seconds of at least five runs within three seconds.
+/// Return the median seconds of at least five runs within three seconds.
 double time_on_cpu(const Oracle& oracle, Problem& problem, Execution how) {
     std::vector<double> times;
     const auto begin = Clock::now();
@@ -41,7 +41,7 @@ Json read_cache(const std::filesystem::path& file) {
 Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
                           const std::filesystem::path& cache, const std::string& key) {
     const std::string name = lab.name + "/" + dataset.name + "/" + key;
-    const compilation::CacheLock alone(cache.parent_path());  // judges of other GPUs wait, and find it measured
+    const compilation::CacheLock alone(cache.parent_path());  // judges of other GPUs wait, and then find the result
     Json known = read_cache(cache);
     if (known.contains(name) && known[name].is_array() && known[name].size() == 3)
         return {known[name][0].get<double>(), known[name][1].get<double>(), known[name][2].get<int>()};

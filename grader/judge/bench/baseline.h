@@ -1,5 +1,5 @@
 #pragma once
-// What the CPU takes for a dataset.
+// The CPU's time for a dataset.
 
 #include <filesystem>
 #include <string>
@@ -14,7 +14,8 @@ struct Baseline {
     int threads = 1;
 };
 
-/// The median of at least 5 within 3 s, kept in `cache` under a key of machine, compiler and dataset.
+/// Return the median of at least 5 times measured within 3 s. It is kept in `cache` under a key of machine, compiler
+/// and dataset.
 Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset,
                           const std::filesystem::path& cache, const std::string& key);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The judge's clock, and a core to stay on.
+// The judge's clock, and a way to keep a thread on one core.
 
 #include <sched.h>
 
@@ -12,7 +12,7 @@ inline double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Keeps this thread, and what it starts, on one core while it lives.
+/// Keeps this thread, and the processes it starts, on one core while the object exists.
 class Pinned {
   public:
     explicit Pinned(int core) {

@@ -10,9 +10,9 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr std::size_t part_bytes = 64 << 10;         // of a slot's output that is read back
-constexpr std::size_t whole_bytes = 64 << 20;        // of the slot that is read back whole, once a sample …
-constexpr std::size_t most_kept_bytes = 2ull << 30;  // … until so much is kept
+constexpr std::size_t part_bytes = 64 << 10;         // of a slot's output to read back
+constexpr std::size_t whole_bytes = 64 << 20;        // of the slot to read back whole, once per sample …
+constexpr std::size_t most_kept_bytes = 2ull << 30;  // … until this much is kept
 constexpr int parts_per_command = 4;
 constexpr double shortest_s = 1e-9;  // for a command that takes no longer than an empty one
 
@@ -132,7 +132,7 @@ double Contestant::time_command(std::uint32_t calls) {
 void Contestant::look(std::uint32_t calls, int sample, bool last) {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
-        // The last call's outputs first: work that continues after the answer most likely still writes those.
+        // Start with the last call's outputs: work that continues after the answer most likely still writes those.
         for (int k = 0; k < parts_per_command; ++k)
             sight(i, k == 0 ? calls - 1 : static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
         if (last && kept_bytes_ < most_kept_bytes)

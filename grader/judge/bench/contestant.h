@@ -1,5 +1,5 @@
 #pragma once
-// One of those who are timed in turns: the student's code, or the reference solution beside it.
+// One subject of a paired benchmark: the student's code, or the reference solution.
 
 #include <optional>
 #include <random>
@@ -12,7 +12,7 @@ namespace warplab::timing {
 
 inline constexpr std::size_t timed_guard_bytes = 4096;
 
-/// What the runner left in part of one output, and the inputs it had.
+/// An output sample: the runner's values in part of one output, and their inputs.
 struct Sighting {
     std::vector<std::size_t> window;  // per buffer, first element in the pool
     std::size_t buffer, first;
@@ -20,45 +20,45 @@ struct Sighting {
     int sample;
 };
 
-/// One solution being timed: its process, its slots, what was seen of its outputs.
+/// One solution being timed: its process, its slots and its output samples.
 class Contestant {
   public:
     Contestant(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed);
 
-    /// Starts the process. It ends with the thread that does this.
+    /// Start the process. It ends with the thread that calls this.
     void start();
 
-    /// Waits until it has got at the device or has failed, as open() finds.
+    /// Wait until the process has opened the device or has failed; open() reports the failure.
     void wait();
 
-    /// Gives a process just started its memory, which is allocated the first time.
+    /// Give a newly started process its memory, which is allocated the first time.
     void open();
     void end();
 
-    /// Between one process and the next: the memory's place makes a difference of up to some percent.
+    /// Swap memory between two rounds of processes: the memory's location changes times by up to some percent.
     void exchange_memory(Contestant& other) { buffers_->exchange_memory(*other.buffers_); }
 
-    /// Seconds of `calls` calls by the judge's clock, less `gap_s` per command; each command makes at most one call per
-    /// slot. 0 after a failure.
+    /// Return the seconds of `calls` calls by the judge's clock, less `gap_s` per command; each command makes at most
+    /// one call per slot. Returns 0 after a failure.
     double time_calls(int calls, int sample);
 
-    /// Seconds between events on the GPU in the last time_calls(). The process itself reports them: used only for the
-    /// reference, whose process is trusted.
+    /// Return the seconds between events on the GPU in the last time_calls(). The process itself reports them: use them
+    /// only for the reference, whose process is trusted.
     double event_s() const { return event_s_; }
 
-    /// Median seconds of commands without calls, by the judge's clock; 0 after a failure.
+    /// Return the median seconds of commands without calls, by the judge's clock; 0 after a failure.
     double time_empty_commands();
 
     /// Suspend the process, so that it does not use the processor while another one is timed, and resume it.
     void pause() { run_.pause_session(); }
     void resume() { run_.resume_session(); }
 
-    /// What this solution makes of the inputs of a sighting; sets `failure` where it makes nothing.
+    /// Return this solution's output for the inputs of an output sample; sets `failure` if there is none.
     Array outputs_for(const Sighting& seen);
     void poison_scratch() { buffers_->poison_all(); }
     std::vector<Sighting>& sightings() { return sightings_; }
 
-    /// The median since forget_gaps() of a command's time minus the time between its events.
+    /// Return the median of a command's time minus the time between its events, since forget_gaps().
     double median_gap_s() const;
     void forget_gaps() { gaps_.clear(); }
 
@@ -69,12 +69,12 @@ class Contestant {
     void allocate();
     Session::Reply command(std::uint32_t calls);
 
-    /// New inputs for the first `calls` slots, at offsets nobody could foresee.
+    /// Move the inputs of the first `calls` slots to unpredictable offsets.
     void move_inputs(std::uint32_t calls);
     void copy_inputs(std::uint32_t slot);
     double time_command(std::uint32_t calls);
 
-    /// Keeps parts of outputs drawn at random, and one slot's (nearly) whole output at the end of a sample.
+    /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
     void look(std::uint32_t calls, int sample, bool last);
     void sight(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample);
     void check_guards();

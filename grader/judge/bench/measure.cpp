@@ -17,7 +17,7 @@ using namespace timing;
 
 namespace {
 
-constexpr double most_half_width = 0.01;  // of the ratio's interval; beyond it is ambiguous
+constexpr double most_half_width = 0.01;  // of the ratio's interval; a wider one is ambiguous
 
 std::uint32_t choose_slots(const StageRun& run, const Pool& pool, int calls, int contestants) {
     const double per_slot = static_cast<double>(Buffers::bytes_per_slot(pool.shape(run.lab), 0, timed_guard_bytes));
@@ -33,8 +33,8 @@ bool mostly_reads(const Lab& lab, const Problem& shape) {
     return out < 0.05 * in;
 }
 
-/// Copies and reads while the samples were taken. A copy was timed after each round: clocks and heat since the
-/// process began change what a kernel can reach, and reads change as copies do.
+/// Return the bandwidth of copies and reads during the samples. A copy was timed after each round: since the process
+/// began, clocks and heat have changed the speed that a kernel can reach, and reads change in proportion to copies.
 Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwidth) {
     std::vector<double> copies;
     for (const Sample& sample : samples)
@@ -46,8 +46,9 @@ Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwid
     return bandwidth;
 }
 
-/// `at_start` and `during` the samples: the bound is what these samples could reach; the floor takes the faster of
-/// both, for the student, and because code that slows the calibration copy must not lower what is plausible.
+/// Set the bounds from the bandwidth `at_start` and `during` the samples: the bound is what these samples could reach;
+/// the floor takes the faster of both, in the student's favour, and because code that slows the calibration copy must
+/// not lower the plausible minimum.
 void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& at_start,
                 const Bandwidth& during, double set_bytes) {
     const Cost cost = run.oracle.cost(shape);
@@ -56,7 +57,8 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
         {at_start.copy_bytes_per_s, at_start.read_bytes_per_s, during.copy_bytes_per_s, during.read_bytes_per_s});
     m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? during.read_bytes_per_s : during.copy_bytes_per_s;
     m.floor_bytes = cost.floor_bytes;
-    const double of_a_call = run.lab.benchmark.iterations_per_call / cost.iterations;  // this one's may be shorter
+    const double of_a_call =
+        run.lab.benchmark.iterations_per_call / cost.iterations;  // this call may have fewer iterations
     m.bound_bytes = cost.bound_bytes * of_a_call;
     m.flops = cost.flops * of_a_call;
     if (m.bandwidth_bytes_per_s <= 0) return;
@@ -86,7 +88,7 @@ double measure_transfer(const StageRun& run, const Pool& pool) {
     return seconds_since(begin);
 }
 
-/// Calls in a sample. A solver's dataset says how many iterations a call of it does.
+/// Return the number of calls in a sample. A solver's dataset defines the iterations of one call.
 int count_calls(const StageRun& run, const Problem& shape) {
     return std::max(1, static_cast<int>(run.lab.benchmark.iterations / run.oracle.cost(shape).iterations));
 }
@@ -133,8 +135,8 @@ std::optional<Failure> find_implausible(const Measurement& m, double usual_s, do
     return std::nullopt;
 }
 
-/// Seconds of a call of the reference that takes turns with another process of its own, as it did with the student's:
-/// in the slowest round, because a process may be slow by chance.
+/// Return the seconds of a reference call timed in alternation with another process of the reference, as it was with
+/// the student's: in the slowest round, because a process may be slow by chance.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
@@ -190,7 +192,7 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     m.limit = limit_phrase(m);
     const double alongside_s = reference ? race.median_reference_event_s() / calls : 0;
     double usual_s = alone_s;
-    if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes slow each other down, or the machine?
+    if (alongside_s > suspicious_slowdown * usual_s) {  // or do two processes, or the machine, slow the reference down?
         student.end_session();
         reference->end_session();
         usual_s = std::max(usual_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));

@@ -1,6 +1,6 @@
 #pragma once
-// The 1000-iteration benchmark. Every timed call works on inputs it has not seen, in a slot used once a command; the
-// judge's own clock bounds what the runner says, and outputs drawn at random are checked afterwards.
+// The 1000-iteration benchmark. Every timed call works on new inputs, in a slot used once per command. The judge's own
+// clock bounds the runner's times, and output samples chosen at random are verified afterwards.
 
 #include <filesystem>
 #include <functional>
@@ -12,37 +12,38 @@
 
 namespace warplab {
 
-/// What this device moves, measured once per process.
+/// The device's memory bandwidth, measured once per process.
 struct Bandwidth {
     double copy_bytes_per_s = 0;  // read plus written
     double read_bytes_per_s = 0;
-    double l2_bytes_per_s = 0;  // reads of a set that fits in half of the L2
+    double l2_bytes_per_s = 0;  // reads of a working set that fits in half of the L2
     std::size_t l2_bytes = 0;
 };
 
-/// How much to measure. The defaults are the benchmark's; the CPU backend's forced timing takes less.
-/// How many rounds, each in fresh processes; even numbers, as they exchange their memory from one to the next.
+/// The amount of measurement. The defaults are the benchmark's; forced timing on the CPU backend takes less.
+/// The number of rounds, each in fresh processes; even, because the processes swap their memory from one round to the
+/// next.
 struct Rounds {
     int fewest, most;
 };
 
 struct Effort {
     Rounds rounds = {4, 10}, of_short_calls = {10, 16};
-    int samples = 3;                                  // a round
+    int samples = 3;                                  // per round
     double sample_s = 1, total_s = 40, verify_s = 8;  // total: of all samples of a stage
 };
 
 struct Measured {
     Measurement measurement;
-    std::optional<Failure> failure;  // the timed outputs are wrong, or the code failed while timed
-    std::optional<Failure> error;    // our side, or times that cannot be
+    std::optional<Failure> failure;  // the timed outputs are wrong, or the code failed during timing
+    std::optional<Failure> error;    // of the judge's side, or impossible times
 };
 
 using Progress = std::function<void(const std::string& what)>;
 
-/// Times one dataset. `reference` is the same stage's solution, timed alongside; null where there is none. `cpu`
-/// says whether the CPU can check what was seen of the outputs in `effort.verify_s`; else the reference solution does,
-/// and the CPU only where they differ.
+/// Time one dataset. `reference` is the same stage's solution, timed in alternation; null if there is none. If the CPU
+/// can verify the output samples within `effort.verify_s`, according to `cpu`, it does; otherwise the reference
+/// solution does, and the CPU verifies only samples that differ.
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Baseline& cpu, const Progress& progress);
 

@@ -6,8 +6,8 @@ namespace warplab::timing {
 
 namespace {
 
-/// Elements that a pool is longer than one call's input: thousands of places to begin at, or, where steps are large, as
-/// many as fit into a quarter of a gigabyte.
+/// Return the number of elements by which a pool is longer than one call's input: enough for thousands of offsets or,
+/// if steps are large, for as many as fit into a quarter of a gigabyte.
 std::size_t pool_extra(std::size_t step) {
     constexpr std::size_t fewest = 4 << 20, most = 64 << 20;
     return step ? std::clamp(step * 4096, fewest, most) / step * step : 0;

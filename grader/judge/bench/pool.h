@@ -1,5 +1,5 @@
 #pragma once
-// Inputs of all timed calls, longer than one call's: each call's begin somewhere else in them.
+// The inputs of all timed calls. The pool is longer than one call's inputs: each call's begin at a different offset.
 
 #include <memory>
 #include <vector>
@@ -14,9 +14,9 @@ struct Pool {
     std::size_t step = 0, extra = 0;
     std::vector<std::unique_ptr<Region>> regions;  // per buffer; null for outputs
 
-    /// The call whose inputs start at the given elements; outputs are left to be filled by the reference.
+    /// Return the call whose inputs start at the given elements; the reference fills the outputs later.
     Problem call_at(const std::vector<std::size_t>& window, const Lab& lab) const;
-    /// A call's sizes, types and counts.
+    /// Return the sizes, types and counts of a call.
     Problem shape(const Lab& lab) const { return call_at(std::vector<std::size_t>(lab.buffers.size(), 0), lab); }
 };
 

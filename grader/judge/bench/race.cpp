@@ -10,8 +10,8 @@ namespace warplab::timing {
 namespace {
 
 constexpr double calibration_share = 0.05;  // of the samples' time
-constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, where calls take long, at most
-constexpr double settle_s = 0.02;           // of calls in a process just started, beside the first
+constexpr double alone_sample_s = 0.5;      // of each sample of the reference alone, if calls take long; a maximum
+constexpr double settle_s = 0.02;           // of calls in a new process, in addition to the first
 constexpr double short_call_s = 60e-6;
 constexpr double short_round_s = 1.5;  // up to which more samples cost less than another round's processes
 
@@ -179,7 +179,7 @@ void Race::take_sample(int calls) {
     if (student_first) time_reference(sample, calls);
     ++taken_;
     if (broken()) return;
-    if (reference) reference->sightings().clear();  // it looked because the GPU rests meanwhile
+    if (reference) reference->sightings().clear();  // taken only because the GPU rests meanwhile
     rounds.back().push_back(sample);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The samples of a timing: student and reference in turns, in rounds of fresh processes.
+// The samples of a paired benchmark: student and reference in alternation, in rounds of fresh processes.
 
 #include <optional>
 #include <vector>
@@ -19,45 +19,45 @@ struct Sample {
     SampleConditions conditions;
 };
 
-/// The samples of student and reference, taken in turns and, on a GPU, a calibration copy after each round.
+/// The samples of student and reference, taken in alternation and, on a GPU, a calibration copy after each round.
 class Race {
   public:
     Race(StageRun& student_run, StageRun* reference_run, const Pool& pool, std::uint32_t slots, std::uint64_t seed,
          const Effort& effort);
     bool broken() const { return student.failure || (reference && reference->failure); }
 
-    /// Seconds of a call of the reference, by events, before the student's process exists, and from then on how much
-    /// longer than the events' time a command may take.
+    /// Time the reference before the student's process exists. Returns the seconds of a call, by events; also sets how
+    /// much longer than the events' time a command may take from then on.
     double time_reference_alone(int slots);
 
-    /// Fresh processes, which exchange the memory that the last ones had. In the first round, the reference's is that
-    /// which ran alone.
+    /// Start fresh processes, which swap the memory of the last ones. In the first round, the reference's process is
+    /// the one that ran alone.
     void begin_round();
 
-    /// Runs until clocks settle and finds how long a call takes, everything around it included.
+    /// Run until clocks settle, and measure how long a call takes, with all overhead.
     void warm_up(int calls_wanted);
     int affordable_calls(int wanted) const;
 
-    /// More where calls are short. On an H200 a process's calls take up to 0.3 us more than another's do, all of them,
-    /// and a few processes may agree by chance.
+    /// Return the number of rounds: more if calls are short. On an H200, all calls of one process may take up to 0.3 us
+    /// more than those of another, and a few processes may agree by chance.
     Rounds rounds_wanted() const;
 
-    /// All of a round's samples. Those taken at a clock more than 5% below the median of all are taken again. Where
-    /// samples are short and differ, there are more of them.
+    /// Take all of a round's samples. Those taken at a clock more than 5% below the median of all are repeated. If
+    /// samples are short and differ, more are taken.
     void take_round(int calls, const Progress& progress);
 
-    /// The student's time over the reference's.
+    /// Return the student's time over the reference's.
     Interval ratio() const { return ratio_since(0); }
 
-    /// Whether the ratio is known as well as is wanted, by the rounds since the given one.
+    /// Whether the rounds since the given one determine the ratio with the required precision.
     bool is_known(std::size_t since = 0) const { return half_width(ratio_since(since)) <= wanted_half_width; }
     std::vector<Sample> samples() const;
     double median_reference_s() const { return median_of(samples(), &Sample::reference_s); }
 
-    /// By events, as all that suspicion rests on: a CPU that is busy accuses nobody.
+    /// By events, because all suspicion is based on it: a busy CPU must not lead to an accusation.
     double median_reference_event_s() const { return median_of(samples(), &Sample::reference_event_s); }
 
-    /// The median of the round that took the reference longest.
+    /// Return the median of the round in which the reference was slowest.
     double slowest_reference_event_s() const;
 
   private:
@@ -65,16 +65,16 @@ class Race {
     static double median_of(const std::vector<Sample>& samples, double Sample::*what);
     void raise_clocks();
 
-    /// Both at once, as a process takes long to get at the GPU; and on one core, which they take turns on: what a
-    /// launch takes differs between cores.
+    /// Start both at once, because a process takes long to open the GPU; and on one core, which they share in turns,
+    /// because the time of a launch differs between cores.
     void start_processes(bool with_student);
     void end_processes();
     void settle();
 
-    /// Who is first changes, because the GPU has rested before a round's first sample.
+    /// Alternate which one is first, because the GPU has rested before a round's first sample.
     void take_sample(int calls);
 
-    /// Not between samples: where power is short, whoever runs after a copy runs at a lower clock.
+    /// Do not call this between samples: if power is short, a program that runs after a copy runs at a lower clock.
     void calibrate();
     void time_reference(Sample& sample, int calls);
     double time_one(Contestant& contestant, int calls);
@@ -93,7 +93,7 @@ class Race {
     double around_s = 0, slowest_s = 0;
 };
 
-/// Rounds until the ratio is known as well as is wanted, or there are the most that are wanted.
+/// Take rounds until the ratio has the required precision, or the maximum number of rounds is reached.
 void take_samples(Race& race, int calls, const Progress& progress);
 
 }  // namespace warplab::timing

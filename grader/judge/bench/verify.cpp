@@ -14,8 +14,8 @@ namespace warplab::timing {
 
 namespace {
 
-/// What of a sighting is wrong, and in `expected` the right answer. The reference solution is asked where the CPU would
-/// take longer than `left_s`, but the CPU alone accuses.
+/// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take
+/// longer than `left_s`, the reference solution is asked, but only the CPU can find a difference.
 std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const Sighting& seen,
                                           const Substitute& substitute, double left_s, Array& expected) {
     const Problem call = pool.call_at(seen.window, run.lab);

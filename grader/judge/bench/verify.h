@@ -1,5 +1,5 @@
 #pragma once
-// Whether what was seen of timed outputs is right.
+// Verifies output samples of timed calls.
 
 #include <cstdint>
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace warplab::timing {
 
-/// Stands in for the CPU: the reference solution, in its own process, and what a call takes on the CPU.
+/// A substitute for the CPU: the reference solution in its own process, and the CPU's time for a call.
 struct Substitute {
     Contestant* reference = nullptr;
     double cpu_s = 0;
 };
 
-/// Checks sightings in random order until the time is up, at least one of every sample.
+/// Check output samples in random order until the time is up, at least one of every sample.
 std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<Sighting>& sightings, double budget_s,
                               const Substitute& substitute, std::uint64_t seed);
 

@@ -8,7 +8,7 @@ namespace {
 constexpr double worth_keeping_s = 0.1;
 constexpr std::size_t most_kept_bytes = 1ull << 30;
 
-/// The lab's outputs, and nothing of its inputs.
+/// Return the lab's outputs, without its inputs.
 std::vector<Array> outputs_of(const Lab& lab, const std::vector<Array>& arrays) {
     std::vector<Array> outputs = arrays;
     for (std::size_t i = 0; i < outputs.size(); ++i)

@@ -1,5 +1,5 @@
 #pragma once
-// Right answers, kept while one judge grades stage after stage: some take the CPU seconds.
+// Correct answers, kept while one judge grades several stages: the CPU takes seconds for some of them.
 
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@ namespace warplab {
 
 class Answers {
   public:
-    /// Oracle::reference() for a problem that the lab's oracle generated from `dataset` and `seed`, of the whole size.
+    /// Run Oracle::reference() for a full-size problem that the lab's oracle generated from `dataset` and `seed`.
     void solve(const Oracle& oracle, const Lab& lab, const Dataset& dataset, std::uint64_t seed, Problem& problem);
 
   private:

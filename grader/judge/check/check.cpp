@@ -19,25 +19,25 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t guard_bytes = 64 << 10;   // a block of 1024 threads writing 16 bytes each past the end is seen
-constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call gets inputs of its own
+constexpr std::size_t guard_bytes = 64 << 10;   // detects a block of 1024 threads that each write 16 bytes past the end
+constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call gets its own inputs
 constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
 
 struct Outcome {
     std::optional<Failure> failure;
-    std::vector<Array> outputs = {};  // what the call left, one per buffer; empty when it did not end
+    std::vector<Array> outputs = {};  // contents after the call, one per buffer; empty if it did not end
     std::optional<Difference> difference = {};
 };
 
 /// One call to make and judge.
 struct Trial {
-    const Problem& problem;            // outputs hold the right answer
-    const std::vector<Array>& before;  // what every buffer holds before the call
+    const Problem& problem;            // outputs hold the correct answer
+    const std::vector<Array>& before;  // every buffer's contents before the call
     const Problem* previous = nullptr;
     std::uint32_t thread_order = 0;
     bool host_variant = false;
     bool may_leak = false;
-    bool inputs_are_there = false;  // as the call before left them, which was looked at
+    bool inputs_are_there = false;  // unchanged since the call before, which was checked
 };
 
 std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std::uint32_t poison) {
@@ -59,7 +59,7 @@ std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated, std:
     return before;
 }
 
-/// The same contents, with outputs as another call left them or as poison has them.
+/// Return the same contents, with outputs as another call left them or filled with poison.
 std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs) {
     for (std::size_t i = 0; i < contents.size(); ++i)
         if (lab.buffers[i].role == Role::output) contents[i] = outputs[i];
@@ -88,7 +88,8 @@ std::optional<Failure> find_modified_input(const Lab& lab, const Buffers& buffer
     return std::nullopt;
 }
 
-/// Of a stage that copies something in each iteration, the likelier reason comes first.
+/// Return the hint about work on the host; if the stage copies something in each iteration, the likelier reason comes
+/// first.
 std::string host_work_hint(const Stage& stage) {
     if (stage.host_bytes_per_iteration == 0)
         return "The computation belongs on the device: only what the stage allows may come back to the host.";
@@ -98,7 +99,7 @@ std::string host_work_hint(const Stage& stage) {
         format_bytes(static_cast<double>(stage.host_bytes_per_iteration)));
 }
 
-/// A launch error with what the sizes say about it.
+/// Add to a launch error what the sizes imply.
 Failure explain_reply(const StageRun& run, const Problem& problem, Failure failure, int cuda_error) {
     constexpr int illegal_address = 700;
     if (failure.cause == cause::host_work) failure.hint = host_work_hint(run.stage);
@@ -106,7 +107,7 @@ Failure explain_reply(const StageRun& run, const Problem& problem, Failure failu
     const auto says = [&](const char* name) { return failure.message.find(name) != std::string::npos; };
     const auto zero = std::find(problem.sizes.begin(), problem.sizes.end(), 0);
     const bool nothing_to_do = zero != problem.sizes.end();
-    // From CUDA 13 on an empty grid is an invalid value.
+    // Since CUDA 13, an empty grid is an invalid value.
     if (says("cudaErrorInvalidConfiguration") || (nothing_to_do && says("cudaErrorInvalidValue"))) {
         failure.cause = cause::launch_failed;
         failure.hint =
@@ -141,7 +142,8 @@ Failure leaked(std::int64_t bytes, bool host_variant) {
             {}};
 }
 
-/// Whether the right answer takes a kernel: there is something to write, and more to read than a copy of one element.
+/// Whether the correct answer requires a kernel: there is something to write, and more to read than a copy of one
+/// element.
 bool needs_kernel(const Lab& lab, const Problem& problem) {
     if (std::find(problem.sizes.begin(), problem.sizes.end(), 0) != problem.sizes.end()) return false;
     std::size_t most_written = 0, most_read = 0;
@@ -161,8 +163,8 @@ Failure not_launched(bool unwritten, const Failure& found) {
             "Launch your kernel with <<<blocks, threads>>> in the contract function.", found.place};
 }
 
-/// Damage with the mistake that explains the outputs, where that writes past the end: rows that lie too far apart. Of
-/// any other, the outputs may be a consequence of the damage.
+/// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
+/// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
 Failure explain_damage_by_outputs(const StageRun& run, const Situation& situation, const Damage& damage,
                                   const std::optional<Difference>& difference, std::uint32_t poison) {
     Failure failure = explain_damage(run.lab, damage);
@@ -209,7 +211,7 @@ Failure answered_without_kernel(bool host_variant) {
             {}};
 }
 
-/// Compares the runner's account of a call with the judge's own knowledge, if the outputs are correct.
+/// Compare the runner's account of a call with the judge's own knowledge, if the outputs are correct.
 void note_evidence(StageRun& run, const Trial& trial, const Outcome& outcome, const Observed& observed) {
     run.launch_digests.push_back(observed.launch_digest);
     if (run.sanitizer == Sanitizer::off || outcome.failure || !run.doubt.empty()) return;
@@ -218,7 +220,7 @@ void note_evidence(StageRun& run, const Trial& trial, const Outcome& outcome, co
     run.doubt = find_doubt(run.lab, run.oracle, evidence, observed);
 }
 
-/// Writes the contents, makes one call, judges what it left. After a failure the session is over.
+/// Write the contents, make one call and judge its results. After a failure the session is over.
 Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     buffers.poison_all();
     write_contents(buffers, trial);
@@ -246,7 +248,7 @@ Outcome try_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     return outcome;
 }
 
-/// An element of an output that is one thing in one outcome and another in the other; NaN is NaN.
+/// Return an element of an output that differs between two outcomes; NaN equals NaN.
 std::optional<Difference> disagreement(const StageRun& run, const Problem& problem, const Outcome& a,
                                        const Outcome& b) {
     if (a.outputs.empty() || b.outputs.empty()) return std::nullopt;
@@ -281,7 +283,8 @@ Failure race_failure(const StageRun& run, const Trial& trial, const Difference& 
         place_of(run.lab, place, right, one_is_right ? other : one)};
 }
 
-/// A wrong value that no hypothesis explains: does it depend on the order of threads, or on the call before?
+/// For a wrong value that no hypothesis explains, test whether it depends on the order of threads or on the call
+/// before.
 Failure look_closer(StageRun& run, Buffers& buffers, const Trial& trial, const Outcome& first) {
     const std::uint32_t early = run.runner_session().status().early_exits;
     const std::vector<Array> fresh =
@@ -316,11 +319,12 @@ Failure look_closer(StageRun& run, Buffers& buffers, const Trial& trial, const O
     return *first.failure;
 }
 
-/// NaN plus anything is NaN, so what was added to an output does not show: is the answer right if it holds zeros?
+/// NaN plus anything is NaN, so the outputs do not show what was added to them: test whether the answer is correct if
+/// they hold zeros.
 std::optional<Failure> try_zeros(StageRun& run, Buffers& buffers, const Trial& trial, const Outcome& first) {
     const auto& [buffer, wrong, at, last] = *first.difference;
     if (run.oracle.accepts(trial.problem, buffer, at, value_at(trial.problem.arrays[buffer], at), 0))
-        return std::nullopt;  // a zero that nobody touched would pass
+        return std::nullopt;  // an untouched zero would pass
     std::vector<Array> zeros;
     for (const Array& array : trial.before) zeros.emplace_back(array.type(), array.count());
     const auto before = with_outputs(run.lab, trial.before, zeros);
@@ -351,7 +355,7 @@ struct Judged {
     bool has_host = false;
 };
 
-/// Two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order.
+/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order.
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
     const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;
@@ -392,7 +396,7 @@ bool is_empty(const Lab& lab, const Problem& problem) {
     return outputs == 0 || (inputs > 0 && input_elements == 0);
 }
 
-/// Device calls, then the host variant where the stage asks for one.
+/// Judge the device calls, then the host variant if the stage requires one.
 Judged judge_dataset(StageRun& run, const Dataset& dataset, Problem& problem) {
     Judged judged = judge_calls(run, dataset, problem, false);
     if (judged.failure || !run.stage.host_variant || dataset.uses.cuda_only || !run.tool.empty()) return judged;
@@ -413,7 +417,7 @@ Failure internal_error(const std::string& what) {
     return {cause::internal, fmt::format("The judge could not check this dataset: {}.", what), "", {}};
 }
 
-/// check_dataset() without running the reference.
+/// Run check_dataset() without the reference.
 Check check_once(StageRun& run, const Dataset& dataset) {
     const auto begin = std::chrono::steady_clock::now();
     Check check;
@@ -448,7 +452,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
 
 bool is_undecided(const Check& check) { return check.skipped || check.verdict == Verdict::error; }
 
-/// The reference's check, with no other program alive. A GPU may release a killed program's memory late.
+/// Check the reference while no other program is alive. A GPU may release a killed program's memory late.
 Check check_reference(StageRun& reference, const Dataset& dataset) {
     Check check = check_once(reference, dataset);
     for (int again = 0; again < 3 && check.skipped && reference.backend == Backend::cuda; ++again) {
@@ -459,7 +463,7 @@ Check check_reference(StageRun& reference, const Dataset& dataset) {
     return check;
 }
 
-/// The failure of a program whose reference gets further.
+/// Return the failure of a program whose reference gets further.
 Failure fault_of_program(const Check& check) {
     if (check.skipped)
         return {cause::out_of_memory,
@@ -470,7 +474,7 @@ Failure fault_of_program(const Check& check) {
     return blame_program(*check.failure);
 }
 
-/// Decides an undecided check: runs the reference to find out whose fault it is.
+/// Decide an undecided check: run the reference to find out which side is at fault.
 Check confirm(StageRun& run, const Dataset& dataset, Check check) {
     const std::unique_ptr<StageRun> reference = run.reference ? run.reference() : nullptr;
     if (!reference) return check;
@@ -521,7 +525,7 @@ Session::Reply StageRun::greet() {
 
 void StageRun::end_session() {
     if (!session) return;
-    if (tool.empty()) session->kill();  // tools write their words at the end
+    if (tool.empty()) session->kill();  // tools write their output at the end
     const StatusPage page = session->status();
     const std::vector<Finding> found = session->findings();
     findings.insert(findings.end(), found.begin(), found.end());
@@ -556,7 +560,7 @@ std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
 
 double time_limit_s(const StageRun& run, const Problem& problem) {
     const double megabytes = static_cast<double>(Buffers::bytes_per_slot(problem, 0, 0)) * 1e-6;
-    const double again = std::max(0.0, run.oracle.cost(problem).iterations - 1);  // a solver goes over them many times
+    const double again = std::max(0.0, run.oracle.cost(problem).iterations - 1);  // a solver reads them many times
     const double slower = run.tool.empty() ? 1 : 30;
     return slower * (run.backend == Backend::cuda ? 10 + megabytes * (1 + again / 20) / 1000
                                                   : 5 + megabytes * (1 + again / 4) / 20);

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a student's code on datasets and compares what it leaves in the judge's buffers with the oracle's answers.
+// Runs a student's code on datasets and compares its outputs in the judge's buffers with the oracle's answers.
 
 #include <filesystem>
 #include <functional>
@@ -31,27 +31,27 @@ struct StageRun {
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     Sanitizer sanitizer = Sanitizer::off;
     std::unique_ptr<Session> session = nullptr;
-    std::string output = {};              // what ended sessions printed
-    std::vector<Finding> findings = {};   // what check mode saw in them
-    std::set<std::uint64_t> guards = {};  // and StatusPage's
+    std::string output = {};              // what the ended sessions printed
+    std::vector<Finding> findings = {};   // of check mode in the ended sessions
+    std::set<std::uint64_t> guards = {};  // of the ended sessions; see StatusPage
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
-    std::uint64_t calls = 0;                         // of the contract function, in them
-    std::uint64_t calls_collected = 0;               // of the living session
+    std::uint64_t calls = 0;                         // of the contract function, in the ended sessions
+    std::uint64_t calls_collected = 0;               // from the living session
     bool uncollected = false;                        // the living session has counted since collect_counts()
-    std::vector<std::uint64_t> launch_digests = {};  // of each call, in them
+    std::vector<std::uint64_t> launch_digests = {};  // of each call, in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
     std::shared_ptr<Answers> answers = std::make_shared<Answers>();
-    /// Makes a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
+    /// Make a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
-    /// If kernels are split at their barriers: returns a runner in which each thread has a fiber; empty if it does not
+    /// If kernels are split at their barriers: return a runner in which each thread has a fiber; empty if it does not
     /// compile.
     std::function<std::filesystem::path()> by_fibers = {};
 
-    /// The living session, started when there is none.
+    /// Return the living session; start one if there is none.
     Session& runner_session();
-    /// Waits until it has got at the device. Where it could not, it is started again a second later: the GPU's memory
-    /// may still be that of a program just killed.
+    /// Wait until the session has opened the device. If that fails, start it again a second later: a program that was
+    /// just killed may still hold the GPU's memory.
     Session::Reply greet();
     void end_session();
     /// Continue with the runner of by_fibers(), without the output of the present session.
@@ -65,22 +65,23 @@ struct StageRun {
         if (session) session->resume();
     }
 
-    /// Takes the living session's counts for the last dataset.
+    /// Add the living session's counts for the last dataset.
     void collect_counts();
 };
 
-/// Why a dataset cannot be run on this backend; empty where it can.
+/// Return the reason why a dataset cannot run on this backend; empty if it can.
 std::string why_not_here(const StageRun& run, const Dataset& dataset);
 
-/// One dataset: called several times with different inputs, stale outputs and (on the CPU backend) both thread orders.
-/// An error, and a dataset skipped for lack of memory, count only if the stage's reference gets them too: code can
-/// cause both at will, by its exit status or by hoarding memory. If the reference gets further, the check has failed.
+/// Check one dataset: call the function several times with different inputs, stale outputs and (on the CPU backend)
+/// both thread orders. An error, or a skip for lack of memory, counts only if the stage's reference gets it too: code
+/// can cause both at will, by its exit status or by hoarding memory. If the reference gets further, the check fails.
 Check check_dataset(StageRun& run, const Dataset& dataset);
 
-/// Opens `buffers` in the session for problems shaped like `shape`; what the student's prepare function did wrong.
+/// Open `buffers` in the session for problems shaped like `shape`. Returns the failure of the student's prepare
+/// function, if any.
 std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers, bool host_variant);
 
-/// Scratch bytes the student's code asks for; a failure when that is absurd.
+/// The scratch bytes that the student's code requests; a failure if the request is absurd.
 struct Prepared {
     std::size_t scratch_bytes = 0;
     bool has_host = false;
@@ -89,10 +90,10 @@ struct Prepared {
 };
 Prepared prepare(StageRun& run, const Problem& shape, bool host_variant);
 
-/// Bytes that one call of these sizes may copy from the device to the host.
+/// Return the bytes that one call of these sizes may copy from the device to the host.
 std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem);
 
-/// Seconds that a call of these sizes may take before it counts as endless.
+/// Return the seconds after which a call of these sizes counts as endless.
 double time_limit_s(const StageRun& run, const Problem& problem);
 
 }  // namespace warplab

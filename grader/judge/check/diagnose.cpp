@@ -27,8 +27,8 @@ bool holds_pattern(const Array& array, std::size_t index, std::uint32_t pattern)
     return true;
 }
 
-/// How often what the CPU backend's compiler leaves in a variable that nobody set, 0xFE in each byte, went into a
-/// value: 0 where that does not explain it.
+/// Return how many times the pattern of uninitialized variables (the CPU backend's compiler writes 0xFE in each byte)
+/// went into a value; 0 if it does not explain the value.
 std::uint32_t unset_terms(const Array& expected, const Array& actual, std::size_t index) {
     constexpr std::uint32_t half_unset = 0x7F7F7F7F, its_inverse = 0x1020407F, most_terms = 1 << 20;
     static_assert(half_unset * its_inverse == 1);
@@ -43,15 +43,15 @@ std::uint32_t unset_terms(const Array& expected, const Array& actual, std::size_
     return difference % 2 == 0 && terms <= most_terms ? terms : 0;
 }
 
-/// What the wrong elements of one output have in common.
+/// Properties that the wrong elements of one output have in common.
 struct Pattern {
     std::size_t count = 0, wrong = 0, first = 0, last = 0;
     std::size_t unwritten = 0, nan = 0, unset = 0;
-    std::uint32_t unset_terms = 0;  // of the first
+    std::uint32_t unset_terms = 0;  // of the first wrong element
     std::size_t step = 0;           // > 1: all wrong indices are first + k * step, and there are many
     bool contiguous = false;
-    double ratio = 0;          // actual / expected where it is the same for all wrong elements, else 0
-    double largest_error = 0;  // of doubles, measured by the largest right value; else 0
+    double ratio = 0;          // actual / expected if it is the same for all wrong elements, else 0
+    double largest_error = 0;  // of doubles, relative to the largest correct value; else 0
     std::int64_t shift = 0;    // actual[i] == expected[i + shift] for all wrong elements, else 0
 };
 
@@ -129,7 +129,7 @@ Pattern find_pattern(const Array& expected, const Array& actual, const std::vect
     return pattern;
 }
 
-/// "all of them", "all from 999936 on", …
+/// Return "all of them", "all from 999936 on", …
 std::string which_elements(const Pattern& p) {
     if (p.wrong == p.count) return p.count == 1 ? "it is the only one" : "all of them";
     if (p.wrong == 1) return "that one only";
@@ -141,7 +141,7 @@ std::string which_elements(const Pattern& p) {
     return fmt::format("scattered between {} and {}", format_count(p.first), format_count(p.last));
 }
 
-/// A block size that makes the wrong tail the last, partial block; 0 if none does.
+/// Return a block size for which the wrong tail is the last, partial block; 0 if there is none.
 std::size_t partial_block(const Pattern& p) {
     if (!p.contiguous || p.last + 1 != p.count || p.first == 0) return 0;
     for (std::size_t block : {1024, 512, 256, 128, 64, 32, 16, 8, 4})
@@ -149,10 +149,9 @@ std::size_t partial_block(const Pattern& p) {
     return 0;
 }
 
-constexpr std::size_t few = 32;  // elements of which a pattern of places says nothing
+constexpr std::size_t few = 32;  // elements: too few to infer a pattern from their places
 
-/// Whether many doubles are nearly right, all of them: what is left out or wrong would show more in some than in
-/// others.
+/// Whether many doubles, all of them, are nearly correct: an omitted or wrong term would affect some more than others.
 bool has_rounded(const Pattern& p) {
     return p.wrong > few && p.wrong * 2 > p.count && p.largest_error > 0 && p.largest_error < 2e-6;
 }
@@ -181,7 +180,7 @@ std::string hint_for(const Pattern& p) {
     if (p.shift)
         return fmt::format("Each value is that of its neighbour: is the index off by {}?",
                            p.shift > 0 ? "one too many" : "one");
-    const bool is_multiple = p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or an accident, as with sums that wrap
+    const bool is_multiple = p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, as with sums that wrap
     if (p.ratio != 0 && std::abs(p.ratio - 1) > 0.01 && (p.wrong > 1 || is_multiple))
         return fmt::format(
             "Every wrong value is {:.6g} times the right one: is something added more than once, or not cleared "
@@ -231,7 +230,7 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
     return outputs;
 }
 
-/// How much scratch there is belongs to the student alone where the lab keeps nothing beside it.
+/// Describe an access outside scratch. The size of scratch depends only on the student if the lab keeps nothing in it.
 std::string outside_scratch(const Lab& lab, const Damage& damage, const std::string& where) {
     if (lab.divides_scratch)
         return fmt::format("The code writes outside scratch, or an array that the lab keeps beside it: {}.", where);
@@ -301,7 +300,7 @@ Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation
 }
 
 Failure explain_damage(const Lab& lab, const Damage& damage) {
-    const bool scratch = damage.buffer == "scratch";  // whose type is the stage's own
+    const bool scratch = damage.buffer == "scratch";  // whose type the stage defines
     const std::string unit = scratch ? "byte" : "element";
     const auto past = damage.index - static_cast<std::int64_t>(damage.count);
     const std::string where =

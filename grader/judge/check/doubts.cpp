@@ -17,7 +17,7 @@ std::uint64_t changed_bytes(const Array& before, const Array& after) {
     return changed;
 }
 
-/// Inputs whose bytes were read and outputs whose bytes were written, each byte once.
+/// Return the bytes of inputs that were read and of outputs that were written, each byte once.
 double bytes_seen(const Lab& lab, const Observed& observed) {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < lab.buffers.size() && i < most_buffers; ++i) {

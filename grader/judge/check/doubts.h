@@ -21,7 +21,8 @@ struct Evidence {
     const std::vector<Finding>& findings;  // that this process has sent so far
 };
 
-/// The first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is consistent.
+/// Return the first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is
+/// consistent.
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const Evidence& evidence, const Observed& observed);
 
 }  // namespace warplab

@@ -12,7 +12,7 @@ namespace warplab {
 namespace {
 namespace fs = std::filesystem;
 
-/// Existing folders, links followed.
+/// Return the folders that exist, with links resolved.
 std::vector<fs::path> existing(const std::vector<fs::path>& folders) {
     std::vector<fs::path> found;
     std::error_code error;
@@ -22,7 +22,7 @@ std::vector<fs::path> existing(const std::vector<fs::path>& folders) {
     return found;
 }
 
-/// Whether a user without any rights of its own can get into the folder.
+/// Whether a user without any privileges can enter the folder.
 bool is_open_to_others(fs::path folder) {
     for (; folder != folder.root_path(); folder = folder.parent_path()) {
         struct stat what {};

@@ -40,7 +40,7 @@ std::optional<Time> parse_time(std::string_view text) {
     return sys_days(date) + hours(h) + minutes(m) + seconds(s);
 }
 
-/// Rejects reports that the judge cannot have produced.
+/// Reject reports that the judge cannot have produced.
 void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
     const auto refuse = [&](const std::string& why) {
         throw UsageError(fmt::format("{} cannot be imported: {}.", Foreign(file.string()).for_terminal(), why));

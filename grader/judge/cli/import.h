@@ -17,8 +17,8 @@ struct ImportSummary {
 /// Throws UsageError if the file cannot be read or is not a report.
 Report read_report(const std::filesystem::path& file);
 
-/// Adds each stage to the records in `work`. Throws UsageError if the judge cannot have written the report (then
-/// nothing is added) or if the records cannot be written.
+/// Add each stage to the records in `work`. Throws UsageError if the judge cannot have written the report (then nothing
+/// is added) or if the records cannot be written.
 ImportSummary import_report(const Report& report, const Lab& lab, const std::filesystem::path& file,
                             const std::filesystem::path& work);
 

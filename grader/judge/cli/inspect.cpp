@@ -1,4 +1,4 @@
-// Check mode on a stage: every public dataset that is small enough, with every access watched. Needs no GPU.
+// Check mode on a stage: runs every public dataset that is small enough and watches every access. Needs no GPU.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_printed = 12;  // discoveries
+constexpr std::size_t most_printed = 12;  // findings
 constexpr std::size_t most_lines = 32, most_shapes_printed = 6;
 
 std::vector<std::string> read_lines(const std::filesystem::path& file) {
@@ -52,7 +52,8 @@ void print_findings(const Inspection& found) {
     if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
-/// What check mode cannot explain is said too, or silence would look like praise.
+/// Also report wrong answers that check mode cannot explain; otherwise a report without findings would look like
+/// approval.
 void judge_answers(const std::vector<Check>& checks, Inspection& found) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first = std::find_if(checks.begin(), checks.end(), failed);
@@ -76,13 +77,13 @@ void print_answers(const Inspection& found, bool clean) {
     if (!found.wrong_hint.empty()) fmt::print("{}", wrap("Hint: " + found.wrong_hint, 4, width));
 }
 
-/// Right-aligned; red when it costs.
+/// Format a cell, right-aligned; red if it is costly.
 std::string cell(const std::string& text, int width, bool costly, const TextStyle& style) {
     const std::string padded = fmt::format("{:>{}}", text, width);
     return costly ? paint(padded, Colour::red, style) : padded;
 }
 
-/// "812", "34k", "1.2M".
+/// Format a count: "812", "34k", "1.2M".
 std::string short_count(std::uint64_t count) {
     const auto value = static_cast<double>(count);
     if (count < 10'000) return std::to_string(count);
@@ -100,7 +101,7 @@ std::string margin_words(const LineSummary& m, const TextStyle& style) {
     return words + cell(one_decimal(m.clashes), 8, m.many_clashes(), style);
 }
 
-/// The lines to show: those that cost most, each with the lines around it, as many as fit a screen.
+/// Choose the lines to show: the most costly ones, each with the lines around it, as many as fit a screen.
 std::set<int> choose_lines(std::vector<LineSummary> lines, int last_line) {
     std::stable_sort(lines.begin(), lines.end(),
                      [](const LineSummary& a, const LineSummary& b) { return a.heat > b.heat; });
@@ -113,7 +114,7 @@ std::set<int> choose_lines(std::vector<LineSummary> lines, int last_line) {
     return chosen;
 }
 
-/// A line in so many columns, with its indentation.
+/// Cut a line to a number of columns; keeps its indentation.
 std::string fit(std::string line, std::size_t columns) {
     for (std::size_t tab; (tab = line.find('\t')) != std::string::npos;) line.replace(tab, 1, "    ");
     return line.size() <= columns ? to_printable(line) : to_printable(line.substr(0, columns - 1)) + "…";
@@ -160,7 +161,7 @@ void print_limits(const std::vector<LimitOutcome>& limits) {
         if (!outcome.held()) fmt::print("{}", wrap(limit_words(outcome), 0, text_style(STDOUT_FILENO).width));
 }
 
-/// How many times as much memory the stage asks for as it has to move.
+/// Print the ratio of the memory traffic that the stage requests to the traffic that it needs.
 void print_traffic(const Counted& all) {
     const double bytes = device_bytes(all.accesses);
     if (all.least_bytes <= 0 || bytes <= 0) return;
@@ -171,7 +172,7 @@ void print_traffic(const Counted& all) {
                           0, text_style(STDOUT_FILENO).width));
 }
 
-/// BUILD/inspect/LAB-STAGE.json, of which the HTML page is made, and a copy where --json says.
+/// Write BUILD/inspect/LAB-STAGE.json, from which the HTML page is made, and a copy to the path in --json.
 void keep(const Inspection& found, const Report& report, const std::filesystem::path& file, const Options& options) {
     Json json = to_json(found);
     const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

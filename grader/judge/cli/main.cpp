@@ -124,16 +124,16 @@ std::string no_such_verb(const std::string& typed) {
     return fmt::format("{} Verbs: {}; --help tells more.", about, fmt::join(verbs, ", "));
 }
 
-/// Prints a message, which may quote untrusted files.
+/// Print a message, which may quote untrusted files.
 int complain(const std::string& message) {
     fmt::print(stderr, "{}\n", warplab::to_printable(message));
     return 2;
 }
 
-/// Threads of OpenMP wait by spinning, a millisecond and longer. On a machine that does something else as well they so
-/// take each other's cores: a check of the heat lab took six times as long. Where there is a GPU they may: the CPU's
-/// time that a speedup is reckoned from has to be its best. libgomp reads the limit while it is loaded, hence the
-/// second start.
+/// Make OpenMP's threads spin less: by default they wait by spinning for a millisecond and longer. On a machine with
+/// other work, they thereby take each other's cores: a check of the heat lab took six times as long. With a GPU they
+/// may spin, because the CPU baseline of a speedup must be its best time. libgomp reads the limit while it is loaded,
+/// so the program restarts itself.
 void spin_less(char** arguments) {
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
     if (std::filesystem::exists("/dev/nvidiactl") || std::filesystem::exists("/dev/dxg")) return;

@@ -1,6 +1,6 @@
-// Times each lab's peers: library functions that answer the same question, or one of the same size, beside the
+// Times each lab's peers (library functions that solve the same problem, or one of the same size) together with the
 // reference solution of a stage. Writes {"<lab>": [{"name", "stage", "dataset", "iterations", "median_s", "ours_s",
-// "ratio": {"median", "low", "high"}}]}; ratio is the peer's time over ours, paired.
+// "ratio": {"median", "low", "high"}}]}; ratio is the peer's time over the reference's, paired.
 
 #include <fmt/format.h>
 

@@ -25,7 +25,7 @@ UsageError cannot_write(const fs::path& file) {
     return UsageError(fmt::format("The journal's records {} cannot be written ({}).", file.string(), strerror(errno)));
 }
 
-/// The file, locked until this ends.
+/// The file of records, locked while this object exists.
 class Records {
   public:
     explicit Records(const fs::path& file) : file_(file) {
@@ -34,7 +34,7 @@ class Records {
         number_ = open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
         if (number_ < 0) throw cannot_write(file);
         while (flock(number_, LOCK_EX) != 0)
-            if (errno != EINTR) break;  // a file system without locks: one write still is one write
+            if (errno != EINTR) break;  // a file system without locks: it is still a single write
         std::ifstream stream(file, std::ios::binary);
         text_.assign(std::istreambuf_iterator<char>(stream), {});
         drop_half_line();
@@ -56,9 +56,9 @@ class Records {
     }
 
   private:
-    /// What a process that was killed while it wrote has left; nobody was told that it is there.
+    /// Remove the half line of a process that was killed while writing; nobody was told that it exists.
     void drop_half_line() {
-        const std::size_t begin = text_.rfind('\n') + 1;  // 0 where there is none
+        const std::size_t begin = text_.rfind('\n') + 1;  // 0 if there is none
         if (begin == text_.size() || Json::accept(text_.substr(begin))) return;
         if (ftruncate(number_, static_cast<off_t>(begin)) == 0) text_.resize(begin);
     }
@@ -72,7 +72,7 @@ bool has_text(const Records& records, const std::string& hash) {
     return records.has(fmt::format(R"({{"schema":1,"kind":"source","hash":"{}")", hash));
 }
 
-/// The line that keeps the file's text; empty when it is there already or the file has changed since.
+/// Return the line that keeps the file's text; empty if it is already there or the file has changed since.
 std::string source_line(const Records& records, const RecordedFile& file, const std::string& time) {
     if (file.hash.empty() || has_text(records, file.hash)) return "";
     std::ifstream stream(file.source, std::ios::binary);

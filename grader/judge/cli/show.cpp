@@ -1,5 +1,5 @@
-// `warplab show`: makes the calls that a lab's show.cpp asks for on the student's code, checks what they leave, and
-// lets the lab make pictures of it.
+// `warplab show`: makes the calls that a lab's show.cpp requests with the student's code, checks their results, and
+// lets the lab make pictures of them.
 
 #include "grader/judge/lab/show.h"
 
@@ -25,17 +25,17 @@ constexpr std::size_t guard_bytes = 64 << 10;
 
 struct Outcome {
     std::optional<Failure> failure;
-    bool ended = true;  // the call, so that the outputs are its own
+    bool ended = true;  // the call ended, so the outputs are its own
     bool ours = false;
     double call_s = 0;
 };
 
-/// Makes calls in one runner; buffers are kept as long as the problems have the same shape.
+/// Makes calls in one runner; keeps the buffers as long as the problems have the same shape.
 class Caller {
   public:
     explicit Caller(StageRun& run) : run_(run) {}
 
-    /// One call. The problem's outputs become what it left in them.
+    /// Make one call and store its results in the problem's outputs.
     Outcome call(Problem& problem) {
         if (Outcome opened = open(problem); opened.failure) return opened;
         const std::vector<Array> before = contents_before(problem);
@@ -137,11 +137,11 @@ struct Shown {
     const Stage* stage;
     fs::path source;
     std::string tree;
-    std::string note;  // why it is not what was asked for
+    std::string note;  // why it is not the requested stage
 };
 
-/// The stage asked for, else the last one started (of other trees, the last one). What a student has not started yet is
-/// shown by the reference solution, where that is.
+/// Return the requested stage, else the last one started (for other trees, the last one). If the student has not
+/// started it yet, show the reference solution, if it is available.
 Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
     const Stage* asked = options.stage.empty() ? nullptr : &lab.stage(options.stage);
     if (!options.source.empty()) return {asked, options.source, options.source.string(), ""};
@@ -179,7 +179,7 @@ void print(const std::string& text) {
     std::fflush(stdout);
 }
 
-/// Failures as `check` prints them; the exit status.
+/// Print failures as `check` does; returns the exit status.
 int say_failure(const Stage& stage, const Outcome& outcome) {
     StageReport report;
     report.stage = stage.id;
@@ -198,7 +198,8 @@ int say_compilation(const Stage& stage, const Compilation& compilation) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-/// Calls until the lab wants no more or a call does not end. Returns the first failure; its pictures are worth seeing.
+/// Make calls until the lab needs no more or a call does not end. Returns the first failure; its pictures are still
+/// useful.
 Outcome make_calls(StageRun& run, Show& show, const Listener& listener) {
     Caller caller(run);
     Outcome all;

@@ -1,5 +1,5 @@
-// Compiles a stage with every value of its tunables and times each. The JSON it writes is what grader.journal.sweep
-// prints and plots, and says what is in it; times are seconds for 1000 iterations.
+// Compiles a stage with every value of its tunables and times each. grader.journal.sweep prints and plots the JSON that
+// it writes, and documents its content; times are seconds for 1000 iterations.
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// The profilers and checkers that come with the CUDA Toolkit, one command each. They run the runner with memory of its
-// own (Transport::local), so that they see each buffer at its exact size.
+// One command for each of the profilers and checkers of the CUDA Toolkit. They run the runner with its own memory
+// (Transport::local), so that they see each buffer at its exact size.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-/// The program on the PATH or in the toolkit; empty when it is in neither.
+/// Return the program on the PATH or in the toolkit; empty if it is in neither.
 std::string find_program(const std::string& name) {
     std::stringstream path(std::string(std::getenv("PATH") ? std::getenv("PATH") : "") + ":/usr/local/cuda/bin");
     for (std::string folder; std::getline(path, folder, ':');) {
@@ -46,7 +46,7 @@ void need_gpu(const std::string& what) {
     if (!why_no_gpu().empty()) throw UsageError(fmt::format("{} needs an NVIDIA GPU: {}.", what, why_no_gpu()));
 }
 
-/// A file for what a tool writes, apart from what the student's program prints.
+/// A file for a tool's output, separate from the output of the student's program.
 class ToolOutput {
   public:
     ToolOutput() : path_(fs::temp_directory_path() / "warplab-tool-XXXXXX") {
@@ -89,8 +89,8 @@ struct Setting {
     }
 };
 
-/// The stage compiled for tools, run on `dataset` under `tool`. Adds what the program printed, and the tool if it
-/// writes to no file, to `output`.
+/// Compile the stage for tools and run it on `dataset` under `tool`. Adds to `output` what the program printed, and the
+/// tool's output if it writes to no file.
 Check run_under(Setting& setting, const std::vector<std::string>& tool, const Dataset& dataset, std::string& output) {
     Task task;
     task.for_tools = true;
@@ -122,7 +122,7 @@ std::vector<const Dataset*> datasets_for_tools(const Setting& setting, const Opt
     return chosen;
 }
 
-/// Lines of compute-sanitizer's log worth reading, without its "=========" margin.
+/// Return the useful lines of compute-sanitizer's log, without its "=========" margin.
 std::string findings(const std::string& output) {
     std::stringstream stream(output);
     std::string kept;
@@ -205,7 +205,7 @@ void print_bounds(Judge& judge, const Lab& lab) {
     }
 }
 
-/// Each kernel's shape and what is resident, as the runner saw it at the launch.
+/// Print each kernel's shape and occupancy, as the runner saw it at the launch.
 void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     const DeviceLimits& limits = CudaDevice::get().limits();
     for (const Stage& stage : lab.stages) {
@@ -232,7 +232,7 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     }
 }
 
-/// Nsight Compute and what to ask it for: everything, or the metrics that were named, of launches enough for an
+/// Return the command for Nsight Compute: collect everything, or the named metrics, from enough launches for an
 /// average.
 std::vector<std::string> profiler_command(const std::string& ncu, const std::string& metrics) {
     std::vector<std::string> command = {ncu, "--clock-control", "none"};

@@ -56,7 +56,7 @@ int exit_status(const Report& report) {
     return 2;
 }
 
-/// Code of others is graded in the strongest sandbox there is, or not at all.
+/// Return the strongest sandbox level that works: other people's code is graded in it, or not at all.
 SandboxLevel grading_level(const Options& options) {
     const SandboxSupport& support = sandbox_support();
     if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) {
@@ -73,7 +73,7 @@ fs::path source_for(const Judge& judge, const Lab& lab, const Stage& stage, cons
     return options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
 }
 
-/// Judges the stages one after the other, with a line on the terminal that says what is being done.
+/// Judge the stages one after the other, and show progress in one line on the terminal.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const Options& options, bool print_stages) {
     Report report =
@@ -102,14 +102,14 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         if (print_stages) print(render_stage(done, style, !task.dataset.empty()));
         if (!is_work(options)) continue;
         keep_or_say([&] { record_report(options.work, report, done, task.dataset); });
-        // One dataset alone says neither where the student stands nor what the points are.
+        // A result of one dataset alone does not determine the student's progress or points.
         if (task.dataset.empty()) keep_or_say([&] { keep_report(report, done, lab, judge.folders()); });
     }
     if (!options.json.empty()) write_report(report, options.json);
     return report;
 }
 
-/// The stages asked for; for the student's own tree without STAGE, those started.
+/// Return the requested stages; for the student's own tree without STAGE, the started ones.
 std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
     if (!options.stage.empty()) return {&lab.stage(options.stage)};
     if (is_work(options)) {
@@ -163,14 +163,14 @@ std::string next_after_check(const Report& report, const Options& options) {
     return "";
 }
 
-/// What to type about a stage; empty when it is done.
+/// Return the command to type next for a stage; empty if it is done.
 std::string next_step(const Lab& lab, const Stage& stage, const std::string& standing) {
     const bool passes = standing == "passing" || standing == "measured";
     if (standing == "measured" || (passes && !why_no_gpu().empty())) return "";
     return fmt::format("make {} LAB={} STAGE={}", passes ? "bench" : "check", lab.name, stage.id.substr(0, 2));
 }
 
-/// About the stage that was edited last, or the first one that is left when that is done.
+/// The next step for the stage that was edited last or, if that is done, for the first one that is not.
 struct LabsNext {
     std::string step;
     fs::file_time_type edited = fs::file_time_type::min();
@@ -206,7 +206,7 @@ void keep_or_say(const std::function<void()>& keep) {
 }
 
 void check_names(const Lab& lab, const Options& options, Backend backend) {
-    if (!options.dataset.empty() && lab.dataset(options.dataset).uses.cuda_only &&  // throws with the names there are
+    if (!options.dataset.empty() && lab.dataset(options.dataset).uses.cuda_only &&  // throws with the available names
         backend == Backend::cpu)
         throw UsageError(fmt::format(
             "The dataset {} needs a GPU: it is too large for the CPU backend, so there is nothing to check here. "
@@ -233,9 +233,9 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
 
 int list_labs(const Options& options) {
     Judge judge(folders_of(options), Backend::cpu);
-    if (!options.lab.empty()) judge.lab(options.lab);  // throws with the names there are
+    if (!options.lab.empty()) judge.lab(options.lab);  // throws with the available names
     LabsNext next;
-    std::string first;  // for who began none, or is done with all that were begun
+    std::string first;  // for a student who has started no lab, or finished all started ones
     for (const std::string& name : find_labs(options.root)) {
         if (!options.lab.empty() && name != options.lab) continue;
         const LabsNext here = list_lab(judge.lab(name), judge.folders());

@@ -1,6 +1,6 @@
 #pragma once
-// What `warplab VERB …` does. Each returns the exit status: 0 all passed, 1 something failed, 2 our side broke.
-// Misuse is a UsageError, a mistake in a lab's files a ManifestError.
+// The verbs of `warplab VERB …`. Each returns the exit status: 0 all passed, 1 something failed, 2 an error of the
+// judge. Misuse is a UsageError, a mistake in a lab's files a ManifestError.
 
 #include <filesystem>
 #include <functional>
@@ -17,16 +17,16 @@ struct Options {
     std::string lab, stage, dataset;
     std::string upto;  // grade, compile: the last stage; empty: all
     std::filesystem::path source;
-    std::string backend;  // empty: the best there is
+    std::string backend;  // empty: the best available
     std::string tree;     // empty: work
     std::filesystem::path json, report_dir;
-    std::filesystem::path report;       // import: what to add to the journal
-    std::filesystem::path image;        // show: the picture to work on
+    std::filesystem::path report;       // import: the report to add to the journal
+    std::filesystem::path image;        // show: the picture to process
     std::vector<std::string> settings;  // show: NAME=VALUE
-    std::string metrics;                // profile: these alone, as CSV
-    std::string gpu;                    // inspect: whose limits to reckon with
+    std::string metrics;                // profile: only these, as CSV
+    std::string gpu;                    // inspect: the GPU whose limits apply
     bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false;
-    double sample_s = 1;  // seconds that a sample may take
+    double sample_s = 1;  // maximum seconds for a sample
     std::filesystem::path root = ".", build = "build", work = "work";
 };
 
@@ -50,12 +50,12 @@ int prepare_harness(const Options& options);
 /// Whether the student's own files are judged: only then reports are kept and the journal grows.
 bool is_work(const Options& options);
 
-/// Runs what keeps a result for later. When it throws UsageError its words are printed and that is all: a verdict
-/// stands, whether or not it can be kept.
+/// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict stands, whether or
+/// not it can be saved.
 void keep_or_say(const std::function<void()>& keep);
 
-/// What was typed is looked at before anything is copied or compiled: throws UsageError, with the names there are,
-/// unless stage, dataset, --source and --tree are there, and the dataset can be run on this backend.
+/// Check the options before anything is copied or compiled. Throws UsageError, with the available names, if stage,
+/// dataset, --source or --tree does not exist or the dataset cannot run on this backend.
 void check_names(const Lab& lab, const Options& options, Backend backend);
 
 }  // namespace warplab

@@ -92,7 +92,7 @@ void keep_report(const Report& report, const StageReport& stage, const Lab& lab,
 }
 
 fs::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders& folders) {
-    std::error_code error;  // a link to nowhere has no time: then it is min()
+    std::error_code error;  // a dangling link has no time: then it is min()
     return untouched(lab, stage, folders) ? fs::file_time_type::min()
                                           : fs::last_write_time(work_file(lab, stage, folders), error);
 }
@@ -105,7 +105,7 @@ Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders)
     if (last.source_hash != sha256_file(work_file(lab, stage, folders))) return {"changed since", last};
     if (last.verdict == Verdict::failed) return {"failing", last};
     if (last.verdict == Verdict::error) return {"not checked", last};
-    const bool on_gpu = report->backend == "cuda";  // a CPU's time is no measurement
+    const bool on_gpu = report->backend == "cuda";  // a time on the CPU backend is not a measurement
     return {last.measurements.empty() || !on_gpu ? "passing" : "measured", last};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The student's folder: starters copied in, reports kept, and where each stage stands.
+// The student's folder: copies starters into it, keeps reports and determines each stage's progress.
 
 #include <filesystem>
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace warplab {
 
-/// Copies the starters a student does not have yet; never touches a file that is there. Returns the new files.
-/// Throws UsageError when the folder cannot be written.
+/// Copy the starters that a student does not have yet; never change an existing file. Returns the new files. Throws
+/// UsageError if the folder cannot be written.
 std::vector<std::filesystem::path> start_lab(const Lab& lab, const Folders& folders);
 
-/// The stages whose file differs from its starter.
+/// Return the stages whose file differs from its starter.
 std::vector<const Stage*> started_stages(const Lab& lab, const Folders& folders);
 
-/// When the stage's file was written last; file_time_type::min() while it is as its starter.
+/// Return when the stage's file was last written; file_time_type::min() if it equals its starter.
 std::filesystem::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders& folders);
 
-/// Keeps the stage's latest report in work/<lab>/reports/<stage>.json, replacing it in one step.
+/// Keep the stage's latest report in work/<lab>/reports/<stage>.json, replacing it atomically.
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders);
 void write_report(const Report& report, const std::filesystem::path& file);
 

@@ -71,7 +71,7 @@ fs::path cache_folder(const fs::path& build, SandboxLevel level) {
 }
 
 WorkFolder::WorkFolder(const fs::path& cache, bool open_to_all) : cache_(cache) {
-    make_folder(cache, 0711);  // nobody else lists the submissions' programs
+    make_folder(cache, 0711);  // other users cannot list the submissions' programs
     make_folder(cache / "work", 0711);
     path_ = cache / "work" / fmt::format("{:016x}{:016x}", random_number(), random_number());
     make_folder(path_, open_to_all ? 0777 : 0755);
@@ -95,7 +95,7 @@ fs::path WorkFolder::publish(const std::string& name) {
 std::optional<fs::path> find_cached(const fs::path& cache, const std::string& name) {
     const fs::path folder = cache / name;
     if (utimensat(AT_FDCWD, folder.c_str(), nullptr, 0) != 0) {
-        std::error_code error;  // a read-only cache still serves
+        std::error_code error;  // a read-only cache still works
         if (!fs::is_directory(folder, error)) return std::nullopt;
     }
     return folder;
@@ -118,7 +118,7 @@ void tidy(const fs::path& cache) {
 CacheLock::CacheLock(const fs::path& cache) {
     if (!fs::exists(cache)) make_folder(cache, 0711);
     file_ = open((cache / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (file_ >= 0) fchmod(file_, 0600);  // anybody who can open it could hold the lock
+    if (file_ >= 0) fchmod(file_, 0600);  // any user who can open it could hold the lock
     if (file_ >= 0) flock(file_, LOCK_EX);
 }
 

@@ -10,12 +10,12 @@
 
 namespace warplab::compilation {
 
-/// The folder of finished compilations: <build>/cache; at the level `uid` a folder per build in /var/cache/warplab,
-/// because the sandbox's user must enter it and the course's folders are closed to that user. No other user can list
-/// it.
+/// Return the folder of finished compilations: <build>/cache; at the level `uid` a folder per build in
+/// /var/cache/warplab, because the sandbox's user must enter it and the course's folders are closed to that user. No
+/// other user can list it.
 std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLevel level);
 
-/// A new folder for one piece of work, gone at the end of its scope unless it was published.
+/// A new folder for one piece of work; deleted at the end of its scope unless it was published.
 class WorkFolder {
   public:
     /// `open_to_all`: other users may write in it (a sandboxed compiler is another user); its name cannot be guessed
@@ -27,20 +27,20 @@ class WorkFolder {
 
     const std::filesystem::path& path() const { return path_; }
 
-    /// Becomes cache/name, unless another judge was first: then its folder stays and this one goes.
+    /// Rename the folder to cache/name. If another judge was first, keep that judge's folder and delete this one.
     std::filesystem::path publish(const std::string& name);
 
   private:
     std::filesystem::path cache_, path_;
 };
 
-/// cache/name when it is there; marks it as used.
+/// Return cache/name if it exists, and mark it as used.
 std::optional<std::filesystem::path> find_cached(const std::filesystem::path& cache, const std::string& name);
 
-/// Now and then: removes the folders used longest ago beyond 2 GB, and work that was left lying for a day.
+/// Remove the least recently used folders beyond 2 GB, and unfinished work that is a day old. Most calls do nothing.
 void tidy(const std::filesystem::path& cache);
 
-/// Held while something is built or measured that others will want too, so that it is done once.
+/// A lock held while something that other processes also need is built or measured, so that this is done only once.
 class CacheLock {
   public:
     explicit CacheLock(const std::filesystem::path& cache);

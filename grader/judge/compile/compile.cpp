@@ -41,13 +41,13 @@ constexpr std::uint64_t runner_bytes = 64ull << 20;    // the cache keeps runner
 constexpr std::uint64_t flood_bytes = 16ull << 20;     // printed by one tool about one file
 constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 
-/// Far beyond what any stage takes: on a crowded machine a right solution must not fail for it.
+/// Far longer than any stage takes: a correct solution must not fail because the machine is crowded.
 double usual_limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
 
 /// A request without references into the judge, so that a thread may keep it.
 struct Job {
     fs::path root, build, source, reference;
-    std::string lab, shown;  // the file's name as the student knows it
+    std::string lab, shown;  // the file's name as the student sees it
     Backend backend;
     Words defines;
     SandboxLevel level;
@@ -76,7 +76,7 @@ struct Job {
     fs::path cache() const { return cache_folder(build, level); }
     Links links() const { return level == SandboxLevel::none ? Links::followed : Links::refused; }
 
-    /// The same compilation of the stage's reference.
+    /// Return the same compilation of the stage's reference.
     Job of_reference() const {
         Job job = *this;
         job.source = reference;
@@ -92,15 +92,15 @@ struct Job {
 /// sanitizer by how it was compiled.
 Flags hook_flags(const Job& job) { return job.fast ? fast_cpu_flags() : check_mode_flags(); }
 
-/// How one step, or all of them, went.
+/// The outcome of one step, or of all steps.
 struct Outcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
     bool keep = true;      // depends only on the file, so it can be cached
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
-    bool split = false;    // Compiled's
-    bool refused = false;  // Compiled's
+    bool split = false;    // Compiled::split
+    bool refused = false;  // Compiled::refused
 
     bool passed() const { return verdict == Verdict::passed; }
 };
@@ -143,7 +143,7 @@ std::string one_line(std::string words) {
     return words;
 }
 
-/// The first line with "error", else the first line.
+/// Return the first line with "error", else the first line.
 std::string line_with_error(const std::string& words) {
     const std::size_t at = words.find("error");
     const std::size_t begin = at == std::string::npos ? 0 : words.rfind('\n', at) + 1;  // npos + 1 is 0
@@ -164,7 +164,7 @@ Outcome too_large_program() {
                    {}});
 }
 
-/// What to try, by the compiler's words.
+/// Return what to try, derived from the compiler's message.
 std::string hint_for(const std::string& message) {
     if (contains(message, "No such file or directory") || contains(message, "Permission denied") ||
         contains(message, "cannot open source file"))
@@ -186,7 +186,8 @@ std::string hint_for(const std::string& message) {
     return "";
 }
 
-/// The assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the file.
+/// Return the assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the
+/// file.
 std::string assembler_error(const std::string& words) {
     const std::size_t opening = words.find("Assembler messages:");
     if (opening == std::string::npos) return "";
@@ -196,14 +197,14 @@ std::string assembler_error(const std::string& words) {
     return "";
 }
 
-/// The text after "internal compiler error: ", "" if the compiler did not crash.
+/// Return the text after "internal compiler error: ", "" if the compiler did not crash.
 std::string compiler_crash(const std::string& words) {
     const std::string opening = "internal compiler error: ";
     const std::size_t at = words.find(opening);
     return at == std::string::npos ? "" : one_line(words.substr(at + opening.size()));
 }
 
-/// The outcome if the compiler failed without an error about any line.
+/// Return the outcome if the compiler failed without an error about any line.
 Outcome explain_failure_without_line(const std::string& words) {
     if (const std::string how = compiler_crash(words); !how.empty()) return crashed("The compiler", how);
     const std::string hint =
@@ -217,7 +218,7 @@ Outcome explain_failure_without_line(const std::string& words) {
                     {}});
 }
 
-/// The compiler said no. `rewritten` is what it read, when that was not the text itself.
+/// Explain why the compiler rejected the text. `rewritten` is the text that it read, if that was not the file itself.
 Outcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
                        const std::string& rewritten) {
     const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
@@ -236,7 +237,7 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
         if (auto breach = find_breach(error.message, source_line(text, error.line), error.line, contract))
             return failed(*breach, log);
     if (errors.empty()) {
-        // Our headers are right by themselves: the harness was compiled with them.
+        // The harness's headers are correct by themselves: the harness was compiled with them.
         const auto elsewhere = std::find_if(all.begin(), all.end(), is_error);
         if (elsewhere == all.end()) return explain_failure_without_line(words);
         return failed({cause::compile_error,
@@ -255,7 +256,7 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
                   log);
 }
 
-/// A file that the sandboxed compiler left: a link or a device in its place is not followed.
+/// Open a file that the sandboxed compiler wrote; does not follow a link or open a device in its place.
 int open_left(const fs::path& path, struct stat& file) {
     const int number = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (number < 0) return -1;
@@ -304,7 +305,7 @@ class Compiler {
         policy_.limits.flood_bytes = flood_bytes;
     }
 
-    /// `runner` is then in the work folder.
+    /// Make the runner; `runner` is then in the work folder.
     Outcome make_runner() {
         Outcome outcome = make_object();
         if (!outcome.passed()) {
@@ -331,7 +332,7 @@ class Compiler {
 
     Outcome make_object() { return job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object(); }
 
-    /// The compiler's words; nothing when it says no.
+    /// Return the compiler's messages; nothing if it rejects the file.
     std::optional<std::string> report_resources(const std::string& architecture) {
         write_student_file(text_);
         Words command = {find_nvcc().string()};
@@ -349,7 +350,7 @@ class Compiler {
   private:
     fs::path in_work(const char* name) const { return work_.path() / name; }
 
-    /// Return whether a tool reached a limit, which says nothing about the text.
+    /// Return whether a tool reached a limit; if so, the result says nothing about the text.
     static bool ran_out(const Outcome& outcome) {
         return outcome.verdict == Verdict::error || outcome.failure->cause == cause::compile_timeout ||
                outcome.failure->cause == cause::out_of_memory;
@@ -364,7 +365,7 @@ class Compiler {
         chmod(in_work("student.cu").c_str(), 0644);
     }
 
-    /// The failure of a step that did not end by itself; nothing if it did.
+    /// Return the failure of a step that did not end by itself; nothing if it did.
     std::optional<Outcome> explain_end(const Ended& ended, const char* tool) const {
         switch (ended.how) {
             case End::exited:
@@ -399,7 +400,7 @@ class Compiler {
         return std::nullopt;
     }
 
-    /// Warnings about the student's file stay in the log.
+    /// Keep warnings about the student's file in the log.
     Outcome judge_compiler(const Ended& ended) const {
         if (auto end = explain_end(ended, "The compiler")) return *end;
         if (ended.status != 0) {
@@ -412,7 +413,7 @@ class Compiler {
         return outcome;
     }
 
-    /// "labs/vector_add/lab.h" for what lies in the cache under a long name.
+    /// Replace the long names of paths in the cache, such as by "labs/vector_add/lab.h".
     std::string without_our_paths(std::string words) const {
         for (const auto& folder : harness_.folders) {
             const std::string path = (folder / "include").string() + "/";
@@ -573,14 +574,14 @@ class Compiler {
         return ended.status == 0 ? Outcome{} : explain_linker(ended.output);
     }
 
-    /// gold takes a third of the time. Where it is missing, or says no in its own words, the usual linker follows.
+    /// Link with gold, which takes a third of the time. If gold is missing or fails, the default linker is used.
     bool linked_by_gold(Words command, const Policy& policy) const {
         command.push_back("-fuse-ld=gold");
         const Ended ended = run(command, policy);
         return ended.how == End::exited && ended.status == 0;
     }
 
-    /// The linker's first line that holds more than a location.
+    /// Return the linker's first line that contains more than a location.
     std::string linker_message(const std::string& output) const {
         std::stringstream lines(without_our_paths(output));
         for (std::string line; std::getline(lines, line);) {
@@ -614,7 +615,7 @@ class Compiler {
                         {}});
     }
 
-    /// " in line 12", when the text says where.
+    /// Return " in line 12" if the text shows the line.
     std::string where(const std::string& symbol) const {
         const int line = line_of_call(text_, Symbol{'U', symbol}.function(), Which::last);
         return line > 0 ? fmt::format(" in line {}", line) : "";
@@ -629,7 +630,7 @@ class Compiler {
     Policy policy_;
 };
 
-/// Everything that the outcome depends on.
+/// Return a key of everything that the outcome depends on.
 std::string cache_key(const Job& job, const Harness& harness, const std::string& text) {
     std::string all = text + '\0' + job.shown + '\0' + harness.hash + '\0';
     const auto add = [&](const Words& words) {
@@ -641,7 +642,7 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
     add(job.defines);
     add(link_flags(job.backend));
     add(job.libraries);
-    all += compiler_identity("/proc/self/exe") + '\0';  // the judge's own words
+    all += compiler_identity("/proc/self/exe") + '\0';  // the judge's own messages
     all += compiler_identity(find_cxx()) + '\0';
     all += job.backend == Backend::cpu ? harness.rewriter.parent_path().filename().string()
                                        : compiler_identity(find_nvcc());
@@ -685,7 +686,7 @@ Compiled finish(const Outcome& outcome, const fs::path& folder, bool cached) {
 
 Harness harness_of(const Job& job) { return harness_for(job.root, job.build, job.cache(), job.backend, job.lab); }
 
-/// Compiles the reference with the same tools in the same sandbox, uncached. Returns the failure, empty if none.
+/// Compile the reference with the same tools in the same sandbox, uncached. Returns the failure, empty if none.
 std::string why_reference_fails(const Job& job) {
     try {
         const Job reference = job.of_reference();
@@ -699,8 +700,8 @@ std::string why_reference_fails(const Job& job) {
     }
 }
 
-/// Decides a suspect outcome: it is the file's failure if the reference compiles, else our error. So a file cannot
-/// cause an error by making a tool fail.
+/// Decide a suspect outcome: it is the file's failure if the reference compiles, else an error of the judge's side. So
+/// a file cannot cause an error by making a tool fail.
 Outcome confirm(Outcome outcome, const Job& job) {
     if (!outcome.suspect) return outcome;
     if (const std::string why = why_reference_fails(job); !why.empty())
@@ -812,7 +813,7 @@ std::string resource_report(const CompileRequest& request, const std::string& ar
     try {
         return ask_resources(job, architecture);
     } catch (const std::exception&) {
-        return "";  // without registers the rest can still be said
+        return "";  // without registers, the other resources can still be reported
     }
 }
 

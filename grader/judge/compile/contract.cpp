@@ -15,7 +15,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// What stands in the first quotes of a compiler's message, g++'s or nvcc's.
+/// Return the first quoted part of a message of g++ or nvcc.
 std::string first_quoted(const std::string& message) {
     const std::string open = "‘", close = "’";
     if (const std::size_t at = message.find(open); at != std::string::npos)
@@ -24,7 +24,7 @@ std::string first_quoted(const std::string& message) {
     return at == std::string::npos ? "" : message.substr(at + 1, message.find('"', at + 1) - at - 1);
 }
 
-/// "f" of "void f(int)", of "f(int)" and of "int f".
+/// Return "f" for "void f(int)", for "f(int)" and for "int f".
 std::string declared_function(const std::string& declaration) {
     std::size_t end = declaration.find('(');
     if (end == std::string::npos) end = declaration.size();
@@ -52,7 +52,8 @@ std::string printable(std::string name) {
     return name;
 }
 
-/// Names of the runtime's functions, without arguments: ours may have one more than CUDA's, for the caller's line.
+/// Return the names of the runtime's functions, without arguments: the backend's functions may have one argument more
+/// than CUDA's, for the caller's line.
 std::set<std::string> runtime_functions(const Contract& contract) {
     std::set<std::string> functions;
     for (const std::string& name : contract.reserved)
@@ -91,7 +92,7 @@ bool defines(const std::vector<Symbol>& symbols, const std::string& signature) {
 
 bool is_defined(const Symbol& symbol) { return symbol.defined_strongly() || symbol.kind == 'W' || symbol.kind == 't'; }
 
-/// A definition of the same name and other parameters.
+/// Find a definition with the same name and different parameters.
 const Symbol* find_overload(const std::vector<Symbol>& symbols, const std::string& signature) {
     const std::string function = signature.substr(0, signature.find('('));
     for (const Symbol& symbol : symbols)
@@ -175,7 +176,7 @@ std::optional<Failure> find_breach(const std::string& error, const std::string& 
         !says("has already been defined"))
         return std::nullopt;
     std::string declared = first_quoted(error), linkage;
-    if (declared.find('(') == std::string::npos) declared = line.substr(0, line.find('{'));  // nvcc tells less
+    if (declared.find('(') == std::string::npos) declared = line.substr(0, line.find('{'));  // nvcc gives less detail
     const std::string function = declared_function(declared);
     if (function == contract.function) {
         if (says("‘C’ linkage")) linkage = "extern \"C\" ";

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a student's object file keeps the contract: defines the function with the right signature, and nothing that
-// is the grader's.
+// Checks whether a student's object file keeps the contract: it must define the function with the right signature, and
+// nothing that belongs to the grader.
 
 #include <optional>
 #include <set>
@@ -13,32 +13,32 @@
 
 namespace warplab::compilation {
 
-/// What a lab's driver calls, demangled.
+/// The functions that a lab's driver calls, demangled.
 struct Contract {
     std::string function;               // dot_product
     std::string signature;              // dot_product(int const*, int const*, int*, unsigned long, void*)
     std::string declaration;            // as lab.h writes it
-    std::vector<std::string> optional;  // signatures of what may be defined
+    std::vector<std::string> optional;  // signatures of functions that may be defined
     std::set<std::string> reserved;     // names that the harness defines
     std::vector<std::string>
         offered;  // functions that the driver may call, mangled: a student's object exports only these
 };
 
-/// The first breach, if any. `source` is the student's text, to name lines.
+/// Return the first breach, if any. `source` is the student's text, used to find line numbers.
 std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Contract& contract,
                                    const std::string& source);
 
-/// The breach that a compiler's error stands for: the contract function declared otherwise than in lab.h, or a name
-/// of the harness declared anew. `line` is the student's, with that number.
+/// Return the breach that a compiler's error indicates: the contract function's declaration differs from lab.h, or the
+/// file redeclares a name of the harness. `line` is the student's line with that number.
 std::optional<Failure> find_breach(const std::string& error, const std::string& line, int number,
                                    const Contract& contract);
 
-/// The breach by a section of this name, if it changes how the program is linked or started and no CUDA or C++ source
+/// Return the breach if a section of this name changes how the program is linked or started and no CUDA or C++ source
 /// needs it: .interp names a different loader, .gnu.lto_.opts holds options for the linker's compiler, .dynamic names
 /// libraries.
 std::optional<Failure> find_section_breach(std::string_view name);
 
-/// The line where `name (` first, or last, stands outside comments; 0 = nowhere.
+/// Return the first or last line that contains `name (` outside comments; 0 = none.
 enum class Which { first, last };
 int line_of_call(const std::string& source, const std::string& name, Which which = Which::first);
 

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t most_message_bytes = 500;    // a message may quote a name as long as the file
 constexpr std::size_t most_quoted_bytes = 200;     // of a line of source
-constexpr std::size_t most_searched_bytes = 5000;  // of a line whose words are compared
+constexpr std::size_t most_searched_bytes = 5000;  // of a line in which words are compared
 
-/// Reads digits at `at` and moves behind them; -1 when there are none.
+/// Read digits at `at` and move past them; -1 if there are none.
 int read_number(const std::string& text, std::size_t& at) {
     const std::size_t begin = at;
     while (at < text.size() && at - begin < 7 && std::isdigit(static_cast<unsigned char>(text[at]))) ++at;
@@ -31,13 +31,13 @@ bool skip(const std::string& text, std::size_t& at, const std::string& word) {
     return true;
 }
 
-/// Without the " [-fpermissive]" or " [-Wunused]" that g++ appends.
+/// Remove the " [-fpermissive]" or " [-Wunused]" that g++ appends.
 std::string without_option(const std::string& message) {
     const std::size_t at = message.rfind(" [-");
     return at != std::string::npos && message.ends_with("]") ? message.substr(0, at) : message;
 }
 
-/// "error: …" with nvcc's numbers ("error #20:") and g++'s "fatal error".
+/// Read "error: …" with nvcc's numbers ("error #20:") and g++'s "fatal error".
 bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic) {
     if (!skip(text, at, "fatal ")) skip(text, at, "catastrophic ");
     for (const char* kind : {"error", "warning", "note"}) {
@@ -51,7 +51,7 @@ bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic)
     return false;
 }
 
-/// What follows a file's name: ":LINE:COLUMN: error: …" (g++, the rewriter) or "(LINE): error: …" (nvcc).
+/// Read the text after a file's name: ":LINE:COLUMN: error: …" (g++, the rewriter) or "(LINE): error: …" (nvcc).
 bool read_rest(const std::string& text, std::size_t at, Diagnostic& diagnostic) {
     const bool of_nvcc = text[at++] == '(';
     diagnostic.line = read_number(text, at);
@@ -64,7 +64,7 @@ bool read_rest(const std::string& text, std::size_t at, Diagnostic& diagnostic) 
 }
 
 bool read_line(const std::string& text, Diagnostic& diagnostic) {
-    // The name may hold colons and brackets itself.
+    // The name itself may contain colons and brackets.
     for (std::size_t at = text.find_first_of(":("); at != std::string::npos; at = text.find_first_of(":(", at + 1)) {
         Diagnostic candidate;
         if (!read_rest(text, at, candidate)) continue;
@@ -75,7 +75,7 @@ bool read_line(const std::string& text, Diagnostic& diagnostic) {
     return false;
 }
 
-/// SHOWN:LINE:COLUMN in a line of context ("required from here"), or nvcc's `at line 12 of "SHOWN"`.
+/// Read SHOWN:LINE:COLUMN in a line of context ("required from here"), or nvcc's `at line 12 of "SHOWN"`.
 bool read_context(const std::string& text, const std::string& shown, Diagnostic& place) {
     std::size_t at = text.find(shown);
     if (at == std::string::npos) return false;
@@ -94,10 +94,10 @@ bool is_include_stack(const std::string& line) {
     return line.starts_with("In file included from") || line.starts_with("                 from");
 }
 
-/// nvcc tells the way to an error after it, g++ before it.
+/// Whether the context follows its error: nvcc prints it after the error, g++ before it.
 bool comes_after(const std::string& line) { return line.find(" at line ") != std::string::npos; }
 
-/// The last that is no note.
+/// Return the last diagnostic that is not a note.
 Diagnostic* last_error(std::vector<Diagnostic>& found) {
     const auto at = std::find_if(found.rbegin(), found.rend(), [](const Diagnostic& d) { return d.kind != "note"; });
     return at == found.rend() ? nullptr : &*at;
@@ -109,8 +109,8 @@ void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
     diagnostic.column = place.column;
 }
 
-/// g++ tells an error in what a macro stands for at the macro's definition, and the line that uses it in a note: the
-/// two change places.
+/// g++ reports an error in a macro's expansion at the macro's definition, and the line that uses the macro in a note:
+/// swap the two.
 void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
     Diagnostic& note = found.back();
     Diagnostic* const error = last_error(found);
@@ -124,7 +124,7 @@ void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Where whole words equal to `word` begin, from the right.
+/// Return the positions of whole words equal to `word`, from the right.
 std::vector<std::size_t> places_of(const std::string& word, const std::string& line) {
     std::vector<std::size_t> places;
     for (std::size_t at = line.rfind(word); at != std::string::npos;
@@ -135,8 +135,8 @@ std::vector<std::size_t> places_of(const std::string& word, const std::string& l
     return places;
 }
 
-/// The column in `before` of the word that stands at `column` of `after`; 0 = no telling. A rewritten launch begins
-/// with words of ours and ends with the student's, so words are counted from the right.
+/// Return the column in `before` of the word at `column` of `after`; 0 = unknown. A rewritten launch begins with words
+/// of the rewriter and ends with the student's, so words are counted from the right.
 int matching_column(const std::string& before, const std::string& after, int column) {
     const auto at = static_cast<std::size_t>(column - 1);
     if (column <= 0 || at >= after.size()) return 0;
@@ -157,7 +157,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
         text.replace(at, from.size(), to);
 }
 
-/// g++ forbids such a type as a template argument, of what holds a __shared__ variable.
+/// Explain an error about a type that g++ forbids as a template argument of the holder of a __shared__ variable.
 void explain_variable_size(std::vector<Diagnostic>& errors) {
     for (std::size_t i = 0; i + 1 < errors.size(); ++i)
         if (errors[i].message.ends_with("is a variably modified type") &&
@@ -167,7 +167,7 @@ void explain_variable_size(std::vector<Diagnostic>& errors) {
                 "__shared__' with the size in bytes as the launch's third part";
 }
 
-/// A launch begins with a cast of ours.
+/// Explain an error in a launch, which begins with the rewriter's cast.
 void explain_launch(Diagnostic& diagnostic, const std::string& source) {
     if (diagnostic.column == 0 && contains(source_line(source, diagnostic.line), "<<<"))
         replace_all(diagnostic.message, "before ‘static_cast’", "before the launch");
@@ -178,7 +178,8 @@ bool has_our_names(const std::string& message) {
            message == "template argument 1 is invalid";
 }
 
-/// What a __shared__ variable becomes: a type, what holds it, and a reference to that.
+/// Restore the student's names: the rewriter turns a __shared__ variable into a type, a holder and a reference to the
+/// holder's value.
 void use_their_names(std::string& message) {
     if (contains(message, "to ‘warplab_cpu::Line’")) message = "too many arguments in this call";
     if (contains(message, "warplab_cpu_type_")) replace_all(message, "‘typedef ", "‘");
@@ -186,7 +187,7 @@ void use_their_names(std::string& message) {
     for (const char* ours : {"warplab_cpu::Shared<", "warplab_cpu_type_", "warplab_cpu_"})
         replace_all(message, ours, "");
     replace_all(message, "‘auto& ", "‘");
-    replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of what wants to know the caller's line
+    replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of functions that need the caller's line
     replace_all(message, "(warplab_cpu::Line)", "()");
 }
 
@@ -206,7 +207,7 @@ Quote quote_around(const std::string& line, int column) {
     return {cut + part, column - static_cast<int>(begin) + static_cast<int>(cut.size())};
 }
 
-/// Spaces up to the column, tabs kept, so that the caret stands below its character.
+/// Return spaces up to the column, with tabs kept, so that the caret stands below its character.
 std::string indent_for(const std::string& line, int column) {
     std::string indent;
     for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(column) && i < line.size(); ++i) {
@@ -227,7 +228,7 @@ std::string source_line(const std::string& source, int number) {
 
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
     std::vector<Diagnostic> found;
-    Diagnostic context, include_stack;  // the student's line through which the next diagnostic came about
+    Diagnostic context, include_stack;  // the student's line that caused the next diagnostic
     std::stringstream lines(words);
     for (std::string line; std::getline(lines, line);) {
         Diagnostic diagnostic, place;
@@ -296,7 +297,7 @@ void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& sou
         if (diagnostic.kind == "error")
             follows = has_our_names(diagnostic.message) && std::any_of(kept.begin(), kept.end(), in_its_line);
         const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
-                                 kept.back().kind == "error";  // of a function in our headers
+                                 kept.back().kind == "error";  // of a function in the harness's headers
         if (follows || counts_ours) continue;
         if (has_our_names(diagnostic.message)) use_their_names(diagnostic.message);
         explain_launch(diagnostic, source);

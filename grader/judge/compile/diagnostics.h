@@ -1,5 +1,5 @@
 #pragma once
-// What compilers say, cut down to what concerns the student's file and shown with its own lines.
+// Compilers' messages, reduced to those about the student's file and shown with its own lines.
 
 #include <string>
 #include <vector>
@@ -15,28 +15,31 @@ struct Diagnostic {
     std::string message;
 };
 
-/// Reads the words of g++, nvcc or our rewriter. What concerns another file but came about through a line of `shown`
-/// (a template, a macro) is moved to that line. Long messages and names are cut.
+/// Parse the messages of g++, nvcc or the rewriter. A message about another file that a line of `shown` caused (through
+/// a template or a macro) is moved to that line. Long messages and names are cut.
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown);
 
-/// Those of one kind in `shown`, in the compiler's order, each once; with the notes in `shown` that follow them.
+/// Return the messages of one kind in `shown`, in the compiler's order and without duplicates, with the notes in
+/// `shown` that follow them.
 std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
                                bool with_notes = false);
 
-/// A brace that is not closed makes errors of all that follows it; g++ names it last. The first, where there is one.
+/// Move the first error about an unclosed brace, if any, to the front: such a brace causes errors in all that follows
+/// it, and g++ reports the brace last.
 void lead_with_open_brace(std::vector<Diagnostic>& errors);
 
-/// Turns columns of the rewriter's output into columns of the source; 0 where there is no telling.
+/// Convert columns of the rewriter's output to columns of the source; 0 if the column cannot be determined.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
-/// The rewriter's own names (grader/cpu/rewriter/OUTPUT.md) become the student's; an error that has some and comes
-/// after another one of its line goes, as it follows from that. After move_columns.
+/// Replace the rewriter's own names (grader/cpu/rewriter/OUTPUT.md) by the student's. An error with such a name that
+/// follows another error on the same line is dropped, because it results from that one. Call it after move_columns.
 void leave_out_our_names(std::vector<Diagnostic>& errors, const std::string& source);
 
-/// A line of the text, counted from 1; "" when it has fewer.
+/// Return a line of the text, counted from 1; "" if the text has fewer lines.
 std::string source_line(const std::string& source, int number);
 
-/// The first `most` of them, with about 200 bytes of the source's line around the column, and a caret below it.
+/// Format the first `most` diagnostics, each with about 200 bytes of the source line around the column, and a caret
+/// below it.
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most);
 
 }  // namespace warplab::compilation

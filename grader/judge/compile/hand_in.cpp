@@ -34,7 +34,7 @@ bool is_utf16(const std::string& text) { return text.starts_with("\xff\xfe") || 
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n\f\v") == std::string::npos; }
 
-/// The file that a line includes, "" when it is no #include.
+/// Return the file that a line includes, "" if the line is not an #include.
 std::string included_by(const std::string& line) {
     std::size_t at = line.find_first_not_of(" \t");
     if (at == std::string::npos || line[at] != '#') return "";

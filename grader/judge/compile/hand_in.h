@@ -1,5 +1,5 @@
 #pragma once
-// A student's file before any compiler sees it.
+// Reads a student's file before any compiler does.
 
 #include <filesystem>
 #include <optional>
@@ -14,14 +14,14 @@ struct HandIn {
     std::optional<Failure> failure;
 };
 
-/// In a student's own folder, symbolic links are the student's choice. In a hand-in, they lead to other people's files.
+/// In students' own folders, symbolic links are their choice. In a hand-in, links could lead to other people's files.
 enum class Links { followed, refused };
 
-/// Read a hand-in. It fails if it is missing, empty, too large, or no text, or if it includes files by a path. If links
-/// are refused, neither the file nor the lab's folder around it may be one.
+/// Read a hand-in. It fails if it is missing, empty, too large or not text, or if it includes files by a path. If links
+/// are refused, it also fails if the file or the lab's folder around it is a link.
 HandIn read_hand_in(const std::filesystem::path& file, const std::string& lab, Links links);
 
-/// The text with comments blanked out; lines and columns stay.
+/// Return the text with comments blanked out; lines and columns stay the same.
 std::string without_comments(const std::string& text);
 
 }  // namespace warplab::compilation

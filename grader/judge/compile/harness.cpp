@@ -27,7 +27,7 @@ std::string read_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Files below `folder` whose names end so, as paths relative to `root`, sorted.
+/// Return the files below `folder` whose names have this ending, as paths relative to `root`, sorted.
 std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
                                   const std::function<bool(const fs::path&)>& wanted) {
     std::vector<fs::path> files;
@@ -50,7 +50,7 @@ std::string join(const Flags& words) {
     return text;
 }
 
-/// Readable by every user whatever the umask: sandboxed compilers are other users.
+/// Copy a file readable by every user whatever the umask is: sandboxed compilers run as other users.
 void copy_openly(const fs::path& from, const fs::path& to) {
     fs::create_directories(to.parent_path());
     fs::copy_file(from, to);
@@ -62,7 +62,7 @@ void open_folders(const fs::path& folder) {
         chmod(entry.path().c_str(), entry.is_directory() ? 0755 : 0644);
 }
 
-/// Runs the commands, as many at a time as there are cores. Our own sources: no sandbox.
+/// Run the commands in parallel, one per core. They compile the project's own sources, so they need no sandbox.
 void run_all(const std::vector<std::vector<std::string>>& commands) {
     Policy policy;
     policy.limits.wall_s = 300;
@@ -169,8 +169,8 @@ void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder
             if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';
 }
 
-/// Makes one object that exports only main and the names that grader/cpu/include declares: a submission cannot refer to
-/// the rest.
+/// Make one object that exports only main and the names that grader/cpu/include declares: a submission cannot refer to
+/// any other name.
 fs::path join_objects(const std::vector<fs::path>& objects, const fs::path& folder) {
     const fs::path joined = folder / "joined.o", harness = folder / harness_object;
     std::vector<std::string> join = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation", "-o",
@@ -192,7 +192,7 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
     if (backend == Backend::cpu) {
         for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
             copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
-        // g++ takes whichever file of a .gch folder was made with the flags that it is given.
+        // g++ picks the file of a .gch folder that was made with the same flags.
         const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
         fs::create_directory(precompiled);
         commands.push_back(precompile_command(header, precompiled / "graded", check_mode_flags()));
@@ -235,7 +235,7 @@ Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
     return base;
 }
 
-/// The contract's declaration in lab.h, without comments, on one line.
+/// Return the contract's declaration in lab.h, without comments, on one line.
 std::string declaration_in(const std::string& header, const std::string& function) {
     static const std::regex directives("#[^\n]*"), spaces("\\s+");
     const std::string text = std::regex_replace(without_comments(header), directives, "");
@@ -245,8 +245,8 @@ std::string declaration_in(const std::string& header, const std::string& functio
     return std::regex_replace(found.str(), spaces, " ");
 }
 
-/// One line each: signature, declaration, optional signatures after "?", reserved names after "!", and after "+" the
-/// symbols that a submission's object offers the driver.
+/// Write one line each: signature, declaration, optional signatures after "?", reserved names after "!", and after "+"
+/// the symbols that a submission's object offers the driver.
 void write_contract(const fs::path& root, const std::string& lab, const fs::path& folder) {
     std::ofstream file(folder / "contract");
     std::string signature;
@@ -292,7 +292,7 @@ fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend
     return work.publish(name);
 }
 
-/// A copy that every user may run, whatever the umask was when it was built.
+/// Return a copy that every user may run, whatever the umask was when it was built.
 fs::path rewriter_for(const fs::path& build, const fs::path& cache) {
     const fs::path built = build / "cpu" / "rewrite";
     if (!fs::exists(built)) throw std::runtime_error(fmt::format("{} is missing: type make program", built.string()));

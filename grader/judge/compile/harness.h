@@ -20,8 +20,8 @@ struct Harness {
     Contract contract;
 };
 
-/// Builds missing parts and keeps them in `cache`. Throws std::runtime_error with the compiler's message if our own
-/// code does not compile.
+/// Build missing parts and keep them in `cache`. Throws std::runtime_error with the compiler's message if the harness's
+/// own code does not compile.
 Harness harness_for(const std::filesystem::path& root, const std::filesystem::path& build,
                     const std::filesystem::path& cache, Backend backend, const std::string& lab);
 

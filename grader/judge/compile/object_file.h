@@ -6,7 +6,7 @@
 
 namespace warplab::compilation {
 
-/// Calls `visit` with the first 64 characters of each section's name, in the file's order, until it returns false.
+/// Call `visit` with the first 64 characters of each section's name, in the file's order, until it returns false.
 /// Returns whether the bytes that were read belong to a 64-bit object file. Keeps no reference to them.
 bool visit_section_names(std::string_view object, const std::function<bool(std::string_view)>& visit);
 

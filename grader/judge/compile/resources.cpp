@@ -23,7 +23,7 @@ std::string own_name(const std::string& mangled) {
     return length == 0 ? mangled : mangled.substr(begin, length);
 }
 
-/// Cuts a bracket that ends the text, and all after what opens it.
+/// Remove a bracket that ends the text, from its opening character on.
 void cut_bracket(std::string& text, char open, char close) {
     if (text.empty() || text.back() != close) return;
     int depth = 0;
@@ -42,7 +42,7 @@ std::string between(const std::string& text, const std::string& before, char aft
     return text.substr(begin, text.find(after, begin) - begin);
 }
 
-/// The number before `words`; 0 when they are not there.
+/// Return the number before `words`; 0 if they do not occur.
 int number_before(const std::string& text, const std::string& words) {
     const auto at = text.find(words);
     if (at == std::string::npos) return 0;

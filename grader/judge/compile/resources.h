@@ -1,5 +1,5 @@
 #pragma once
-// What ptxas reports of a file's kernels (nvcc -Xptxas -v).
+// Reads ptxas' report of a file's kernels (nvcc -Xptxas -v).
 
 #include <map>
 #include <string>
@@ -7,15 +7,15 @@
 namespace warplab {
 
 struct KernelResources {
-    int registers = 0;      // of a thread
-    int spilled_bytes = 0;  // of a thread: stored to memory because registers ran out
+    int registers = 0;      // per thread
+    int spilled_bytes = 0;  // per thread: stored to memory because registers ran out
 };
 
-/// By the kernel's name without namespaces, template arguments and parameters. Of several kernels with one name: the
-/// most.
+/// Return resources by the kernel's name without namespaces, template arguments and parameters. If several kernels have
+/// one name, the maximum counts.
 std::map<std::string, KernelResources> read_resource_report(const std::string& report);
 
-/// The name that the report's kernels have there: "histogram_kernel" for "ours::histogram_kernel<256, int>".
+/// Return a kernel's name as in the report: "histogram_kernel" for "ours::histogram_kernel<256, int>".
 std::string plain_kernel_name(std::string name);
 
 }  // namespace warplab

@@ -1,5 +1,5 @@
 #pragma once
-// What an object file defines and wants, as `nm -C` prints it.
+// The symbols that an object file defines and requires, as `nm -C` prints them.
 
 #include <string>
 #include <vector>
@@ -7,15 +7,15 @@
 namespace warplab::compilation {
 
 struct Symbol {
-    char kind;         // nm's letter: T defined, U wanted, W weak …
+    char kind;         // nm's letter: T defined, U undefined, W weak …
     std::string name;  // demangled: "ns::f(int, float const*)"
 
-    /// "ns::f" of "ns::f(int)"; the whole name for data and C functions.
+    /// Return "ns::f" for "ns::f(int)"; the whole name for data and C functions.
     std::string function() const;
     bool defined_strongly() const;
 };
 
-/// Lines that are no symbols are left out.
+/// Parse nm's output. Lines that are not symbols are skipped.
 std::vector<Symbol> read_symbols(const std::string& nm_output);
 
 }  // namespace warplab::compilation

@@ -22,7 +22,7 @@ fs::path first_existing(const std::vector<fs::path>& folders, const char* file) 
     return {};
 }
 
-/// The CUDA Toolkit that nvcc belongs to.
+/// Return the CUDA Toolkit that nvcc belongs to.
 fs::path cuda_prefix() {
     std::error_code error;
     const fs::path nvcc = fs::canonical(find_nvcc(), error);
@@ -100,17 +100,17 @@ Flags student_cpu_flags() {
     return {"-std=c++17",
             "-O2",
             "-g1",
-            "-gdwarf-4",  // in version 5, addr2line takes the compiled file for the one that #line names
+            "-gdwarf-4",  // with version 5, addr2line reports the compiled file instead of the file that #line names
             "-fwrapv",
             "-fno-strict-aliasing",
             "-ffp-contract=off",
-            "-ftrivial-auto-var-init=pattern",  // 0xFE: a variable that nobody set is not 0 by luck
+            "-ftrivial-auto-var-init=pattern",  // 0xFE: an uninitialized variable is not 0 by chance
             "-fno-gnu-unique",                  // otherwise objcopy cannot hide all names
             "-pthread",
             "-pipe",
             "-Wall",
             "-Wno-unused",
-            "-Wno-sign-compare",  // int i < std::size_t n is how everybody writes it
+            "-Wno-sign-compare",  // int i < std::size_t n is common in student code
             "-Wno-unknown-pragmas",
             "-fdiagnostics-color=never",
             "-fno-diagnostics-show-caret"};
@@ -125,7 +125,7 @@ Flags check_mode_flags() {
             "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
             "-U__SANITIZE_THREAD__",
             "-DWARPLAB_CPU_HOOKED",  // cuda_runtime.h undefines it
-            "-Wno-tsan",             // of fences, which the hooks see themselves
+            "-Wno-tsan",             // about fences, which the hooks observe themselves
             "--param=tsan-instrument-func-entry-exit=0",
             "--param=tsan-distinguish-volatile=1",
             "-fno-builtin-memset",
@@ -144,7 +144,7 @@ Flags fast_cpu_flags() {
 }
 
 Flags split_cpu_flags() {
-    return {"-O3"};  // which vectorises the loops over a block's threads
+    return {"-O3"};  // vectorises the loops over a block's threads
 }
 
 Flags student_cuda_flags(bool for_tools) {

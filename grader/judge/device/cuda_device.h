@@ -1,6 +1,6 @@
 #pragma once
-// The judge's own hold on the GPU, through the driver's library opened at run time: the judge builds and runs where
-// there is no CUDA at all.
+// The judge's own access to the GPU, through the driver's library opened at run time: the judge also builds and runs
+// without CUDA.
 
 #include <memory>
 #include <optional>
@@ -22,7 +22,8 @@ struct DeviceLimits {
     int driver_version = 0;  // CUDA version the driver supports, e.g. 13000
 };
 
-/// Why there is no GPU to use ("the NVIDIA driver's library libcuda.so.1 is not here", …); empty when there is one.
+/// Return the reason why no GPU can be used ("the NVIDIA driver's library libcuda.so.1 is not here", …); empty if one
+/// can.
 std::string why_no_device();
 
 class CudaDevice : public Memory {
@@ -42,10 +43,10 @@ class CudaDevice : public Memory {
     double copy_bandwidth(std::size_t bytes);
     /// Bytes per second of a kernel that only reads `bytes`.
     double read_bandwidth(std::size_t bytes);
-    /// Keeps the GPU busy for so long, so that clocks settle.
+    /// Keep the GPU busy for this time, so that clocks settle.
     void warm_up(double seconds);
     SampleConditions conditions() const;
-    /// Ends what an earlier persisting-L2 setting left.
+    /// Clear the effects of an earlier persisting-L2 setting.
     void reset_persisting_l2();
 
   private:

@@ -1,5 +1,6 @@
 #pragma once
-// What a lab's oracle.cpp implements: the right answers. Only the judge loads it, as a shared object.
+// The interface that a lab's oracle.cpp implements: it computes the correct answers. Only the judge loads it, as a
+// shared object.
 
 #include <cstddef>
 #include <cstdint>
@@ -60,8 +61,8 @@ struct Tolerance {
     double absolute = 0, relative = 0;
 };
 
-/// A mistake that students make, and what its output would be. The judge names the first one that reproduces the
-/// output the student's code gave.
+/// A student mistake, and the output that it would produce. The judge names the first hypothesis that reproduces the
+/// output of the student's code.
 struct Hypothesis {
     std::string cause;    // snake_case id, e.g. "tail_lost"
     std::string message;  // what is wrong, with the numbers that show it, as a sentence
@@ -71,7 +72,7 @@ struct Hypothesis {
     std::function<bool(std::vector<Array>& outputs)> predict;
 };
 
-/// What a hypothesis may look at.
+/// The data that a hypothesis may use.
 struct Situation {
     const Problem& problem;             // outputs hold the right answer
     const std::vector<Array>& before;   // what the outputs held before the call

@@ -19,7 +19,7 @@
 
 namespace warplab {
 
-/// What was typed: make show LAB=… IMAGE=file SET="name=value name=value".
+/// The parsed command: make show LAB=… IMAGE=file SET="name=value name=value".
 struct ShowRequest {
     std::filesystem::path image;                  // empty: the lab's own picture
     std::map<std::string, std::string> settings;  // by name; empty values are allowed
@@ -55,25 +55,25 @@ struct ShowRequest {
     }
 };
 
-/// One run of the command: calls of the student's function, and what is made of their results. All of it throws
-/// UsageError when what was typed makes no sense.
+/// One run of the command: calls of the student's function, and the output made from their results. All functions throw
+/// UsageError if the command makes no sense.
 class Show {
   public:
     virtual ~Show() = default;
 
-    /// The next call to make, filled as Oracle::generate fills it; nothing when there is none. Later calls may depend
-    /// on what earlier ones left.
+    /// Return the next call to make, filled as Oracle::generate fills it; nothing if there is none. Later calls may
+    /// depend on the results of earlier ones.
     virtual std::optional<Problem> next_call() = 0;
 
     /// The call just made, with what the student's code left in the outputs (NaN where it wrote nothing), and how long
     /// it took: kernels only on a GPU, all of it on the CPU backend. Returns what is to be printed, whole lines or "".
     virtual std::string take(const Problem& done, double call_s) = 0;
 
-    /// Writes what is left to write into the request's folder. Returns what is to be printed.
+    /// Write the remaining files into the request's folder. Returns the text to print.
     virtual std::string finish() = 0;
 };
 
-/// A lab's show.cpp defines this. Beside it, labs/<lab>/show.py is run, if it is there, with the folder as its only
+/// Every lab's show.cpp defines this. If labs/<lab>/show.py exists, it is run too, with the folder as its only
 /// argument, to draw from the files what needs Python.
 extern "C" std::unique_ptr<Show> warplab_show(const ShowRequest& request);
 

@@ -3,7 +3,7 @@
 
 namespace warplab {
 
-/// One line on the terminal that says what is being done now; nothing where stderr is no terminal.
+/// One line on the terminal that shows the current activity; no-op if stderr is not a terminal.
 class Console {
   public:
     Console();

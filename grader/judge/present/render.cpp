@@ -63,7 +63,8 @@ bool did_not_pass(const Check& check) { return ran(check) && check.verdict != Ve
 
 std::string dataset_name(const Check& check) { return to_printable(check.dataset) + (check.hidden ? " (hidden)" : ""); }
 
-/// "8 datasets, 1 skipped", "6 of 8 datasets passed", "it does not compile"; empty when there is nothing to say.
+/// Return "8 datasets, 1 skipped", "6 of 8 datasets passed", "it does not compile"; empty if there is nothing to
+/// report.
 std::string summarise(const StageReport& stage) {
     if (stage.compilation.verdict == Verdict::failed) {
         const auto& failure = stage.compilation.failure;
@@ -82,7 +83,7 @@ std::string summarise(const StageReport& stage) {
     return summary;
 }
 
-/// Warnings are told where something is wrong: they may be the reason.
+/// Show warnings only for stages that did not pass: they may be the reason.
 std::string render_compilation(const Compilation& compilation, Verdict of_stage, const TextStyle& style) {
     std::string text;
     if (compilation.failure) text += render_failure(*compilation.failure, 2, style);
@@ -124,7 +125,7 @@ std::string render_finding(const Discovery& found, const std::string& where, con
     return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
 }
 
-/// Right outputs, wrongly made: the findings in full, as far as they fit a screen.
+/// Render the findings about correct outputs in full, as far as they fit a screen.
 std::string render_check_mode(const StageReport& stage, const TextStyle& style) {
     if (outputs_failed(stage) || !first_finding(stage)) return "";
     std::string text = fmt::format("  check mode: {}\n", paint(Verdict::failed, style));
@@ -150,7 +151,7 @@ const Discovery* likely_reason(const StageReport& stage) {
     return note == all.end() ? nullptr : &*note;
 }
 
-/// Beneath a wrong output: the line that may be the reason.
+/// Render the line that may be the reason for a wrong output.
 std::string render_likely_reason(const StageReport& stage, const TextStyle& style) {
     const Discovery* found = likely_reason(stage);
     return found ? render_finding(*found, "In check mode, ", style) : "";

@@ -1,5 +1,5 @@
 #pragma once
-// A report as a person reads it in a terminal. Everything is printed from the report; nothing is computed anew.
+// Renders a report for a terminal. Everything comes from the report; nothing is recomputed.
 
 #include <string>
 
@@ -13,7 +13,7 @@ Colour colour_of(Verdict verdict);
 /// The remark on the sandbox, as a line to print; empty if the report has none.
 std::string render_sandbox_remark(const Report& report, const TextStyle& style);
 
-/// One line: the lab, whose files, backend and sandbox. Every printout begins with it.
+/// Return one line: the lab, the owner of the files, backend and sandbox. Every printout begins with it.
 std::string render_heading(const Report& report, const TextStyle& style);
 
 /// What a student reads about one stage: verdict, the first failure in full, other failures in short, the compiler's
@@ -23,10 +23,10 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, bool 
 /// The lines of the student's file that check mode names, as they were quoted.
 std::string render_quotes(const Discovery& found);
 
-/// One line: the points of all stages; empty when none were given.
+/// Return one line: the points of all stages; empty if no points were given.
 std::string render_total(const Report& report, const TextStyle& style);
 
-/// The heading, every stage and, where points were given, their sum.
+/// Return the heading, every stage and, if points were given, their sum.
 std::string render_report(const Report& report, const TextStyle& style, bool output = false);
 
 }  // namespace warplab

@@ -22,7 +22,7 @@ bool is_well_formed(const protocol::Answer& answer, protocol::Ask asked) {
            is_time(answer.event_s) && is_time(answer.wall_s);
 }
 
-/// Moves a packet's content from the front of `bytes`; nothing if it is incomplete.
+/// Move a packet's content from the front of `bytes`; nothing if it is incomplete.
 template <class Content>
 std::optional<Content> take_content(std::string& bytes) {
     protocol::Packet<Content> packet;
@@ -32,7 +32,7 @@ std::optional<Content> take_content(std::string& bytes) {
     return packet.content;
 }
 
-/// Of the same kind at the same places.
+/// Whether two findings have the same kind and the same places.
 bool is_same(const Finding& a, const Finding& b) {
     return a.kind == b.kind && a.now.program_counter == b.now.program_counter &&
            a.before.program_counter == b.before.program_counter && a.line == b.line;
@@ -53,7 +53,7 @@ Inbox::Read Inbox::read(int pipe, protocol::Ask asked) {
     }
 }
 
-/// Takes complete packets up to an answer. Never leaves more than one incomplete packet, so that endless output soon
+/// Take complete packets up to an answer. Never leaves more than one incomplete packet, so that endless output soon
 /// becomes a violation.
 Inbox::Read Inbox::parse(protocol::Ask asked) {
     while (bytes_.size() >= sizeof(protocol::PacketKind)) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a runner sends, packet by packet. Any bytes may come.
+// Reads a runner's packets. They may contain any bytes.
 
 #include <string>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace warplab {
 
-/// The judge's end of the pipe that a runner answers on.
+/// The judge's end of the pipe that carries a runner's answers.
 class Inbox {
   public:
     enum class Read { nothing, answer, closed, violation };  // violation: invalid bytes
 
-    /// Takes the available bytes from `pipe`, which does not block, up to one answer.
+    /// Read the available bytes from `pipe`, which must be non-blocking, up to one answer.
     Read read(int pipe, protocol::Ask asked);
 
     const protocol::Answer& answer() const { return answer_; }
@@ -28,7 +28,8 @@ class Inbox {
     protocol::Answer answer_{};
 };
 
-/// The findings in order of arrival, with the page's additions: further findings, and how often each occurred.
+/// Return the findings in order of arrival, with what the status page adds: further findings, and how often each
+/// occurred.
 std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage& page);
 
 }  // namespace warplab

@@ -111,7 +111,7 @@ Array Buffers::read_part(std::size_t buffer, std::uint32_t slot, std::size_t fir
 }
 
 std::optional<std::size_t> Buffers::first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const {
-    constexpr std::size_t most_bytes = 256 << 20;  // read at a time
+    constexpr std::size_t most_bytes = 256 << 20;  // to read at a time
     const Part& part = parts_[buffer];
     if (!part.region) return std::nullopt;
     Array chunk(ElementType::uint8, std::min(most_bytes, expected.bytes()));
@@ -133,7 +133,7 @@ void Buffers::exchange_memory(Buffers& other) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         if (parts_[i].bytes != other.parts_[i].bytes) continue;
         std::swap(parts_[i].region, other.parts_[i].region);
-        std::swap(parts_[i].pattern, other.parts_[i].pattern);  // is in the guards
+        std::swap(parts_[i].pattern, other.parts_[i].pattern);  // the guards contain the pattern
     }
 }
 
@@ -151,7 +151,7 @@ std::optional<Damage> Buffers::find_damage(std::uint32_t slot) const {
     return std::nullopt;
 }
 
-/// Looks at bytes [begin, end) of the region, which belong to a guard of `slot`.
+/// Check bytes [begin, end) of the region, which belong to a guard of `slot`.
 std::optional<Damage> Buffers::damage_in(const Part& part, std::uint32_t slot, std::int64_t begin,
                                          std::int64_t end) const {
     std::vector<std::uint8_t> found(static_cast<std::size_t>(end - begin));

@@ -1,6 +1,6 @@
 #pragma once
-// The buffers of one problem in memory the judge owns: `slots` copies of each, every one between guard zones that hold
-// a pattern, so that a write outside is seen.
+// The buffers of one problem in memory that the judge owns: `slots` copies of each, each copy between guard zones that
+// hold a pattern, so that the judge detects a write outside a buffer.
 
 #include <memory>
 #include <optional>
@@ -14,7 +14,8 @@
 
 namespace warplab {
 
-/// 32-bit patterns, as float and double NaNs so that no right answer looks like them. They differ from run to run.
+/// 32-bit patterns. They are NaNs as float and double, so that they do not look like a correct answer. They differ from
+/// run to run.
 struct Poison {
     std::uint32_t output;  // in outputs and scratch before a call, and around them
     std::uint32_t beyond;  // around inputs
@@ -23,17 +24,17 @@ struct Poison {
 
 struct Damage {
     std::string buffer;
-    std::int64_t index;  // of the element hit, relative to the buffer's first: negative or ≥ its count
+    std::int64_t index;  // of the overwritten element, relative to the buffer's first: negative or ≥ its count
     std::size_t count;   // of the buffer
 };
 
 class Buffers {
   public:
-    /// Throws OutOfMemory. `guard_bytes` is a multiple of 256.
+    /// Throws OutOfMemory. `guard_bytes` must be a multiple of 256.
     Buffers(Memory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes, std::uint32_t slots,
             std::size_t guard_bytes, Poison poison);
 
-    /// Bytes of all of it, for one slot.
+    /// Return the bytes of all buffers for one slot.
     static std::size_t bytes_per_slot(const Problem& shape, std::size_t scratch_bytes, std::size_t guard_bytes);
 
     void describe(protocol::Request& request, std::vector<int>& descriptors) const;
@@ -42,15 +43,15 @@ class Buffers {
     void write(std::size_t buffer, std::uint32_t slot, const Array& contents);
     Array read(std::size_t buffer, std::uint32_t slot) const;
     Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
-    /// The first element that is no longer what `expected` holds, bit for bit.
+    /// Return the first element that differs from `expected`, bit for bit.
     std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
     void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
 
-    /// Each gets the memory of the other's buffers, which are of the same shape; of the
-    /// scratch, too, where both have as much.
+    /// Swap the memory of the buffers of both, which must have the same shape; also of the scratch, if both have the
+    /// same amount.
     void exchange_memory(Buffers& other);
 
-    /// The first guard around `slot` that no longer holds its pattern.
+    /// Return the first guard violation around `slot`.
     std::optional<Damage> find_damage(std::uint32_t slot) const;
 
     std::uint32_t slots() const { return slots_; }
@@ -77,7 +78,7 @@ class Buffers {
     std::vector<Part> parts_;  // one per buffer, then scratch
 };
 
-/// An array filled with a poison pattern, as an output is before a call.
+/// Return an array filled with a poison pattern, like an output before a call.
 Array poisoned(ElementType type, std::size_t count, std::uint32_t pattern);
 
 }  // namespace warplab

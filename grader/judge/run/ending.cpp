@@ -16,7 +16,7 @@ constexpr auto leave_alone = "Leave file descriptors 3, 4 and 5 alone.";
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
-/// Text that an untrusted process wrote: printable, of bounded length.
+/// Return text of an untrusted process, made printable and bounded in length.
 std::string clean(const char* text, std::size_t room) {
     std::string words(text, strnlen(text, room));
     for (char& c : words)
@@ -34,7 +34,7 @@ std::string where_it_was(const StatusPage& page) {
                           : fmt::format("after kernel {}{} was launched", kernel, line);
 }
 
-/// What the backend noted about the last mistake, as the end of a sentence.
+/// Return the backend's description of the last mistake, as the end of a sentence.
 std::string noted(const StatusPage& page) {
     const std::string detail = clean(page.detail, sizeof page.detail);
     return detail.empty() ? "" : ": " + detail;
@@ -48,7 +48,7 @@ std::string last_line(const std::string& text) {
                        end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-/// "std::runtime_error (oh no)" of what the C++ library printed last; "" when it was no exception.
+/// Return "std::runtime_error (oh no)" if the C++ library's last output shows an exception; else "".
 std::string uncaught_exception(const std::string& output) {
     const std::string opening = "terminate called after throwing an instance of '";
     const std::size_t at = output.rfind(opening);
@@ -119,7 +119,7 @@ std::string signal_words(int signal) {
     }
 }
 
-/// "at file.cu:31, in kernel k (launched at line 40), block (1,0,0), thread (3,0,0)", as far as it is known.
+/// Return "at file.cu:31, in kernel k (launched at line 40), block (1,0,0), thread (3,0,0)", as far as known.
 std::string where_in_file(const Ending& ending) {
     const StatusPage& page = ending.page;
     std::string place = where_it_was(page);

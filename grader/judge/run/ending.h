@@ -1,6 +1,6 @@
 #pragma once
-// Why a runner gave no good answer, in words that help whoever wrote the code in it. What it left behind is believed
-// in nothing: it can make the words clearer, and no more.
+// Explains why a runner gave no valid answer, to help the author of the code in it. The data that the runner left
+// behind is not trusted: it can only make the explanation clearer.
 
 #include <cstdint>
 #include <string>
@@ -12,29 +12,29 @@
 
 namespace warplab {
 
-/// What is known of a runner that is gone.
+/// The judge's knowledge about a runner that has ended.
 struct Ending {
     const Ended& ended;
     const StatusPage& page;
-    std::string line;                // where the page says it faulted: "file.cu:31"; "" when that is not known
-    double limit_s = 0;              // for the answer that did not come
+    std::string line;                // line of the fault on the status page: "file.cu:31"; "" if unknown
+    double limit_s = 0;              // for the answer that did not arrive
     Limits limits = {};              // of the process
-    std::uint64_t buffer_bytes = 0;  // of the judge's, which it had mapped
+    std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that it had mapped
 };
-/// The cause is `internal` or `sandbox` if the judge's side may be at fault. The program can forge both: see
-/// check_dataset(), which runs the reference.
+/// Explain the end of a runner. The cause is `internal` or `sandbox` if the judge's side may be at fault. The program
+/// can forge both: see check_dataset(), which runs the reference.
 Failure explain_end(const Ending& ending);
 
 /// Whether the judge's side may be at fault.
 bool can_be_ours(const Failure& failure);
 
-/// The same failure, attributed to the program because the reference does not fail.
+/// Return the same failure, attributed to the program because the reference does not fail.
 Failure blame_program(Failure failure);
 
-/// An answer that is well-formed and not ok.
+/// Explain an answer that is well-formed but not ok.
 Failure explain_refusal(const protocol::Answer& answer, const StatusPage& page);
 
-/// A protocol violation; `what` is a sentence.
+/// Return the failure for a protocol violation; `what` is a sentence.
 Failure explain_violation(const std::string& what);
 
 }  // namespace warplab

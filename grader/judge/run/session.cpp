@@ -25,7 +25,7 @@ struct Ends {
     Descriptor judge, runner;
 };
 
-/// A socket on which the runner cannot send, so that it cannot queue anything, such as descriptors, for the judge.
+/// Make a socket on which the runner cannot send, so that it cannot queue anything, such as descriptors, for the judge.
 Ends make_request_socket() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -53,7 +53,7 @@ protocol::Key draw_key() {
     return key;
 }
 
-/// Makes the status page, which holds the orders for the runner.
+/// Make the status page, which contains the orders for the runner.
 Descriptor make_page_file(const protocol::Key& key, Sanitizer sanitizer) {
     const int file = memfd_create("warplab-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0 || ftruncate(file, sizeof(StatusPage)) != 0 ||
@@ -120,7 +120,7 @@ Session::~Session() {
 
 StatusPage Session::status() const {
     StatusPage copy;
-    std::memcpy(&copy, page_, sizeof copy);  // the runner may be writing: read once, then look
+    std::memcpy(&copy, page_, sizeof copy);  // the runner may be writing: copy once, then inspect the copy
     return copy;
 }
 

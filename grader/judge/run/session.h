@@ -1,5 +1,5 @@
 #pragma once
-// One runner process and the conversation with it.
+// A runner process and the communication with it.
 
 #include <filesystem>
 #include <optional>
@@ -34,37 +34,37 @@ enum class Sanitizer { off, on };
 
 class Session {
   public:
-    /// Starts the runner. `prefix` runs it under a tool (compute-sanitizer …). Throws std::runtime_error when a socket
-    /// or memory file cannot be had.
+    /// Start the runner. `prefix` runs it under a tool (compute-sanitizer …). Throws std::runtime_error if a socket or
+    /// memory file cannot be created.
     Session(const std::filesystem::path& runner, const Policy& policy, const std::vector<std::string>& prefix = {},
             const std::vector<std::string>& environment = {}, Sanitizer sanitizer = Sanitizer::off);
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Sends a request and waits for its answer. On anything else than a well-formed answer with ok set there is a
-    /// Failure, and unless the answer itself reported a CUDA error the runner is dead afterwards.
+    /// Send a request and wait for its answer. Unless a well-formed answer with ok set arrives, the reply contains a
+    /// Failure; then the runner is dead, except if the answer itself reported a CUDA error.
     struct Reply {
         protocol::Answer answer{};
         std::optional<Failure> failure;
-        bool ours = false;  // the failure is our side's
+        bool ours = false;  // the judge's side caused the failure
         double wall_s = 0;  // from sending to the answer's arrival
     };
     Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s);
 
     bool alive() const { return alive_; }
     StatusPage status() const;
-    /// Findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
+    /// Return the findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
     /// retract it.
     std::vector<Finding> findings();
-    /// Those that have arrived.
+    /// Return the findings that have arrived.
     const std::vector<Finding>& findings_sent() const { return inbox_.findings(); }
     std::string output() const { return process_.output(); }
-    /// Ends the runner at once: it may have work queued that nobody wants any more.
+    /// End the runner immediately: its queued work may be no longer needed.
     void kill();
     void pause() const { process_.pause(); }
     void resume() const { process_.resume(); }
-    /// Lets the runner end by itself (tools write their report then).
+    /// Let the runner end by itself (tools then write their report).
     Ended finish();
 
   private:
@@ -79,12 +79,12 @@ class Session {
     StatusPage* page_ = nullptr;
     std::uint64_t answers_taken_ = 0;
     Inbox inbox_;
-    std::uint64_t buffer_bytes_ = 0;  // of the judge's, as opened last
+    std::uint64_t buffer_bytes_ = 0;  // of the judge, since the last open request
     Process process_;
     bool alive_ = true;
 };
 
-/// A request with its header filled and the problem's sizes and parameters.
+/// Return a request with its header and the problem's sizes and parameters.
 protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes = {},
                                const std::vector<double>& reals = {});
 

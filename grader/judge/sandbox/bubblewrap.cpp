@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
-/// --size came with version 0.7; Ubuntu 22.04 has 0.6.
+/// Whether bubblewrap has the option --size: version 0.7 added it; Ubuntu 22.04 has 0.6.
 bool knows_size() {
     static const bool known = [] {
         FILE* help = popen("bwrap --help 2>/dev/null", "r");
@@ -38,9 +38,9 @@ void add_temporary(Words& command, const std::string& folder, std::uint64_t byte
     add(command, {"--tmpfs", folder});
 }
 
-/// Folders in which a bound path lies. Bubblewrap would make them by itself, closed to everyone but root.
+/// Add the folders in which bound paths lie. Bubblewrap would create them itself, closed to everyone but root.
 void add_folders_above(Words& command, const std::vector<fs::path>& paths) {
-    std::set<fs::path> folders;  // in order: each after the one it lies in
+    std::set<fs::path> folders;  // in order: each after the folder it lies in
     for (const auto& path : paths)
         for (fs::path folder = path.parent_path(); folder != folder.root_path(); folder = folder.parent_path())
             folders.insert(folder);
@@ -86,7 +86,7 @@ Words bubblewrap_arguments(bool root_first, const Policy& policy, const std::str
     if (!root_first) command.push_back("--unshare-user");
     add(command, {"--unsetenv", mark_name, "--json-status-fd", std::to_string(descriptors.status), "--seccomp",
                   std::to_string(descriptors.filter)});
-    add_temporary(command, "/tmp", policy.limits.file_bytes);  // first: the tools, too, may lie in it
+    add_temporary(command, "/tmp", policy.limits.file_bytes);  // first, because the tools may also lie in it
     add_system(command);
     add(command, {"--proc", "/proc", "--dev", "/dev"});
     add_temporary(command, "/dev/shm", policy.limits.file_bytes);
@@ -115,7 +115,8 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const Words& program
         add(command, {"/usr/bin/setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs",
                       "--inh-caps=-all", "--bounding-set=-all", "--"});
     } else if (user < 0) {
-        // An ordinary user may already run more processes than the limit: only in the namespace do they not count.
+        // An ordinary user may already run more processes than the limit: only processes in the namespace are not
+        // counted.
         add(command, {"/usr/bin/prlimit",
                       fmt::format("--nproc={}", process_limit(policy.limits, user_namespaces_count_apart())), "--"});
     }

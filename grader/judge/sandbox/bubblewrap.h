@@ -1,5 +1,5 @@
 #pragma once
-// Level `namespaces`: the arguments of bubblewrap around a program.
+// Level `namespaces`: the arguments of bubblewrap for running a program.
 
 #include <string>
 #include <vector>
@@ -8,17 +8,18 @@
 
 namespace warplab::sandbox {
 
-/// How this machine lets bubblewrap start.
+/// The way to start bubblewrap that works on this machine.
 enum class BubblewrapStyle {
     user_first,  // an ordinary user (or, as root, the unused user from the start), in a user namespace of its own
-    root_first,  // root mounts, then the program becomes the unused user: sees folders below a closed /root
+    root_first,  // root mounts, then the program becomes the unused user: works for folders below a closed /root
 };
 
 /// Numbers of descriptors in bubblewrap.
 struct BubblewrapDescriptors {
     int status;     // bubblewrap reports here
     int filter;     // bubblewrap reads the system call filter here
-    int arguments;  // bubblewrap reads its arguments here: the program can read its command line, so that has no paths
+    int arguments;  // bubblewrap reads its arguments here: the program can read bubblewrap's command line, so that must
+                    // not contain paths
 };
 
 struct BubblewrapCommand {
@@ -31,10 +32,11 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const std::vector<st
                                      const Policy& policy, const std::string& working_directory, int user,
                                      const BubblewrapDescriptors& descriptors);
 
-/// Whether bubblewrap got as far as starting the program, by what it reported.
+/// Whether bubblewrap started the program, according to its status report.
 bool bubblewrap_started(const std::string& status_text);
 
-/// What on this machine usually keeps bubblewrap from working, as words with what to do; `said` is its own message.
+/// Return the usual reason why bubblewrap does not work on this machine, and a remedy. `said` is bubblewrap's own
+/// message.
 std::string why_no_bubblewrap(const std::string& said);
 
 }  // namespace warplab::sandbox

@@ -62,22 +62,22 @@ void set_limits(Child& child) {
     for (const auto& [resource, value] : child.what.limits) {
         rlimit limit{value, value};
         if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0) continue;
-        // A stricter hard limit is there already: that one holds.
+        // A stricter hard limit already exists: keep it.
         require(child, getrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "reading a limit");
         limit.rlim_cur = limit.rlim_max;
         require(child, setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0, "setting a limit");
     }
 }
 
-// System calls of their own: glibc's setresuid would change the judge's other threads too.
+// Direct system calls: glibc's setresuid would change the judge's other threads too.
 void become(Child& child, uid_t uid) {
     require(child, syscall(SYS_setgroups, 0, nullptr) == 0, "dropping groups");
     require(child, syscall(SYS_setresgid, uid, uid, uid) == 0, "changing the group");
     require(child, syscall(SYS_setresuid, uid, uid, uid) == 0, "changing the user");
 }
 
-/// Session keyrings hold credentials such as Kerberos tickets, and outlive processes. Where the kernel or a container
-/// refuses keyrings to the judge, it refuses them to the child, too.
+/// Join an empty session keyring: keyrings hold credentials such as Kerberos tickets and outlive processes. If the
+/// kernel or a container refuses keyrings to the judge, it refuses them to the child, too.
 void join_empty_keyring(Child& child) {
     const bool joined = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0;
     require(child, joined || errno == ENOSYS || errno == EPERM || errno == EACCES, "joining an empty keyring");
@@ -127,7 +127,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     return result;
 }
 
-/// Copies with numbers that no dup2 of the child overwrites.
+/// Duplicate the descriptors to numbers that no dup2 of the child overwrites.
 bool lift(const std::vector<int>& from, std::vector<int>& to) {
     for (int number : from) {
         const int copy = fcntl(number, F_DUPFD_CLOEXEC, 3 + static_cast<int>(from.size()));

@@ -1,6 +1,6 @@
 #pragma once
-// Starts one program with everything about it settled between clone and exec. The child borrows the judge's memory
-// until it execs (as posix_spawn does), so a judge that holds gigabytes starts programs as fast as a small one.
+// Starts one program; everything about it is set up between clone and exec. The child borrows the judge's memory until
+// it execs (as posix_spawn does), so a judge that holds gigabytes starts programs as fast as a small one.
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -22,15 +22,15 @@ struct Launch {
     std::vector<int> descriptors;  // become 0, 1, 2, …; all others are closed
     std::vector<std::pair<int, rlim_t>> limits;
     std::vector<int> cgroup_files;  // cgroup.procs to join
-    std::optional<uid_t> uid;       // becomes this user and group, for good
+    std::optional<uid_t> uid;       // permanently becomes this user and group
     bool no_new_privileges = false;
     int landlock = -1;                  // a ruleset
-    std::uint64_t own_proc_access = 0;  // of that ruleset, below the child's own entry of /proc
+    std::uint64_t own_proc_access = 0;  // rights in that ruleset, below the child's own entry of /proc
     const SeccompFilter* filter = nullptr;
 };
 
-/// The child's pid, or -1; then `why` names the failed step. The child has an empty session keyring, leads a session
-/// and a process group of its own, and dies with the thread that called this.
+/// Start the program and return the child's pid, or -1; then `why` names the step that failed. The child has an empty
+/// session keyring, leads its own session and process group, and dies with the thread that called this.
 pid_t launch(const Launch& what, std::string& why);
 
 }  // namespace warplab::sandbox

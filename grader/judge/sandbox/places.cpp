@@ -122,18 +122,19 @@ std::vector<fs::path> driver_folders() {
 }
 
 std::vector<std::string> clean_environment(bool gpu, bool only, const std::vector<std::string>& more) {
-    std::vector<std::string> environment = more;  // first, since of two with one name the first counts
+    std::vector<std::string> environment = more;  // first, because if a name occurs twice, the first value wins
     environment.insert(environment.end(), {std::string("PATH=") + search_path(), "HOME=/tmp", "LANG=C.UTF-8"});
     std::string libraries;
-    if (const char* ours = std::getenv("LD_LIBRARY_PATH")) libraries = ours;  // a cluster's compiler needs its own
+    if (const char* ours = std::getenv("LD_LIBRARY_PATH")) libraries = ours;  // a cluster's compiler needs it
     if (gpu)
         for (const auto& folder : driver_folders()) libraries += (libraries.empty() ? "" : ":") + folder.string();
     if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
-    // The judge's GPU is the program's. A number would count others that it does not see; one GPU's parts it sees all.
+    // The program uses the judge's GPU. A number would also count GPUs that the program does not see; it sees all
+    // parts of its one GPU.
     const char* const gpus = std::getenv("CUDA_VISIBLE_DEVICES");
     if (gpu && gpus && (!only || std::string(gpus).starts_with("MIG-")))
         environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + gpus);
-    if (const char* threads = std::getenv("WARPLAB_THREADS"))  // of the CPU backend, on a machine shared with others
+    if (const char* threads = std::getenv("WARPLAB_THREADS"))  // of the CPU backend, on a shared machine
         environment.push_back(std::string("WARPLAB_THREADS=") + threads);
     return environment;
 }

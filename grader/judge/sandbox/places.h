@@ -1,5 +1,5 @@
 #pragma once
-// Which parts of the machine every sandboxed program sees.
+// The parts of the machine that every sandboxed program sees.
 
 #include <filesystem>
 #include <optional>
@@ -10,35 +10,35 @@
 
 namespace warplab::sandbox {
 
-/// The full path of a program, by the judge's PATH; empty when there is none.
+/// Return the full path of a program on the judge's PATH; empty if there is none.
 std::filesystem::path find_program(const std::string& name);
 
-/// This judge's compilers: $CXX or g++, and $NVCC or nvcc (on the PATH or in /usr/local/cuda/bin). Found once.
+/// This judge's compilers: $CXX or g++, and $NVCC or nvcc (on the PATH or in /usr/local/cuda/bin). Searched for once.
 const CompilerPlaces& gcc();
 const CompilerPlaces& nvcc();
 
-/// All folders outside /usr that the compilers and their tools read, such as a cluster's modules: their own folders,
-/// never the folder that a wrapper or a link to them lies in.
+/// Return all folders outside /usr that the compilers and their tools read, such as a cluster's modules: their own
+/// folders, never the folder that holds a wrapper or a link to them.
 std::vector<std::filesystem::path> tool_folders();
 
-/// Top-level folders of the system such as /bin and /lib64 (some are links into /usr).
+/// Return top-level folders of the system such as /bin and /lib64 (some are links into /usr).
 std::vector<std::filesystem::path> system_folders();
 
-/// What a program needs of /etc: the linker's configuration and Debian's alternatives.
+/// Return the files in /etc that programs need: the linker's configuration and Debian's alternatives.
 std::vector<std::filesystem::path> etc_files();
 
-/// Files of /proc that describe the kernel and the machine, not processes.
+/// Return the files of /proc that describe the kernel and the machine, not processes.
 std::vector<std::filesystem::path> kernel_files();
 
-/// Device nodes of the driver, and of one GPU, /dev/nvidiaN; of every GPU where `node` is none.
+/// Return the device nodes of the driver and of one GPU, /dev/nvidiaN; of every GPU if `node` is empty.
 std::vector<std::filesystem::path> gpu_devices(std::optional<int> node);
 
-/// Folders that hold the driver's libraries where the linker does not look by itself (/usr/local/nvidia/lib64 …).
+/// Return folders that hold the driver's libraries but that the linker does not search (/usr/local/nvidia/lib64 …).
 std::vector<std::filesystem::path> driver_folders();
 
-/// What the caller gives, then PATH, HOME, LANG, LD_LIBRARY_PATH, WARPLAB_THREADS and, for a program on the GPU,
-/// CUDA_VISIBLE_DEVICES, which a program that sees `only` one GPU needs for a part of it alone (MIG-…). Of two with one
-/// name the caller's counts.
+/// Return `more`, then PATH, HOME, LANG, LD_LIBRARY_PATH, WARPLAB_THREADS and, for a program on the GPU,
+/// CUDA_VISIBLE_DEVICES. A program that sees `only` one GPU needs CUDA_VISIBLE_DEVICES only for a part of a GPU
+/// (MIG-…). If a name occurs twice, the value in `more` wins.
 std::vector<std::string> clean_environment(bool gpu, bool only, const std::vector<std::string>& more);
 
 }  // namespace warplab::sandbox

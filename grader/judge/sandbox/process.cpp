@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
-constexpr double starvation_window_s = 0.25;  // over which the judge measures whether a process was starved
+constexpr double starvation_window_s = 0.25;  // the time over which the judge measures whether a process was starved
 constexpr double most_extension = 10;         // multiple of a limit
 
 class File {
@@ -71,7 +71,7 @@ Pipe make_pipe() {
     return {File(ends[0]), File(ends[1])};
 }
 
-/// A memory file with these bytes, positioned at its beginning.
+/// Make a memory file with these bytes, positioned at its beginning.
 File make_file(const void* bytes, std::size_t count) {
     File file(memfd_create("sandbox", MFD_CLOEXEC));
     if (!file || write(file.get(), bytes, count) != static_cast<ssize_t>(count) || lseek(file.get(), 0, SEEK_SET) != 0)
@@ -90,7 +90,7 @@ Clock::time_point after(Clock::time_point from, double seconds) {
 
 enum class Pending { nothing, packet, closed };
 
-/// The state of a pipe: readable, at its end, or blocking.
+/// Return the state of a pipe: readable, at its end, or blocking.
 Pending pending(int pipe) {
     pollfd entry{pipe, POLLIN, 0};
     if (poll(&entry, 1, 0) <= 0) return Pending::nothing;
@@ -127,15 +127,15 @@ struct Process::State {
     std::string mark;
 
     pid_t child = -1;
-    File ended_file;  // pidfd; absent before Linux 5.3, then we look every 5 ms
+    File ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
     File output_end, status_end;
     File own_entry;                       // of /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
     Clock::time_point started = Clock::now(), deadline = started, latest = started;
-    std::optional<sandbox::ProcessorTime> at_deadline;  // when a window for starvation began
+    std::optional<sandbox::ProcessorTime> at_deadline;  // when the window for measuring starvation began
     bool collected = true;
     bool deadline_passed = false, flooded = false, budget_spent = false;
-    std::uint64_t printed_before = 0;  // the clock was started
+    std::uint64_t printed_before = 0;  // before the clock was started
     Ended result;
 
     void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
@@ -189,7 +189,7 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
 File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
-    user->kill_all();  // what a judge that was itself killed left behind
+    user->kill_all();  // kills the processes that a killed judge left behind
     launch.uid = user->id();
     launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
     launch.no_new_privileges = true;
@@ -200,14 +200,14 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(),
                              sandbox::kernel_files(), policy.readable})
         readable.insert(readable.end(), list.begin(), list.end());
-    std::vector<fs::path> devices = {"/dev/null", "/dev/zero"};  // and no /tmp: what is written there has no bound
+    std::vector<fs::path> devices = {"/dev/null", "/dev/zero"};  // without /tmp, because files there have no size limit
     if (policy.gpu) {
         for (const auto& node : sandbox::gpu_devices(policy.gpu_node)) devices.push_back(node);
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
-        launch.own_proc_access |= sandbox::writing();  // the driver names its threads there
+        launch.own_proc_access |= sandbox::writing();  // the driver sets its threads' names there
     }
     File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
-    // Never with less than the level's name says.
+    // Never start a program with less protection than the level promises.
     if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
     launch.landlock = ruleset.get();
     return ruleset;
@@ -280,8 +280,8 @@ void Process::State::set_deadline(double wall_s) {
     at_deadline.reset();
 }
 
-/// After the deadline: whether other processes starved these, so that they get more time. Measures again after each
-/// window.
+/// Whether, after the deadline, other processes starved the child's processes, so that they get more time. Measures
+/// again after each window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     sandbox::ProcessorTime now = sandbox::processor_time(child);
@@ -296,7 +296,7 @@ bool Process::State::child_ended() const {
     return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
 }
 
-/// What is there now, up to a megabyte, so that a flood does not keep us from looking at the clock.
+/// Read the available output, at most a megabyte, so that a flood does not delay the check of the clock.
 void Process::State::read_output() {
     char buffer[64 << 10];
     for (int i = 0; output_end && i < 16; ++i) {
@@ -309,7 +309,7 @@ void Process::State::read_output() {
     }
 }
 
-/// After everything was killed: until the last writer is gone.
+/// After everything was killed: read until the last writer has closed the pipe.
 void Process::State::read_rest() {
     const auto until = after(Clock::now(), 1);
     while (output_end && Clock::now() < until) {
@@ -328,8 +328,8 @@ void Process::State::kill() {
     collect();
 }
 
-/// The child has ended; what it started may not have. (Of a pid namespace nothing is left, but bubblewrap's own second
-/// process is where bubblewrap was ended while it started.)
+/// Kill the processes that an ended child left behind. (In a pid namespace none is left, except bubblewrap's own second
+/// process if bubblewrap was ended during its start.)
 void Process::State::kill_rest() {
     if (level != SandboxLevel::uid) sandbox::kill_tree(mark);
     if (level == SandboxLevel::uid) {
@@ -344,13 +344,13 @@ void Process::State::collect() {
     while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
     result.wall_s = seconds_between(started, Clock::now());
-    ::kill(-child, SIGKILL);  // before its number can be another's
+    ::kill(-child, SIGKILL);  // before another process can get its number
     int status = 0;
     rusage usage{};
     pid_t waited;
     while ((waited = wait4(child, &status, 0, &usage)) < 0 && errno == EINTR) {
     }
-    if (waited < 0) status = SIGKILL;  // somebody else waited for it: never take that for success
+    if (waited < 0) status = SIGKILL;  // another thread waited for it: never treat that as success
     kill_rest();
     collected = true;
     ended_file.reset();
@@ -376,7 +376,7 @@ void Process::State::interpret(int status, const rusage& usage) {
     result.peak_rss_bytes = peak_bytes > judges_peak_bytes ? peak_bytes : 0;
     result.how = WIFSIGNALED(status) ? End::signaled : End::exited;
     result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    const bool ran_out = group && group->ran_out();  // whichever process the kernel killed, bubblewrap included
+    const bool ran_out = group && group->ran_out();  // no matter which process the kernel killed, bubblewrap included
     if (level == SandboxLevel::namespaces && result.how == End::exited && !ran_out) {
         char report[4096];
         const ssize_t got = read(status_end.get(), report, sizeof report);
@@ -385,7 +385,7 @@ void Process::State::interpret(int status, const rusage& usage) {
             result.why = result.output.empty() ? "the sandbox did not start" : result.output;
             return;
         }
-        if (result.status > 128 && result.status < 128 + NSIG) {  // so bubblewrap says "killed by a signal"
+        if (result.status > 128 && result.status < 128 + NSIG) {  // bubblewrap's way to report a signal
             result.how = End::signaled;
             result.status -= 128;
         }
@@ -414,7 +414,7 @@ void Process::State::sleep_until(Clock::time_point until, int readable_fd) const
     poll(entries, count, std::max(wait_ms, 0));
 }
 
-/// Charges the budget with the time that the judge waits.
+/// Charge the budget with the time that the judge waits.
 Process::Event Process::State::wait_for(double seconds, int readable_fd) {
     const auto begin = Clock::now();
     if (budget && after(begin, budget->wall_left_s()) < latest) latest = after(begin, budget->wall_left_s());
@@ -436,7 +436,8 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
             return readable_fd >= 0 && pending(readable_fd) == Pending::packet ? Event::readable : Event::ended;
         }
         const auto now = Clock::now();
-        // A child that closed its end is usually about to end: say so rather than "readable", unless it lives on.
+        // A child that closed its end is usually about to end: report that rather than "readable", unless it continues
+        // to run.
         if (packet == Pending::closed) {
             if (!closed_since) closed_since = now;
             if (seconds_between(*closed_since, now) > 0.5) return Event::readable;

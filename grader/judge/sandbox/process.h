@@ -1,6 +1,6 @@
 #pragma once
-// Starts untrusted programs (the compiler on a student's file, the runner, addr2line) under limits and, where the
-// level asks for it, in a sandbox. Nothing here knows what the program is for.
+// Starts untrusted programs (the compiler on a student's file, the runner, addr2line) under limits and, if the level
+// requires it, in a sandbox. This code is independent of the program's purpose.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,16 +14,16 @@
 
 namespace warplab {
 
-/// namespaces: bubblewrap, no network, own pid namespace, nothing visible but what the policy lists; as root an
-///   unused uid first.
-/// uid: namespaces are refused but we are root: own uid, no_new_privs, Landlock.
+/// namespaces: bubblewrap, no network, own pid namespace; only the policy's paths are visible; as root, first switches
+/// to an unused uid.
+/// uid: for root if namespaces are refused: own uid, no_new_privs, Landlock.
 /// Both have the same system call filter and an empty session keyring.
 /// none: limits only.
 enum class SandboxLevel { none, uid, namespaces };
 std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace"
 
-/// The strongest level that works on this machine (tried once by running /bin/true in it), and why not a stronger
-/// one: what is missing and what to do about it.
+/// The strongest level that works on this machine (tried once by running /bin/true in it), and the reason why a
+/// stronger one does not: what is missing and what to do about it.
 struct SandboxSupport {
     SandboxLevel level = SandboxLevel::none;
     std::string why_not_stronger;
@@ -31,16 +31,16 @@ struct SandboxSupport {
 };
 const SandboxSupport& sandbox_support();
 
-/// why_not_stronger and weaker in one text, for reports.
+/// Return why_not_stronger and weaker in one text, for reports.
 std::string sandbox_remark();
 
 struct Limits {
-    double wall_s = 10;  // extended up to ten times while other processes starve it
+    double wall_s = 10;  // extended up to ten times while other processes starve the child
     std::uint64_t memory_bytes = 4ull << 30;
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
     std::size_t output_bytes = 64 << 10;  // kept of stdout and stderr together; the rest is read and dropped
-    std::uint64_t flood_bytes = 0;        // ends what prints more than this since the clock was started; 0 = nothing
+    std::uint64_t flood_bytes = 0;        // end a program that prints more after the clock's start; 0 = no limit
 };
 
 /// Selects the system calls that a sandboxed program may make.
@@ -52,13 +52,13 @@ enum class Activity {
 struct Policy {
     Activity activity = Activity::compile;
     SandboxLevel level = SandboxLevel::none;
-    std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/alternatives, /etc/ld.so.*
+    std::vector<std::filesystem::path> readable;  // in addition to /usr, /lib*, /bin, /etc/alternatives, /etc/ld.so.*
     std::vector<std::filesystem::path> writable;
     bool gpu = false;             // the GPU's device nodes and the driver's folders
-    std::optional<int> gpu_node;  // N of the one /dev/nvidiaN that is seen; without it all are
-    int slot = 0;                 // which of the unused uids (base + slot) when root
+    std::optional<int> gpu_node;  // N of the only visible /dev/nvidiaN; if empty, all are visible
+    int slot = 0;                 // which of the unused uids (base + slot) to take as root
     Limits limits;
-    std::shared_ptr<Budget> budget = nullptr;  // charged with the time it takes; nothing: unlimited
+    std::shared_ptr<Budget> budget = nullptr;  // charged with the time used; null: unlimited
 };
 
 enum class End { exited, signaled, timed_out, out_of_memory, flooded, not_started, budget_spent };
@@ -70,16 +70,16 @@ struct Ended {
     std::uint64_t output_bytes = 0;  // all of it, dropped bytes included
     double wall_s = 0;
     double cpu_s = 0;                  // of all its processes
-    std::uint64_t peak_rss_bytes = 0;  // of its largest process; 0: not more than the judge itself
+    std::uint64_t peak_rss_bytes = 0;  // of its largest process; 0: at most that of the judge itself
     std::string why;                   // not_started: what failed
 };
 
 /// A running child. The destructor kills it and everything it started; so does the end of the thread that started it.
 class Process {
   public:
-    /// `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are closed.
-    /// Environment is cleared but for PATH, HOME=/tmp, LANG and `environment`. Throws std::runtime_error only for our
-    /// own mistakes; a program that cannot start ends as not_started.
+    /// Start a program. `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are
+    /// closed. The environment contains only PATH, HOME=/tmp, LANG and `environment`. Throws std::runtime_error only
+    /// for the judge's own mistakes; a program that cannot start ends as not_started.
     static Process start(const std::vector<std::string>& argv, const Policy& policy,
                          const std::vector<int>& inherited = {}, const std::vector<std::string>& environment = {},
                          const std::filesystem::path& working_directory = "/tmp");
@@ -87,20 +87,20 @@ class Process {
     Process& operator=(Process&&) noexcept;
     ~Process();
 
-    /// Reads output and watches limits for up to `seconds` or until `readable_fd` has something or the child ended.
+    /// Read output and watch limits for up to `seconds`, or until `readable_fd` is readable or the child has ended.
     enum class Event { readable, ended, elapsed };
     Event wait_for(double seconds, int readable_fd = -1);
 
-    /// The wall-clock limit and flood_bytes count from here again (one per request of a long-lived child).
+    /// Restart the wall-clock limit and the count for flood_bytes (once per request of a long-lived child).
     void restart_clock(double wall_s);
 
     bool running() const;
     void kill();         // all its processes, at once
     void pause() const;  // stops all its processes until resume()
     void resume() const;
-    Ended finish();              // waits (within the limits) until it ended; safe to call twice
+    Ended finish();              // waits (within the limits) until it has ended; safe to call twice
     std::string output() const;  // so far
-    int pid() const;             // on the host: of the child we started (bwrap, when there is one)
+    int pid() const;             // on the host: of the child that was started (bwrap, if it is used)
 
   private:
     struct State;
@@ -108,7 +108,7 @@ class Process {
     State* state_;
 };
 
-/// Start, wait, give the end: for compilers and tools.
+/// Start a program, wait for it and return how it ended: for compilers and tools.
 Ended run_to_end(const std::vector<std::string>& argv, const Policy& policy,
                  const std::vector<std::string>& environment = {},
                  const std::filesystem::path& working_directory = "/tmp");

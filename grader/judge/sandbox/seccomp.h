@@ -12,8 +12,8 @@ namespace warplab::sandbox {
 
 using SeccompFilter = std::vector<sock_filter>;
 
-/// The filter for a policy's activity. The compiler may start programs; the runner may start only threads, so that it
-/// is one process, whose end ends everything. Throws std::runtime_error if libseccomp cannot build it.
+/// Return the filter for a policy's activity. The compiler may start programs; the runner may start only threads, so it
+/// is one process, and its end ends everything. Throws std::runtime_error if libseccomp cannot build the filter.
 const SeccompFilter& seccomp_filter(Activity activity, bool gpu);
 
 }  // namespace warplab::sandbox

@@ -15,7 +15,7 @@ namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Empty when /bin/true runs in it, else why not.
+/// Return an empty text if /bin/true runs in this level, else the reason why not.
 std::string try_level(SandboxLevel level) {
     Policy policy;
     policy.level = level;
@@ -25,7 +25,7 @@ std::string try_level(SandboxLevel level) {
     return ended.output.empty() ? "/bin/true does not run in it" : first_line(ended.output);
 }
 
-Support offer;  // what `support` answers while it is being found out
+Support offer;  // the answer of `support` while it is being determined
 
 void try_namespaces(std::string& why) {
     if (find_program("bwrap").empty()) {
@@ -70,7 +70,7 @@ void try_user(std::string& why) {
 }  // namespace
 
 const Support& support() {
-    static std::recursive_mutex mutex;  // trying a level asks for the style
+    static std::recursive_mutex mutex;  // trying a level requires the style
     static bool tried = false;
     const std::lock_guard lock(mutex);
     if (tried) return offer;

@@ -1,5 +1,5 @@
 #pragma once
-// What this machine offers, tried once.
+// The sandbox levels that this machine supports, tried once.
 
 #include "grader/judge/sandbox/bubblewrap.h"
 #include "grader/judge/sandbox/process.h"
@@ -11,7 +11,7 @@ struct Support {
     BubblewrapStyle style = BubblewrapStyle::user_first;
 };
 
-/// Runs /bin/true in each level, strongest first, until one works.
+/// Run /bin/true in each level, strongest first, until one works.
 const Support& support();
 
 }  // namespace warplab::sandbox

@@ -26,7 +26,7 @@ constexpr uid_t first_user = 60706, last_user = 61183;
 
 constexpr const char* lock_folder = "/run/warplab";
 
-/// A descriptor that holds the lock; -1 when somebody else does.
+/// Return a descriptor that holds the lock; -1 if another process holds it.
 int lock_user(uid_t id) {
     mkdir(lock_folder, 0700);
     const std::string path = fmt::format("{}/user-{}", lock_folder, id);
@@ -61,7 +61,7 @@ void kill_processes_of(uid_t id) {
     }
 }
 
-/// Users of sandboxes that have processes.
+/// Return the users of sandboxes that have processes.
 std::set<uid_t> busy_users() {
     std::set<uid_t> users;
     std::error_code error;

@@ -1,14 +1,15 @@
 #pragma once
-// Users that exist for one sandboxed program at a time. Needs root.
+// User ids that each serve one sandboxed program at a time. Needs root.
 
 #include <sys/types.h>
 
 namespace warplab::sandbox {
 
-/// A user id that nobody else on this machine holds, taken until it is destroyed.
+/// A user id that no other program on this machine holds; reserved until this object is destroyed.
 class UnusedUser {
   public:
-    /// Tries base + slot first, then those after it. Throws std::runtime_error when all are taken or none can be.
+    /// Try base + slot first, then the ids after it. Throws std::runtime_error if all are taken or none can be
+    /// reserved.
     static UnusedUser take(int slot);
     UnusedUser(UnusedUser&& other) noexcept;
     UnusedUser& operator=(UnusedUser&& other) noexcept;
@@ -16,7 +17,7 @@ class UnusedUser {
 
     uid_t id() const { return id_; }
 
-    /// Kills every process of this user, wherever it went.
+    /// Kill every process of this user.
     void kill_all() const;
 
   private:

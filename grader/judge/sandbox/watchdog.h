@@ -9,14 +9,14 @@ namespace warplab {
 
 class Watchdog {
   public:
-    /// While it lives, this thread must not stay in one system call for longer than `limit_s`. `doing`: the judge's
-    /// activity, for the message, such as "ending a program".
+    /// While this object exists, its thread must not stay in one system call for longer than `limit_s`. `doing`: the
+    /// judge's activity, for the message, such as "ending a program".
     explicit Watchdog(const char* doing, double limit_s = 10);
     ~Watchdog();
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// Whether the limit has passed: do not repeat a call that was interrupted.
+    /// Whether the limit has passed: if so, do not repeat a call that was interrupted.
     bool overdue() const;
 
   private:

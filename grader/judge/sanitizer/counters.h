@@ -1,5 +1,6 @@
 #pragma once
-// What check mode's counters say of whole kernels and stages: how they fill a GPU, and how much memory they ask for.
+// Summaries of check mode's counters for whole kernels and stages: how they fill a GPU, and how much memory they
+// request.
 
 #include <cstdint>
 #include <map>
@@ -14,7 +15,7 @@
 
 namespace warplab {
 
-/// What was counted on one dataset.
+/// The counts of one dataset.
 struct Counted {
     std::string dataset;
     std::vector<AccessCounts> accesses;
@@ -38,7 +39,7 @@ struct KernelShape {
     std::uint64_t shared_bytes() const;
 };
 
-/// In the order in which they were first launched; those that differ in their block or shared memory stand apart.
+/// Return the kernels in the order of their first launch; launches that differ in block or shared memory are separate.
 std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launches,
                                           const std::map<std::string, KernelResources>& resources, const Gpu& gpu);
 
@@ -68,14 +69,14 @@ struct LineSummary {
 /// the kind was done.
 double counter_value(Counter counter, const Counted& counted);
 
-/// A stage's limit, and what was counted.
+/// A stage's limit, and the counted value.
 struct LimitOutcome {
     CounterLimit limit;
     double value = 0;
     bool held() const { return value <= limit.at_most; }
 };
 
-/// Of those of its limits whose dataset was counted.
+/// Compare the counts with those limits of the stage whose dataset was counted.
 std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vector<Counted>& datasets);
 
 /// "Technique not used: 1,024 atomics on device memory for each block on noise, where 256 are enough. This stage is

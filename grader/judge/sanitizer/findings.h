@@ -1,5 +1,5 @@
 #pragma once
-// What check mode found, in words: one Discovery for each line and kind, however often it happened.
+// Describes what check mode found: one Discovery for each line and kind, however often it occurred.
 
 #include <cstdint>
 #include <map>
@@ -25,7 +25,7 @@ struct LineCounts {
 /// Lines of the student's file by program counter.
 using SourceLines = std::map<std::uint64_t, int>;
 
-/// By kernel and line; in no place of the student's file: left out.
+/// Add up by kernel and line; counts outside the student's file are omitted.
 std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
 std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
 

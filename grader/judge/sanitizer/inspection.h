@@ -1,5 +1,5 @@
 #pragma once
-// All that check mode says of a file, and how `make inspect` keeps it.
+// Everything that check mode reports about a file, and the format in which `make inspect` keeps it.
 
 #include <string>
 #include <vector>

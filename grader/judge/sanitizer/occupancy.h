@@ -1,5 +1,6 @@
 #pragma once
-// How many threads of a kernel a multiprocessor of a real GPU holds at once, and what limits them. Needs no GPU.
+// Computes how many threads of a kernel fit on a multiprocessor of a real GPU at once, and what limits them. Needs no
+// GPU.
 
 #include <string>
 
@@ -16,10 +17,10 @@ struct Gpu {
     std::string architecture() const;  // "sm_90"
 };
 
-/// By its name as it is typed ("rtx3080", "H200", "NVIDIA H200"). Throws UsageError with the names there are.
+/// Return the GPU with a name as typed ("rtx3080", "H200", "NVIDIA H200"). Throws UsageError with the available names.
 const Gpu& find_gpu(const std::string& name);
 
-/// The machine's own GPU where it is in the table, else the one that the labs were measured on.
+/// Return the machine's own GPU if it is in the table, else the one that the labs were measured on.
 const Gpu& usual_gpu();
 
 struct Occupancy {
