@@ -1,16 +1,16 @@
-"""batch.sqlite of a batch: every submission with its one status, and every grade that it ever got.
+"""Store a batch in batch.sqlite: every submission with its one status, and all grades that it ever got.
 
-Each change is one transaction (SQLite, WAL), so a batch killed at any moment goes on from the last finished
+Each change is one transaction (SQLite, WAL), so a batch that is killed at any moment continues after the last finished
 submission. Tables:
 
-    facts         what the batch is about: lab, options, due date, late policy, a secret for pseudonyms
-    submissions   one a student or team; `status` is empty while it waits to be graded; `notes` are of its name and the
-                  roster, `graded_notes` of what the last grading found in it; `called` is its key where no roster says
-                  whose it is, such as the course system's number
-    grades        one a grading, newest last; `reason` says why there was another one; `lab_hash` is the lab's, and
-                  behind a + the grader's, which batches of before do not have
-    stages        one a stage of a grade: what tables and plots need of report.json
-    extensions, points, overrides   what the instructor added, with the reason; the newest counts
+    facts         the batch's lab, options, due date, late policy, and a secret for pseudonyms
+    submissions   one row per student or team; `status` is empty while it waits to be graded; `notes` concern its name
+                  and the roster, `graded_notes` the contents, as the last grading found them; `called` is the key if
+                  no roster identifies the student, such as the course system's number
+    grades        one row per grading, newest last; `reason` states why it was graded again; `lab_hash` is the hash of
+                  the lab, followed by + and the grader's hash, which earlier batches do not have
+    stages        one row per stage of a grade: the values of report.json that tables and plots need
+    extensions, points, overrides   the instructor's additions, with the reason; the newest counts
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
 SCHEMA = 5
-# Every submission has exactly one of these. What is our fault comes first, and costs nobody points.
+# Every submission has exactly one of these. Failures on our side come first, and cost nobody points.
 STATUSES = {
     "judge_error": "our side broke: no points are lost; grade it again",
     "needs_review": "timed faster than is physically possible: have a look",
@@ -74,7 +74,8 @@ CREATE TABLE IF NOT EXISTS overrides (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
 """
 
-# Of each table: what a newer decision replaces, when it only takes one back, what it is called, what it says.
+# For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
+# decision only takes back an earlier one, and the SQL expressions for its name and its content.
 DECISIONS = (
     ("extensions", "student", "until = ''", "'extension'", "'until ' || until"),
     ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
@@ -83,12 +84,12 @@ DECISIONS = (
 
 
 class DiskFullError(UserError):
-    """There is no room left: the batch stops, and what was written stands."""
+    """The disk is full: the batch stops, and everything written so far is kept."""
 
 
 @dataclass
 class Stage:
-    """What tables and plots need of a stage. Times are seconds, None where nothing was timed."""
+    """The values of a stage that tables and plots need. Times are in seconds, None if nothing was timed."""
 
     stage: str
     verdict: str
@@ -139,7 +140,7 @@ class Row:
 
 @dataclass
 class Graded:
-    """What grading a submission came to; `report` is report.json as it was written, empty where there is none."""
+    """The result of grading a submission; `report` is report.json as it was written, empty if there is none."""
 
     key: str
     status: str
@@ -153,12 +154,12 @@ class Graded:
 
 
 def in_words(status: str) -> str:
-    """A status as people read it; nothing is waiting."""
+    """Return a status as people read it; an empty status means waiting."""
     return status.replace("_", " ") or "waiting"
 
 
 def summarise(stage: StageReport) -> Stage:
-    """One stage of a report."""
+    """Return the values of one stage of a report that the database keeps."""
     measured = stage.main_measurement
     failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
     findings = [one.cause for one in stage.check_mode.findings if not one.note] if stage.check_mode else []
@@ -182,12 +183,12 @@ def summarise(stage: StageReport) -> Stage:
 
 
 def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
-    """What the files or folders of a submission are called, wherever they lie."""
+    """Return the names of the files or folders of a submission, without their folders."""
     return tuple(Path(entry).name for entry in entries)
 
 
 def join_notes(*notes: str) -> list[str]:
-    """Lists as the database keeps them, as one without repetitions."""
+    """Join lists of notes in the database's format into one list without repetitions."""
     return list(dict.fromkeys(note for kept in notes for note in read_notes(kept)))
 
 
@@ -205,13 +206,13 @@ def guess_called(key: str, entries: Sequence[str]) -> str:
 
 
 def write_facts(connection: sqlite3.Connection, **facts: Any) -> None:
-    """Write facts over those of the same names."""
+    """Write facts and replace those with the same names."""
     for name, value in facts.items():
         connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
 
 
 class Database:
-    """One batch's file. All methods are called by one thread."""
+    """The database of one batch. Call all methods from one thread."""
 
     def __init__(self, file: Path):
         self.file = file
@@ -229,7 +230,7 @@ class Database:
             raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
 
     def convert(self, schema: int) -> None:
-        """Converts an earlier batch, its folders included."""
+        """Convert an earlier batch, including its folders."""
         if schema == 1:
             self.convert_notes()
         if schema <= 2:
@@ -242,7 +243,7 @@ class Database:
         self.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
 
     def convert_notes(self) -> None:
-        """From schema 1, where all notes were in one place: they stay until the submission is graded again."""
+        """Convert schema 1, which kept all notes in one column: they stay until the submission is graded again."""
         folder = Path(self.fact("submissions") or "").absolute()  # paths in it were kept as typed
         with self.transaction() as connection:
             connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
@@ -265,18 +266,18 @@ class Database:
                 )
 
     def convert_reasons(self) -> None:
-        """Convert schema 4, which read from the reason that only pending points are graded."""
+        """Convert schema 4, in which only the reason showed that only pending points are graded."""
         with self.transaction() as connection:
             connection.execute("ALTER TABLE submissions ADD COLUMN pending_alone INTEGER NOT NULL DEFAULT 0")
             connection.execute("UPDATE submissions SET pending_alone = reason LIKE 'points were pending%'")
 
     def close(self) -> None:
-        """Folds the log into the file."""
+        """Close the connection, which merges the write-ahead log into the file."""
         self.connection.close()
 
     @contextlib.contextmanager
     def reporting(self) -> Iterator[None]:
-        """What SQLite says, as one message."""
+        """Convert SQLite's errors to one message. Raises DiskFullError if the disk is full, else UserError."""
         try:
             yield
         except sqlite3.Error as error:
@@ -289,7 +290,7 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing."""
+        """Run the body in a transaction, which is rolled back after any exception."""
         with self.reporting():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -301,24 +302,26 @@ class Database:
                 raise
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Rows of one statement."""
+        """Return the rows of one statement."""
         with self.reporting():
             return self.connection.execute(text, values).fetchall()
 
     def fact(self, name: str) -> Any:
-        """A fact, or None."""
+        """Return a fact, or None if there is none of that name."""
         rows = self.query("SELECT value FROM facts WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 
     def set_facts(self, **facts: Any) -> None:
-        """Notes facts, over what was there."""
+        """Write facts in one transaction and replace earlier values."""
         with self.transaction() as connection:
             write_facts(connection, **facts)
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
-        """Return old keys of submissions that the roster now identifies differently: the course system has the same
-        name for it or, if it has none, only these two have the same files; and the old key is gone. Submissions missing
-        from the new roster keep their keys."""
+        """Return the old keys of submissions that the roster now identifies differently, each with the new submission.
+
+        The two belong together if the course system has the same name for both or, if it has none, only these two have
+        the same files; and the old key is gone. Submissions missing from the new roster keep their keys.
+        """
         rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
         now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
         called, files = defaultdict(list), defaultdict(list)
@@ -341,7 +344,7 @@ class Database:
         return list(renamed.items())
 
     def earlier(self) -> list[Earlier]:
-        """Return the submissions that were handed in so far."""
+        """Return all submissions handed in so far."""
         rows = self.query("SELECT key, called, members, notes FROM submissions WHERE status != 'not_submitted'")
         found = []
         for key, called, text, kept in rows:
@@ -351,8 +354,11 @@ class Database:
         return found
 
     def separate_strangers(self, ids: Set[str]) -> None:
-        """Give submissions of students who are not on the roster other keys than the roster's `ids`. The fact `renamed`
-        holds the new keys by the old ones. Decisions for a student of the previous roster stay with that student."""
+        """Give new keys to submissions of students who are not on the roster, if the keys are among the roster's `ids`.
+
+        The fact `renamed` maps the old keys to the new ones. Decisions for a student of the previous roster stay with
+        that student.
+        """
         rows = self.query("SELECT key, members, notes FROM submissions WHERE status != 'not_submitted'")
         taken, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
         renamed = {}
@@ -375,8 +381,8 @@ class Database:
             write_facts(connection, renamed=renamed)
 
     def rename(self, old: str, one: Submission, on_roster: Set[str]) -> None:
-        """Give a submission its new key, which the fact `renamed` then holds by the old one. Decisions for a single
-        student move along, unless the roster still has that student under the old id."""
+        """Give a submission its new key; the fact `renamed` then maps the old key to it. Decisions for a single student
+        move to the new id, unless the roster still has that student under the old id."""
         ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
         members = json.loads(text)
         with self.transaction() as connection:
@@ -392,9 +398,12 @@ class Database:
             write_facts(connection, renamed={old: one.key})
 
     def enter(self, submissions: Iterable[Submission]) -> None:
-        """Adds what is new; what was handed in again with other contents waits to be graded again. What names and
-        roster say is renewed for all: others' hand-ins may have changed it. Of files' dates, the earlier one stays
-        while the contents are the same: a newer one is another download's."""
+        """Add new submissions; put those with changed contents back in the queue.
+
+        The values that follow from names and the roster are updated for all, because other students' hand-ins may have
+        changed them. If the time is a file's date and the contents are unchanged, the earlier date stays, because a
+        newer one comes from another download.
+        """
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
         with self.transaction() as connection:
             for one in submissions:
@@ -419,7 +428,7 @@ class Database:
                     )
 
     def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:
-        """Students (id, name) who handed nothing in, and no longer those who since did."""
+        """Enter students (id, name) who handed nothing in, and remove those who have done so since."""
         present = {member for (text,) in self.query("SELECT members FROM submissions WHERE status != 'not_submitted'")
                    for member in json.loads(text)}  # fmt: skip
         with self.transaction() as connection:
@@ -433,22 +442,23 @@ class Database:
                     )
 
     def write_paths(self, entries: Sequence[Path]) -> list[str]:
-        """Paths as they are kept: below the batch's folder from there, as it may be moved; others from the root."""
+        """Return paths as the database keeps them: relative to the batch's folder if they are in it, because it may be
+        moved; else absolute."""
         folder, paths = self.file.resolve().parent, [entry.absolute() for entry in entries]
         return [str(path.relative_to(folder) if path.is_relative_to(folder) else path) for path in paths]
 
     def read_paths(self, entries: str) -> list[Path]:
-        """Paths as they were kept."""
+        """Return the paths that write_paths() wrote."""
         return [self.file.resolve().parent / entry for entry in json.loads(entries)]
 
     def entries(self) -> list[Path]:
-        """Where everything that was handed in lies."""
+        """Return the paths of all files and folders that were handed in."""
         return [
             path for (entries,) in self.query("SELECT entries FROM submissions") for path in self.read_paths(entries)
         ]
 
     def waiting(self) -> list[Submission]:
-        """What is still to be graded, by key."""
+        """Return the submissions that are still to be graded, by key."""
         rows = self.query(
             "SELECT s.key, s.name, s.entries, s.members, s.handed_in, s.known_by, s.notes, s.fingerprint,"
             " iif(g.fingerprint = s.fingerprint, s.graded_notes, 'null')"
@@ -462,8 +472,8 @@ class Database:
         ]  # fmt: skip
 
     def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
-        """Writes a grade and the submission's status in one step. Without a report, an earlier grade of the same
-        contents stays. `summary`: the columns of grades that the report says."""
+        """Write a grade and the submission's status in one transaction. Without a report, an earlier grade of the same
+        contents stays. `summary`: the columns of grades that come from the report."""
         with self.transaction() as connection:
             ((reason,),) = connection.execute("SELECT reason FROM submissions WHERE key = ?", [graded.key]).fetchall()
             number = None
@@ -487,10 +497,10 @@ class Database:
             )
 
     def grade_again(self, keys: Sequence[str], reason: str, pending_alone: bool = False) -> int:
-        """Put submissions back in the queue, for their pending points alone or whole; earlier grades stay. Return how
-        many."""
+        """Put submissions back in the queue, for their pending points only or completely, and return their number.
+        Earlier grades stay."""
         with self.transaction() as connection:
-            connection.execute("DELETE FROM facts WHERE name = 'slurm_jobs'")  # their results are of before
+            connection.execute("DELETE FROM facts WHERE name = 'slurm_jobs'")  # their results are outdated
             return sum(
                 connection.execute(
                     "UPDATE submissions SET status = '', reason = ?, pending_alone = ?"
@@ -501,7 +511,7 @@ class Database:
             )
 
     def rows(self) -> list[Row]:
-        """All submissions, those first that are our fault, then by status and key."""
+        """Return all submissions, sorted by status and key: those that wait first, then failures on our side."""
         found = self.query(
             "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
             " s.wall_s, s.grade, g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
@@ -518,7 +528,7 @@ class Database:
         return sorted(rows, key=lambda row: (order.get(row.status, 0), row.key))
 
     def add_stages(self, rows: Sequence[Row]) -> None:
-        """Fills in each row's stages."""
+        """Fill in each row's stages."""
         by_grade = {row.grade: row for row in rows if row.grade is not None}
         columns = "grade, stage, verdict, cause, source_hash, points, most, pending, time_s, bound_s, ratio, ratio_low"
         for number, *values, ambiguous in self.query(
@@ -528,12 +538,12 @@ class Database:
                 by_grade[number].stages.append(Stage(*values, bool(ambiguous)))
 
     def report(self, grade: int) -> str:
-        """report.json of a grade, as the judge wrote it."""
+        """Return report.json of a grade, as the judge wrote it."""
         ((packed,),) = self.query("SELECT report FROM grades WHERE id = ?", [grade])
         return zlib.decompress(packed).decode()
 
     def report_to_complete(self, key: str) -> str:
-        """The report whose pending points are being graded; empty where everything is graded anew."""
+        """Return the report whose pending points are being graded; empty if everything is graded again."""
         rows = self.query(
             "SELECT g.id FROM submissions s JOIN grades g ON g.key = s.key AND g.fingerprint = s.fingerprint"
             " WHERE s.key = ? AND s.pending_alone ORDER BY g.id DESC LIMIT 1",
@@ -542,20 +552,20 @@ class Database:
         return self.report(rows[0][0]) if rows else ""
 
     def counts(self) -> dict[str, int]:
-        """Submissions of each status, in their order; '' is waiting."""
+        """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first."""
         found = dict(self.query("SELECT status, COUNT(*) FROM submissions GROUP BY status"))
         return {status: found[status] for status in ["", *STATUSES] if status in found}
 
     def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Adds lines of the same columns to extensions, points or overrides, all or none."""
+        """Add lines of the same columns to extensions, points or overrides, in one transaction."""
         with self.transaction() as connection:
             for line in lines:
                 places = ", ".join("?" * len(line))
                 connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
 
     def decisions(self) -> list[tuple[bool, str, str, str, str]]:
-        """All that was decided by hand, what is in force first, oldest first: whether it is, time, student, what,
-        why."""
+        """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in
+        force, time, student, decision, reason."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
             f" iif({undo}, {name} || ' taken back', {what}) AS what, reason FROM {table}"

@@ -1,4 +1,4 @@
-"""Finds submissions in a folder as Canvas, Moodle or `make submit` name them, or as plain folders; reads a roster.
+"""Find submissions in a folder as Canvas, Moodle or `make submit` name them, or as plain folders; read a roster.
 
 lovelaceada_LATE_1234_567890_LAB-al123-2026-11-21-040506.tar.gz    Canvas
 Ada Lovelace_123_assignsubmission_file_/…                          Moodle, a folder or a file
@@ -97,13 +97,13 @@ class Submission:
     notes: list[str] = field(default_factory=list)
     fingerprint: str = ""  # of what was handed in
     team: str = ""  # ids in the name of an archive that a course system took in
-    called: str = ""  # its key where no roster says whose it is
+    called: str = ""  # its key if no roster identifies the student
     written: bool = False  # whether `make submit` wrote the key; it replaces some characters of ids
     own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
     claim: str = ""  # the likely roster id, if the name can be read in several ways
     of_system: bool = False  # whether the key is a course system's number
     certain: bool = False  # whether an id or number identifies the student; students can choose names
-    graded_notes: list[str] | None = None  # of the grading before, if the same contents are graded again
+    graded_notes: list[str] | None = None  # of the previous grading, if the same contents are graded again
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Earlier:
 
 @dataclass
 class Entry:
-    """One file or folder of the folder of submissions, and what its name says."""
+    """One file or folder of the folder of submissions, with the information from its name."""
 
     path: Path
     key: str
@@ -132,8 +132,8 @@ class Entry:
     doubt: str = ""  # why the time in its name is ignored
     written: bool = False  # whether `make submit` wrote the key
     claim: str = ""  # the likely roster id, if the name can be read in several ways
-    of_system: bool = False  # whether a course system's own number tells the student
-    typed: bool = False  # into Moodle's page, rather than a file
+    of_system: bool = False  # whether a course system's own number identifies the student
+    typed: bool = False  # whether it was typed into Moodle's page, not uploaded as a file
 
     def when(self) -> tuple[datetime, int]:
         """Return the sort key by which the later entry counts."""
@@ -144,19 +144,22 @@ class Entry:
         return *self.when(), self.path.name
 
     def is_readable(self) -> bool:
-        """Whether it can hold code, or what goes with it, rather than a picture of it, say."""
+        """Return whether it can hold code or files that belong to code; a picture of code, for example, cannot."""
         return self.is_whole() or kind_of_file(file_name(show_name(self.path))) != "ignored"
 
     def is_whole(self) -> bool:
-        """Whether it is everything that was handed in at a time, rather than one of several files."""
+        """Return whether it is everything that was handed in at one time, not one of several files."""
         return self.path.is_symlink() or self.path.is_dir() or is_archive(self.path.name)
 
 
 def find_submissions(
     folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None, earlier: Sequence[Earlier] = ()
 ) -> tuple[list[Submission], list[str]]:
-    """Return all submissions of a lab, by key, and a sentence about each other entry. The batch's own folder, `out`,
-    may lie among them. `earlier`: submissions of earlier downloads, which no name displaces."""
+    """Return all submissions of a lab, sorted by key, and a sentence about each other entry.
+
+    The batch's own folder, `out`, may be among the entries. `earlier`: submissions of earlier downloads; a new
+    submission never displaces one of them because of a name.
+    """
     entries, strangers = list_entries(folder, lab, roster, out)
     separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
     separate_forms([entry for entry in entries if entry.written], roster)
@@ -174,7 +177,7 @@ def find_submissions(
 
 
 def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | None) -> tuple[list[Entry], list[str]]:
-    """Return the entries of a folder of submissions, and a sentence about each file that is no submission."""
+    """Return the entries of a folder of submissions, and a sentence about each file that is not a submission."""
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     shown = Counter(map(show_name, paths))
     systems, known = choose_systems(list(shown)), students_by_alias(roster)
@@ -201,7 +204,7 @@ def choose_reading(readings: Sequence[Reading], known: Mapping[str, Student]) ->
 
 
 def has_name(student: Student | None, name: str) -> bool:
-    """Return whether this is a student's name; the order of words, spaces and underscores make no difference."""
+    """Return whether this is the student's name; the order of words, spaces and underscores are ignored."""
     return student is not None and squeeze(name) in set(map(squeeze, spellings(student.name)))
 
 
@@ -211,8 +214,8 @@ def squeeze(name: str) -> str:
 
 
 def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> None:
-    """Give entries with one id and different names different keys, because a course system has one name for each id.
-    Only the entry with the student's name on the roster then claims the id."""
+    """Give different keys to entries with the same id but different names, because a course system has one name for
+    each id. Only the entry with the student's name on the roster then claims the id."""
     names: dict[str, set[str]] = {}
     for entry in entries:
         names.setdefault(entry.key, set()).add(entry.name)
@@ -225,8 +228,11 @@ def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> No
 
 
 def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
-    """Give entries that `make submit` named with a form of several students' ids the ids in their manifests as keys, or
-    different keys, if these do not tell: each is nobody's then."""
+    """Give new keys to entries that `make submit` named with a form that several students' ids share.
+
+    The key becomes the ids in the entry's manifest. If the manifest is inconclusive, each entry gets a different key
+    and is assigned to nobody.
+    """
     forms, known = ids_by_form(roster), students_by_alias(roster)
     for entry in entries:
         if all(len(forms[alias_key(part)]) == 1 for part in split_team(entry.key, forms.keys())):
@@ -269,8 +275,10 @@ def attempt(read: Callable[[], T], otherwise: T) -> T:
 
 
 def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
-    """Return an entry with what its name says, or the reason why it is no submission of this lab. `readings`: all ways
-    to read the name as a course system's, `reading`: the chosen one."""
+    """Return an entry with the information from its name, or the reason why it is not a submission of this lab.
+
+    `readings`: all ways to read the name as a course system's; `reading`: the chosen one.
+    """
     name = show_name(path)
     entry = Entry(path, name)
     if readings and not reading:
@@ -299,7 +307,7 @@ def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Readi
 
 
 def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
-    """Fill in an entry from a course system's name. An uncertain id is only a claim, as a name is."""
+    """Fill in an entry from a course system's name. An uncertain id is only a claim, like a name."""
     entry.key, entry.name = reading.id, reading.name
     entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
     entry.of_system = certain
@@ -308,8 +316,11 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
 
 
 def apply_first_reading(entry: Entry, reading: Reading) -> None:
-    """Fill in an entry whose name can be read in several ways. What comes before a course system's first mark is the
-    uploader's own, the same in all names of one uploader, so that their files are one submission, of nobody."""
+    """Fill in an entry whose name can be read in several ways.
+
+    The text before a course system's first mark belongs to the uploader and is the same in all names of one uploader,
+    so that uploader's files form one submission, which is assigned to nobody.
+    """
     entry.key, entry.attempt = f"{reading.name}_{reading.id}", reading.attempt
     entry.note = of_several(f"{entry.key}_\N{HORIZONTAL ELLIPSIS}")
 
@@ -321,7 +332,7 @@ def read_system_name(name: str) -> dict[str, str] | None:
 
 
 def lab_in_name(path: Path) -> str:
-    """The lab that `make submit` wrote into an archive's name; empty where none is there."""
+    """Return the lab that `make submit` wrote into an archive's name; empty if the name contains none."""
     name = show_name(path)
     if match := read_system_name(name):
         name = match["file"]
@@ -330,7 +341,7 @@ def lab_in_name(path: Path) -> str:
 
 
 def newest_archive(folder: Path, lab: str) -> str:
-    """The name of the last of `make submit`'s archives of the lab that lies in a folder; empty where there is none."""
+    """Return the name of the latest of `make submit`'s archives of the lab in a folder; empty if there is none."""
     with open_below(folder, "", os.O_DIRECTORY) as descriptor:
         names = os.listdir(descriptor)  # noqa: PTH208 - a descriptor
     matches = [match for name in names if (match := SUBMITTED.fullmatch(show_name(Path(name))))]
@@ -339,7 +350,7 @@ def newest_archive(folder: Path, lab: str) -> str:
 
 
 def says_whose(name: str) -> bool:
-    """Whether a file's or folder's name is one that a course system or `make submit` gave."""
+    """Return whether a course system or `make submit` gave a file or folder its name."""
     return says_student(name) or bool(SUBMITTED.fullmatch(name))
 
 
@@ -356,7 +367,7 @@ def is_deceptive(character: str) -> bool:
 
 
 def strip_archive(name: str) -> str:
-    """A name without an archive's ending."""
+    """Return a name without an archive's file extension."""
     return re.sub(r"(\.tar)?\.\w+$", "", name) or name
 
 
@@ -400,8 +411,8 @@ def date_by_files(submission: Submission, doubted: bool) -> None:
 
 def find_newest_date(entries: Sequence[Path]) -> float:
     """Return the time of the last change of code or an archive, else of any file, else of the empty folder, in seconds
-    since 1970. A folder's own time says nothing of the files in it, and a journal grows without new code. Raises
-    OSError."""
+    since 1970. A folder's own time does not depend on changes to the files in it, and a journal grows without new
+    code. Raises OSError."""
     parts = [part for entry in entries for part in list_parts(entry)]
     code = [part.time_s for part in parts if part.kind in ("code", "archive")]
     return max(code or [part.time_s for part in parts] or [entry.lstat().st_mtime for entry in entries])
@@ -421,7 +432,7 @@ def choose_entries(entries: list[Entry]) -> list[Entry]:
 
 
 def parse_time(text: str) -> datetime:
-    """ISO 8601; without a zone it is UTC. Raises UserError."""
+    """Parse an ISO 8601 time; without a zone it is UTC. Raises UserError if it is invalid."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -430,7 +441,8 @@ def parse_time(text: str) -> datetime:
 
 
 def parse_zoned_time(text: str) -> datetime:
-    """What an instructor typed: ISO 8601 with a zone, since an hour more or less decides. Raises UserError."""
+    """Parse an ISO 8601 time that an instructor typed. The zone is required, because one hour can make a hand-in late.
+    Raises UserError."""
     time = parse_time(text)
     if datetime.fromisoformat(text).tzinfo is None:
         raise UserError(f"{text!r} says no time zone. Write it like 2026-11-21T23:59+01:00, or with Z for UTC.")
@@ -438,13 +450,13 @@ def parse_zoned_time(text: str) -> datetime:
 
 
 def show_time(time: datetime) -> str:
-    """ISO 8601 in UTC."""
+    """Return the time as ISO 8601 in UTC."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def fingerprint(entries: Sequence[Path]) -> str:
     """Return a hash of the names and contents of all files that are not ignored. Once it has read as much as one
-    hand-in may have, sizes and times stand for contents: a student's files delay nobody."""
+    hand-in may have, it hashes sizes and times instead of contents, so that no student's files delay the others."""
     digest, bytes_left, steps_left = hashlib.sha256(), MOST_BYTES, MOST_STEPS
     for entry in entries:
         for part in sorted((part for part in list_parts(entry) if part.kind != "ignored"), key=lambda part: part.name):
@@ -491,9 +503,12 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
 
 
 def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Assign submissions to the students whose number of a course system they have, unless the names say otherwise. If
-    most names do, the roster's numbers are a different assignment's, or the download's are teams': none counts then.
-    Other ids of the roster may be running numbers, so they count only for a student with the submission's name."""
+    """Assign submissions to students by the course system's numbers, unless the names differ.
+
+    If most names differ, the roster's numbers belong to a different assignment, or the download's belong to teams; then
+    no number counts. Other ids of the roster may be running numbers, so they count only for a student with the
+    submission's name.
+    """
     numbers = {number: student for student in roster for number in student.numbers}
     pairs = [(one, numbers[one.key], one.name) for one in found if one.key in numbers]
     names = squeezed_names(roster)
@@ -549,8 +564,9 @@ def assign(submission: Submission, team: Sequence[Student], certain: bool) -> No
 def identify_by_name(
     unknown: Sequence[Submission], found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]
 ) -> None:
-    """Assign a submission to the student whose name it has, if no other submission belongs to that student or has that
-    name, because students choose their names. The others stay separate, with a remark for the instructor."""
+    """Assign a submission to the student whose name it has, but only if no other submission belongs to that student or
+    has that name, because students choose their names. Other submissions stay separate, with a remark for the
+    instructor."""
     claims = claimed_students(unknown, roster)
     owners = {member: one.called or one.key for one in earlier for member in one.own}
     owners |= {member: one.called for one in found for member in one.own}
@@ -589,7 +605,7 @@ def alias_key(alias: str) -> str:
 
 
 def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
-    """Students by each of their ids."""
+    """Return the students by each of their ids."""
     return {alias_key(alias): student for student in roster for alias in student.aliases}
 
 
@@ -604,14 +620,14 @@ def ids_by_form(roster: Sequence[Student]) -> dict[str, set[str]]:
 
 
 def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
-    """Students by each of their ids as `make submit` writes it into a name, if it is unique."""
+    """Return the students by each of their ids in the form that `make submit` writes into a name, if it is unique."""
     by_id = {student.id: student for student in roster}
     return {form: by_id[min(ids)] for form, ids in ids_by_form(roster).items() if len(ids) == 1}
 
 
 def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
     """Add the partners in an archive's name, unless they have, or had earlier, a hand-in of their own. If only a name
-    says that a hand-in is theirs, policy.rank() decides, so that nobody can replace another student's work."""
+    links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
     known, forms = students_as_written(roster), ids_by_form(roster)
     named = {name: student for name, student in names_of_one(roster).items() if name not in forms}
     present = {member for one in (*found, *earlier) for member in one.own}
@@ -641,7 +657,7 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
 
 
 def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
-    """Add a remark for the instructor on hand-ins of different teams that may be of one student: several name that
+    """Add a remark for the instructor to hand-ins of different teams that may belong to one student: several name that
     student as a partner, or one does and another has the student's name."""
     claims: dict[str, list[Submission | Earlier]] = {}
     for one in (*found, *earlier):
@@ -660,13 +676,13 @@ def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None
 
 
 def names_of_one(roster: Sequence[Student]) -> dict[str, Student]:
-    """Students by each spelling of a name that no other has."""
+    """Return the students by each spelling of their names, without spellings that several students share."""
     called = Counter(name for student in roster for name in set(spellings(student.name)))
     return {name: student for student in roster for name in spellings(student.name) if called[name] == 1}
 
 
 def split_team(key: str, known: Set[str]) -> list[str]:
-    """The ids that `make submit` joined with '-', if all of them are known; ids may have a '-' themselves."""
+    """Return the ids that `make submit` joined with '-' if all of them are known, else none; ids may contain a '-'."""
     parts = key.split("-")
     teams: list[list[str]] = [
         [] for _ in range(len(parts) + 1)
@@ -719,7 +735,8 @@ def name_some(names: Sequence[str]) -> str:
 
 
 def read_roster(file: Path) -> list[Student]:
-    """Students of a CSV file: a column id (or one of the course systems' names for it), and name. Raises UserError."""
+    """Return the students in a CSV file with a column id (or a course system's name for it) and a column name. Raises
+    UserError."""
     header, lines = read_table(file)
     if not columns_of(header, IDS):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
@@ -743,7 +760,7 @@ def read_roster(file: Path) -> list[Student]:
 
 
 def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Titles of a CSV file's columns, and its other lines with their numbers. Raises UserError."""
+    """Return the titles of a CSV file's columns, and its other lines with their numbers. Raises UserError."""
     if file.is_file() and is_spreadsheet(file):
         raise UserError(f"{file} is a spreadsheet. Save it as CSV (UTF-8) and give that.")
     try:
@@ -754,13 +771,13 @@ def read_table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 def is_spreadsheet(file: Path) -> bool:
-    """Whether it is an .xlsx or .ods: a zip."""
+    """Return whether a file is an .xlsx or .ods, which are zip archives."""
     with file.open("rb") as stream:
         return stream.read(2) == b"PK"
 
 
 def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
-    """A student of one line; None where it has no id, as Canvas's second line. Raises UserError."""
+    """Return the student in one line; None if the line has no id, like Canvas's second line. Raises UserError."""
     person, cells = read_person(header, line), cells_by_title(header, line)
     if not person.ids:
         return None
