@@ -81,6 +81,12 @@ def test_no_hop_of_the_judge_includes_a_later_one(root, files):
             assert [str(one) for one in judge if hop_of(one) > hop_of(file)] == [], file
 
 
+def test_contributing_lists_the_hops_in_order(root):
+    section = (root / "CONTRIBUTING.md").read_text().split("## …fix the grader\n")[1].split("\n## ")[0]
+    listed = re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE)
+    assert listed == [hop or "judge.h" for hop in HOPS]
+
+
 def test_a_forbidden_include_is_seen(root, tmp_path):
     (tmp_path / "grader/runner").mkdir(parents=True)
     (tmp_path / "grader/runner/runner.cpp").write_text('#include "grader/judge/lab/oracle.h"\n#include <vector>\n')

@@ -42,7 +42,7 @@ TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
 MARK = "fingerprint"  # file beside a copy of a hand-in's files
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
-LINKED = ("grader/common", "grader/io", "grader/judge", "grader/model")  # what the judge is made of
+LINKED = ("grader/common", "grader/io", "grader/judge", "grader/model")  # the sources of build/warplab
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
 
 

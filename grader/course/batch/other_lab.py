@@ -36,7 +36,7 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
 
 
 def found_most(labs: Sequence[str], own: str) -> str:
-    """Return the lab of more than half; empty if there is none, or if more than a few are of the own lab."""
+    """Return the lab to which more than half belong; '' if no lab has so many, or if more than FEW belong to `own`."""
     most = next((lab for lab, count in Counter(labs).items() if 2 * count > len(labs)), "")
     return most if most != own and labs.count(own) <= FEW else ""
 

@@ -67,7 +67,7 @@ ADVICE = {
     "unknown_format": "SUBMISSIONS is a folder of hand-ins, or a zip or tar archive of them.",
     "bomb": "Unpack it, and give the folder.",
 }
-Budget = tuple[str, Kind]  # a hand-in, and the kind of its files that have a bound in common
+Counted = tuple[str, Kind]  # the files that a bound counts together: of one kind, in one hand-in
 AGAIN = "Download it again; or unpack it, and give the folder."
 
 
@@ -89,8 +89,8 @@ class Unpacked:
     folder: Path
     depth: int = 1  # parts of a name that identify the hand-in
     hand_ins: set[str] = field(default_factory=set)
-    members: Counter[Budget] = field(default_factory=Counter)
-    bytes: Counter[Budget] = field(default_factory=Counter)
+    members: Counter[Counted] = field(default_factory=Counter)
+    bytes: Counter[Counted] = field(default_factory=Counter)
     left_out: dict[tuple[str, str], str] = field(default_factory=dict)  # a sentence by hand-in and reason
 
 
@@ -239,13 +239,13 @@ def take(member: Member, unpacked: Unpacked) -> None:
     hand_in = "/".join(parts[: unpacked.depth])
     kind = kind_of_file("/".join(parts))
     needed = len(parts) <= unpacked.depth or kind != "ignored"
-    budget = (hand_in, kind)
+    counted = (hand_in, kind)
     try:
         if len(parts) > 1 and (of_system or not needed):  # whatever is wrong, this student handed something in
             make_folder(unpacked.folder / checked_name(parts[0] if of_system else hand_in))
-        count_member(budget, unpacked)
+        count_member(counted, unpacked)
         member.check()
-        write_member(member, budget, unpacked)
+        write_member(member, counted, unpacked)
     except RefusedError as refused:
         if refused.reason not in OF_ONE:
             raise
@@ -253,25 +253,25 @@ def take(member: Member, unpacked: Unpacked) -> None:
             unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
 
 
-def write_member(member: Member, budget: Budget, unpacked: Unpacked) -> None:
+def write_member(member: Member, counted: Counted, unpacked: Unpacked) -> None:
     """Write a file or make a folder. Raises RefusedError, also if the file system rejects the name; OSError."""
     target = unpacked.folder / checked_name(member.name)
     try:
         make_folder(target if member.is_folder else target.parent)
         if not member.is_folder:
-            write_file(member, target, budget, unpacked)
+            write_file(member, target, counted, unpacked)
     except OSError as error:
         if error.errno not in NAME_ERRORS:
             raise
         raise RefusedError("bad_name", show(member.name)) from None
 
 
-def count_member(budget: Budget, unpacked: Unpacked) -> None:
+def count_member(counted: Counted, unpacked: Unpacked) -> None:
     """Raises RefusedError where it is one too many of its hand-in and kind, or of all."""
-    unpacked.members[budget] += 1
-    unpacked.hand_ins.add(budget[0])
-    if unpacked.members[budget] > 2 * MOST_FILES:
-        raise RefusedError("too_many_files", f"at most {2 * MOST_FILES}, in {show(budget[0])}")
+    unpacked.members[counted] += 1
+    unpacked.hand_ins.add(counted[0])
+    if unpacked.members[counted] > 2 * MOST_FILES:
+        raise RefusedError("too_many_files", f"at most {2 * MOST_FILES}, in {show(counted[0])}")
     if len(unpacked.hand_ins) > MOST_HAND_INS:
         raise RefusedError("bomb", f"at most {MOST_HAND_INS} hand-ins")
 
@@ -292,9 +292,9 @@ def make_folder(folder: Path) -> None:
         raise RefusedError("name_clash", show(folder.name)) from None
 
 
-def write_file(member: Member, target: Path, budget: Budget, unpacked: Unpacked) -> None:
+def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacked) -> None:
     """A file with its date, as far as there is room for its hand-in. Raises RefusedError, OSError."""
-    left = MOST_HAND_IN_BYTES - unpacked.bytes[budget]
+    left = MOST_HAND_IN_BYTES - unpacked.bytes[counted]
     too_large = RefusedError(
         "too_large", f"{show(member.name)}, with at most {MOST_HAND_IN_BYTES // 10**6} MB a hand-in"
     )
@@ -306,10 +306,10 @@ def write_file(member: Member, target: Path, budget: Budget, unpacked: Unpacked)
         while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
             file.write(chunk[:left])
             if len(chunk) > left:
-                unpacked.bytes[budget] = MOST_HAND_IN_BYTES
+                unpacked.bytes[counted] = MOST_HAND_IN_BYTES
                 raise too_large
             left -= len(chunk)
-    unpacked.bytes[budget] = MOST_HAND_IN_BYTES - left
+    unpacked.bytes[counted] = MOST_HAND_IN_BYTES - left
     date = min(max(0, member.time_s), LATEST_S)
     os.utime(target, (date, date))
 

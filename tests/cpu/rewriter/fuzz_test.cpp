@@ -36,7 +36,7 @@ std::string repeated(const std::string& text, std::size_t bytes = 100'000) {
     return all;
 }
 
-/// Each would take minutes or the whole stack if some step looked back or ahead without a bound.
+/// Each would take long, or the whole stack, if some step looked back or ahead without a bound.
 TEST(Fuzz, FilesMadeToBeSlowAreNot) {
     for (const std::string& source : {
              repeated("k<<<"),
