@@ -1,6 +1,6 @@
 #ifndef WARPLAB_CPU_COOPERATIVE_GROUPS_H
 #define WARPLAB_CPU_COOPERATIVE_GROUPS_H
-// Cooperative groups: the grid, the block, its tiles, and lanes of a warp that are together.
+// Cooperative groups: the grid, the block, its tiles, and groups of lanes of a warp.
 
 #include <type_traits>
 #include <utility>
@@ -18,7 +18,7 @@ class thread_block_tile;
 
 namespace details {
 
-/// A value of any size, moved by shuffles of 8 bytes.
+/// A value of any size, which shuffles of 8 bytes move.
 template <class T>
 T shuffle(unsigned mask, const T& value, unsigned source_lane, Line line) {
     static_assert(std::is_trivially_copyable_v<T>, "groups exchange only values that can be copied bit by bit");
@@ -36,7 +36,7 @@ T shuffle(unsigned mask, const T& value, unsigned source_lane, Line line) {
 
 inline unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
 
-/// The lanes of the calling thread's warp that exist.
+/// Return the lanes of the calling thread's warp that exist.
 inline unsigned lanes_of_warp() {
     const unsigned left = block_size() - warplab_cpu::linear_thread() / 32 * 32;
     return left >= 32 ? 0xffffffffu : (1u << left) - 1;
@@ -44,7 +44,7 @@ inline unsigned lanes_of_warp() {
 
 inline constexpr unsigned mask_of(unsigned lanes) { return unsigned((uint64_t{1} << lanes) - 1); }
 
-/// A mask of lanes as a mask of ranks in the group of `mask`.
+/// Return a mask of lanes as a mask of ranks in the group of `mask`.
 inline unsigned ranks(unsigned mask, unsigned lanes) {
     unsigned result = 0, rank = 0;
     for (unsigned left = mask; left; left &= left - 1, ++rank)
@@ -54,7 +54,7 @@ inline unsigned ranks(unsigned mask, unsigned lanes) {
 
 struct arrival_token {};
 
-/// Votes of the lanes of `Group::lanes()`, as ranks.
+/// Votes of the lanes of `Group::lanes()`, returned as ranks.
 template <class Group>
 class Votes {
   public:
@@ -94,7 +94,7 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-/// Scratch that GPUs before Ampere need for tiles of more than a warp.
+/// The memory that GPUs before Ampere need for tiles of more than one warp.
 template <unsigned MaxBlockSize = 1024>
 struct alignas(16) block_tile_memory {
     char scratch[MaxBlockSize / 32 * 8];
@@ -113,7 +113,7 @@ class grid_group {
         warplab_cpu::grid_barrier(line);
         warplab_cpu::restore_thread();
     }
-    /// As in CUDA's, a block arrives when all its threads do.
+    /// As in CUDA, a block arrives when all its threads do.
     static arrival_token barrier_arrive(Line line = {__builtin_LINE()}) {
         warplab_cpu::note_grid_arrival();
         __syncthreads(line);
@@ -140,7 +140,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-/// Lanes of a warp: ranks count the lanes of the mask.
+/// Lanes of a warp. Ranks count the lanes of the mask.
 class coalesced_group : public details::Votes<coalesced_group> {
   public:
     explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
@@ -237,7 +237,7 @@ class LargeTile {
     }
 
   private:
-    /// Threads of the tile that bring true.
+    /// Return the number of threads of the tile whose value is true.
     static int votes(bool mine, Line line) {
         int count = mine;
         combine(
@@ -271,7 +271,7 @@ unsigned threads_of_parent() {
 
 }  // namespace details
 
-/// The parent is void when only the size is known of a tile.
+/// The parent is void if only the size of a tile is known.
 template <unsigned Size, class Parent>
 class thread_block_tile : public details::Tile<Size> {
     static_assert(details::is_power_of_two_to_512<Size>, "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
@@ -311,7 +311,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
 }
 inline thread_block_tile<1> this_thread() { return thread_block_tile<1, thread_block>(thread_block()); }
 
-/// Any group, its kind known only at run time.
+/// Any group, whose kind is known only at run time.
 class thread_group {
   public:
     thread_group(const thread_block&) : kind_(Kind::block) {}
@@ -356,7 +356,7 @@ inline thread_group tiled_partition(const thread_block&, unsigned size) {
     return coalesced_group(details::mask_of(size) << first & details::lanes_of_warp());
 }
 
-/// Every `size` threads of the group in the order of their ranks.
+/// Return the calling thread's group of `size` threads, by the order of their ranks in the parent.
 inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
     const unsigned tile = parent.thread_rank() / size;
     unsigned mask = 0, rank = 0;

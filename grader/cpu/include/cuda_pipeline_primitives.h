@@ -1,5 +1,5 @@
 #pragma once
-// Copies that a GPU makes while the thread goes on: made at once here.
+// Copies that run on a GPU while the thread continues. Here they are made immediately.
 
 #include "cuda_runtime.h"
 

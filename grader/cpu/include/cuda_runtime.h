@@ -10,7 +10,7 @@
 
 #include "warplab_cpu/seen.h"
 
-// What nvcc includes of its own accord, and no more, so that a file that forgets an include fails here too.
+// The headers that nvcc includes itself, and no others, so that a file which forgets an include fails here too.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

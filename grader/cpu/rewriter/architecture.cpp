@@ -1,5 +1,5 @@
-// __CUDA_ARCH__: nvcc compiles each file twice, g++ once. Device code gets the value of the device view, host code that
-// of the host view, and a function of both a branch at run time.
+// __CUDA_ARCH__: nvcc compiles each file twice, g++ once. Device code gets the value of the device view, and host code
+// that of the host view. A function of both gets a branch at run time.
 
 #include <algorithm>
 #include <optional>
@@ -73,7 +73,7 @@ class Architecture {
         refuse(conditional.branches[0].directive[0]);
     }
 
-    /// The branch that is compiled, `none` for none; nothing when only g++ knows.
+    /// Return the branch that is compiled, or `none`. Return nothing if only g++ knows.
     static std::optional<int> chosen(const Conditional& conditional, View view) {
         for (int i = 0; i < static_cast<int>(conditional.branches.size()); ++i) {
             const auto value = value_of(conditional.branches[i].directive, view);
@@ -92,7 +92,7 @@ class Architecture {
         return (word.back() == 'f' && word.find("ndef") == std::string_view::npos) == (view == View::device);
     }
 
-    /// Return the side that runs the code at `i`, as the innermost function says.
+    /// Return the side that runs the code at `i`, from the innermost function around it.
     Place place_of(int i) const {
         constexpr int most_blocks = 64;
         int block = i < code_.size() ? code_.block[i] : none;
@@ -104,7 +104,7 @@ class Architecture {
         return Place::open;
     }
 
-    /// In the { at `brace`, when it is a function's body or a statement's.
+    /// Return the side that runs the code in the { at `brace`, if this is the body of a function or a statement.
     std::optional<Place> place_in(int brace) const {
         const int begin = statement_begin(code_, brace - 1);
         bool has_parameters = code_[brace - 1] == ")";
@@ -120,8 +120,8 @@ class Architecture {
 
     // At file scope
 
-    /// Whether only device code can tell: all that stands there is __device__ or __global__ functions and macros that
-    /// only device code uses.
+    /// Return whether only device code depends on the conditional: it contains only __device__ or __global__ functions,
+    /// and macros that only device code uses.
     bool is_for_device(const Conditional& conditional) const {
         const auto& macros = context_.unit.macros;
         const auto before = [](const Macro& macro, std::size_t at) { return macro.at < at; };
@@ -180,7 +180,7 @@ class Architecture {
             if (directive[i].text == architecture) write_operand(directive, i, on_device);
     }
 
-    /// `defined(__CUDA_ARCH__)`, or the macro itself.
+    /// Replace `defined(__CUDA_ARCH__)`, or the macro itself, by its value.
     void write_operand(const std::vector<Token>& directive, std::size_t i, bool on_device) {
         const bool in_parentheses = directive[i - 1].text == "(" && directive[i - 2].text == "defined";
         const bool is_defined = in_parentheses || directive[i - 1].text == "defined";
@@ -207,7 +207,7 @@ class Architecture {
                            [this](const auto& branch) { return holds_statements(branch); });
     }
 
-    /// Whole statements that declare nothing for those after them.
+    /// Return whether the branch contains only whole statements and declares nothing that later code uses.
     bool holds_statements(const ConditionalBranch& branch) const {
         static const std::unordered_set<std::string_view> no_types = {"return", "goto", "throw",
                                                                       "delete", "else", "break"};
@@ -249,7 +249,7 @@ class Architecture {
         write_over(conditional.endif, "}");
     }
 
-    /// All but the line ends.
+    /// Remove everything except the line ends.
     void remove_lines(const Token& anywhere, std::pair<std::size_t, std::size_t> bytes) {
         const char* const source = anywhere.text.data() - anywhere.begin;
         const auto lines = std::count(source + bytes.first, source + bytes.second, '\n');
@@ -265,7 +265,7 @@ class Architecture {
     const Stream& code_;
     std::vector<int> device_, both_;
     std::unordered_set<std::string_view> used_by_host_;  // outside of device functions, and by macros
-    std::unordered_set<int> for_device_;                 // tokens in functions of both that only the device runs
+    std::unordered_set<int> for_device_;                 // tokens in functions of both sides that only the device runs
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Inline PTX that needs no GPU: none at all, as in `asm volatile("" ::: "memory")`, and reads of a special register, as
-// in `asm("mov.u32 %0, %%laneid;" : "=r"(lane));`. Functions of the runtime take its place.
+// Replaces inline PTX that needs no GPU with functions of the runtime: empty text, as in
+// `asm volatile("" ::: "memory")`, and reads of a special register, as in `asm("mov.u32 %0, %%laneid;" : "=r"(lane));`.
 
 #include <string>
 #include <unordered_map>
@@ -11,7 +11,7 @@ namespace {
 
 bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
 
-/// The function that gives what the text's one instruction reads; nothing for other texts.
+/// Return the function that returns the value which the text's only instruction reads; empty for other texts.
 std::string_view register_function(std::string_view text) {
     static const std::unordered_map<std::string_view, std::string_view> functions = {
         {"mov.u32%laneid", "lane()"},

@@ -1,5 +1,4 @@
-// Functions that are launched and kernels that are called: nvcc refuses both, and g++ would compile them without a
-// word.
+// Refuses launches of functions and calls of kernels: nvcc refuses both, but g++ would compile them without a message.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -35,7 +34,8 @@ class Callees {
             if (code_.is_identifier(i) && is_variable(i)) hidden_.insert(code_[i]);
     }
 
-    /// Whether it looks like a parameter or a variable, as in `void (*fill)(float*)` and `auto fill = other;`.
+    /// Return whether the name looks like a parameter or a variable, as in `void (*fill)(float*)` and
+    /// `auto fill = other;`.
     bool is_variable(int i) const {
         const auto before = code_[i - 1], after = code_[i + 1];
         const bool typed = code_.is_identifier(i - 1) || before == "*" || before == "&" || before == ">";
@@ -55,7 +55,7 @@ class Callees {
                    function->second + "'");
     }
 
-    /// A declaration has a type before the name.
+    /// Refuse a call of a kernel. A declaration is not a call: it has a type before the name.
     void refuse_call(int i) {
         if (code_[i + 1] != "(" || !kernels_.count(code_[i]) || functions_.count(code_[i])) return;
         const auto before = code_[i - 1];
@@ -64,7 +64,7 @@ class Callees {
                    std::string(code_[i]) + "<<<blocks, threads>>>(arguments)");
     }
 
-    /// Once for each name: the first place is enough.
+    /// Add a problem only at the first place of each name.
     void add(int i, std::string message) {
         if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
     }

@@ -161,7 +161,7 @@ const Words& pure_functions() {
     return words;
 }
 
-/// Functions that read or write memory, but never wait.
+/// Return the functions that read or write memory, but never wait.
 const Words& memory_functions() {
     static const Words words = {"__ldg",     "__ldcg",    "__ldca",    "__ldcs",   "__ldlu",    "__ldcv",
                                 "__stwb",    "__stcg",    "__stcs",    "__stwt",   "atomicAdd", "atomicSub",
@@ -202,7 +202,7 @@ bool is_statement_word(std::string_view word) {
     return words.count(word) != 0;
 }
 
-/// Words that may wait, or that the rules for splitting do not cover.
+/// Return whether a word may wait, or is not covered by the rules for splitting.
 bool may_wait(std::string_view word) {
     static const Words words = {"volatile",
                                 "asm",
@@ -290,7 +290,7 @@ bool Calls::is_pure(std::string_view name) {
     return pure_functions().count(name) || is_type(name) || stands_before_parenthesis(name);
 }
 
-/// Return the { of the function whose name is at `name`; -1 if this is not a definition.
+/// Return the position of the { of the function whose name is at `name`; -1 if this is not a definition.
 int Calls::find_body(int name) const {
     const Stream& code = unit_.code;
     if (!code.is_identifier(name) || code[name + 1] != "(" || stands_before_parenthesis(code[name])) return -1;
@@ -383,8 +383,8 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
            !stands_before_parenthesis(stream[i - 1]);  // Walk walk(first, stride)
 }
 
-/// Return whether no function of this name waits, and no class of this name. A class counts with its operators and its
-/// destructor, because they run without being named.
+/// Return whether neither a function nor a class of this name waits. For a class, its operators and its destructor
+/// count too, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) return asked_.back() == name;
@@ -411,7 +411,7 @@ bool Calls::all_types_never_wait() {
 
 /// Return whether a macro never waits. It must also be an expression with complete brackets that assigns nothing.
 bool Calls::macro_never_waits(std::string_view name) {
-    const auto [known, is_new] = known_macros_.emplace(name, false);  // no macro names itself
+    const auto [known, is_new] = known_macros_.emplace(name, false);  // a macro cannot use itself
     if (!is_new) return known->second;
     bool never = true;
     for (const Macro& macro : unit_.macros) {

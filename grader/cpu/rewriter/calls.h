@@ -24,10 +24,10 @@ class Calls {
     /// parameter, or unknown.
     bool may_change_arguments(std::string_view name) const;
 
-    /// Return whether the name before a parenthesis only computes a value from the arguments: a function of CUDA or C,
-    /// a type, a cast.
+    /// Return whether a call of this name only computes a value from its arguments: a function of CUDA or C, a type, a
+    /// cast.
     static bool is_pure(std::string_view name);
-    static bool is_type(std::string_view name);  // of C's or CUDA's
+    static bool is_type(std::string_view name);  // of C or CUDA
 
     /// Return whether the file defines a function of this name.
     bool is_function(std::string_view name) const { return definitions_.count(name) != 0; }
@@ -37,7 +37,7 @@ class Calls {
 
   private:
     struct Definition {
-        int parameters, body;  // their ( and {
+        int parameters, body;  // their opening parenthesis and brace
     };
     bool stream_never_waits(const Stream& stream, int begin, int end);
     bool tokens_never_wait(const Stream& stream, int begin, int end);
@@ -52,7 +52,7 @@ class Calls {
     const Unit& unit_;
     std::unordered_set<int> guarded_;  // atomics before which another thread may run
     std::unordered_multimap<std::string_view, Definition> definitions_;
-    std::unordered_map<std::string_view, int> types_;      // classes of the file: their {
+    std::unordered_map<std::string_view, int> types_;      // classes of the file, with the position of their {
     std::unordered_set<std::string_view> template_types_;  // T of template <typename T>
     std::unordered_map<std::string_view, bool> known_, known_macros_;
     std::vector<std::string_view> asked_;  // functions that are being examined, innermost last

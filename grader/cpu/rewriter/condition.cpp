@@ -69,7 +69,7 @@ class Evaluator {
 
     std::string_view text() const { return at_ < end_ ? at_->text : std::string_view(); }
 
-    /// The operator at at_: `==`, `!=` and those that the tokenizer knows whole.
+    /// Return the operator at at_: `==`, `!=` or one that the tokenizer returns as a single token.
     std::string_view read_operator() const {
         const std::string_view op = text();
         if ((op == "=" || op == "!") && at_ + 1 < end_ && at_[1].text == "=" && at_[1].begin == at_->end)

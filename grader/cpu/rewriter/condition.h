@@ -1,5 +1,5 @@
 #pragma once
-// Conditions of #if and #elif, as far as they can be known before g++ sees them.
+// Conditions of #if and #elif, as far as the rewriter can evaluate them before g++.
 
 #include <optional>
 #include <string_view>
@@ -13,8 +13,8 @@ enum class View { host, device };
 
 inline constexpr std::string_view architecture = "__CUDA_ARCH__", architecture_value = "900";
 
-/// The value of the tokens [begin, end); nothing when a macro decides that only g++ knows, or when it is malformed.
-/// Linear in their number.
+/// Return the value of the tokens [begin, end). Return nothing if the value depends on a macro that only g++ knows, or
+/// if the condition is malformed. Takes time linear in the number of tokens.
 std::optional<long long> evaluate_condition(const Token* begin, const Token* end, View view);
 
 }  // namespace warplab::rewriter

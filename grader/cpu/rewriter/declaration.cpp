@@ -25,7 +25,7 @@ const Words& pointer_words() {
     return words;
 }
 
-/// No declaration is anywhere near as long; it bounds the work on a file that is made to be slow.
+/// Real declarations are much shorter. This limits the work on a file that is designed to be slow.
 constexpr int longest_search = 512;
 
 class DeclarationReader {
@@ -73,12 +73,12 @@ class DeclarationReader {
         return has_type;
     }
 
-    /// Return whether the "C" of an extern "C" is there.
+    /// Return whether the token at at_ is the "C" of an extern "C".
     bool follows_extern() const {
         return stream_.has(at_) && stream_.tokens[at_].kind == Kind::string && stream_[at_ - 1] == "extern";
     }
 
-    /// Records the attribute at at_ and steps over it, if one is there.
+    /// Record the attribute at at_, if there is one, and skip it. Return whether there is one.
     bool skip_attribute() {
         const int begin = at_;
         at_ = qualifiers_.after_attribute(stream_, begin);
@@ -100,7 +100,7 @@ class DeclarationReader {
         return true;
     }
 
-    /// a::b<c>::d, with pasted parts in a macro.
+    /// Read a name such as a::b<c>::d; in a macro, it may have pasted parts.
     bool read_type_name() {
         while (true) {
             if (text() == "::") ++at_;
@@ -175,7 +175,8 @@ class DeclarationReader {
         while (pointer_words().count(text())) ++at_;
     }
 
-    /// To the comma or semicolon after it. A comma between template arguments is told by what follows it.
+    /// Skip to the comma or semicolon after the initialiser. The text after a comma shows whether it separates template
+    /// arguments.
     void skip_initialiser() {
         for (int steps = 0; stream_.has(at_) && steps < longest_search; ++steps) {
             if (text() == ";" || (text() == "," && begins_declarator(at_ + 1))) return;
@@ -192,7 +193,7 @@ class DeclarationReader {
         return after == "=" || after == "[" || after == ";" || after == "," || after == "{";
     }
 
-    /// Return whether begins_declarator() cannot tell a declarator from a template argument there.
+    /// Return whether begins_declarator() cannot distinguish a declarator at `i` from a template argument.
     bool may_begin_declarator(int i) const {
         while (pointer_words().count(stream_[i])) ++i;
         const auto after = stream_[i + 1];

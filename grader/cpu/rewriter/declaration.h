@@ -10,7 +10,7 @@ namespace warplab::rewriter {
 
 struct Declarator {
     int name_begin, name_end;  // several tokens in a macro (`buffer_##name`)
-    int end;                   // of its bounds
+    int end;                   // of its bounds' tokens
     bool qualified;            // a member of a class or namespace: Counter::value
     bool initialised;
     bool ends_in_unknown_bound;  // name[]
@@ -18,31 +18,32 @@ struct Declarator {
 
 struct Declaration {
     bool understood = false;
-    int begin = 0, end = 0;             // end: the semicolon, or the end of the macro
-    unsigned words = 0;                 // Qualifier
-    std::vector<int> word_tokens;       // where they are
+    int begin = 0, end = 0;             // end: the position of the semicolon, or the end of the macro
+    unsigned words = 0;                 // a set of Qualifier
+    std::vector<int> word_tokens;       // the positions of these words
     std::vector<int> attribute_tokens;  // alignas(16), __align__(16), __attribute__((…)), [[…]]
     std::vector<Declarator> declarators;
-    bool may_have_more = false;  // an initialiser has a comma that may end it
+    bool may_have_more = false;  // a comma in an initialiser may end it
 };
 
 /// The parentheses after a declared name.
 enum class Parentheses { initialiser, parameters, unknown };
 
-/// Whether the word is an attribute that takes an argument in parentheses, as in `__launch_bounds__(256)`.
+/// Return whether the word is an attribute that takes an argument in parentheses, as in `__launch_bounds__(256)`.
 bool is_attribute_word(std::string_view word);
 
-/// Reads from the declaration's first token. Whatever is no variable (a function, an expression) is not understood.
+/// Read the declaration whose first token is at `begin`. Anything other than a variable (a function, an expression) is
+/// not understood.
 Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin);
 
-/// Return what the parentheses that open at `open`, after a declared name, contain. Without knowing which names are
-/// types, `T x(name);` is unknown.
+/// Return what the parentheses at `open`, after a declared name, contain. Because the names of types are not known,
+/// `T x(name);` is unknown.
 Parentheses read_parentheses(const Stream& stream, int open);
 
-/// The first token of the statement that `i` is in. With qualifiers, a macro of attributes may precede `i`.
+/// Return the first token of the statement that contains `i`. With qualifiers, a macro of attributes may precede `i`.
 int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers = nullptr);
 
-/// The position after the template arguments that open at `i`; -1 when they do not close.
+/// Return the position after the template arguments that open at `i`; -1 if they do not close.
 int after_angles(const Stream& stream, int i);
 
 }  // namespace warplab::rewriter

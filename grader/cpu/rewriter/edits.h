@@ -1,5 +1,5 @@
 #pragma once
-// Changes to a text, kept apart from it and applied once.
+// Changes to a text, stored separately from it and applied once.
 
 #include <cstddef>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace warplab::rewriter {
 
-/// Something to tell the student, at a byte of the source.
+/// A message to the student, at a byte of the source.
 struct Problem {
     std::size_t at;
     std::string message;
-    bool fine_on_gpu;  // only the CPU backend cannot do it
+    bool fine_on_gpu;  // only the CPU backend does not support it
 };
 
 class Edits {
@@ -33,7 +33,7 @@ class Edits {
 
     void add(const Edits& others) { edits_.insert(edits_.end(), others.edits_.begin(), others.edits_.end()); }
 
-    /// The text with all edits made; where two overlap the one that begins first wins.
+    /// Return the text with all edits made. If two edits overlap, only the one that begins first is made.
     std::string apply(std::string_view source) const;
 
   private:

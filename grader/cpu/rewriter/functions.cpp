@@ -11,7 +11,7 @@ std::vector<Function> find_functions(const Context& context) {
         if (!code.is_identifier(i) || !code.at_namespace[i] || code[i + 1] != "(" || is_macro(i)) continue;
         Function function{statement_begin(code, i), i, code.match[i + 1] + 1, 0, false, false};
         if (function.end == 0 || function.begin == i) continue;
-        function.behind_macro = code[function.begin - 1] == ")";  // of a macro's arguments
+        function.behind_macro = code[function.begin - 1] == ")";  // of the arguments of a macro
         function.has_body = code[function.end] == "{" || code[function.end] == "noexcept";
         for (int k = function.begin; k < i; ++k) {
             const unsigned words = context.qualifiers.of(code, k);

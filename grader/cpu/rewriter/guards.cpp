@@ -1,5 +1,5 @@
-// Finds atomics after a check of the same memory, as in `if (bins[v] < 255) atomicAdd(&bins[v], 1);`. On a GPU another
-// thread may change the word between the check and the atomic, so the CPU backend lets other threads run there, too.
+// Finds atomics after a check of the same memory, as in `if (bins[v] < 255) atomicAdd(&bins[v], 1);`. On a GPU, another
+// thread may change the word between the check and the atomic, so the CPU backend also lets other threads run there.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -24,7 +24,8 @@ class Body {
     }
 
   private:
-    /// Return whether an atomic such as atomicAdd( is at `i`. The runtime itself lets others run before atomicCAS.
+    /// Return whether an atomic such as atomicAdd( is at `i`. Before atomicCAS, the runtime itself lets other threads
+    /// run.
     bool is_update(int i) const {
         const auto before = stream_[i - 1];
         return stream_[i].starts_with("atomic") && !stream_[i].starts_with("atomicCAS") && stream_[i + 1] == "(" &&

@@ -1,5 +1,5 @@
-// Host functions and variables, and changes of built-in ones, in device code: nvcc refuses them, and g++ would compile
-// them without a word.
+// Refuses device code that uses host functions and variables, or that changes built-in variables: nvcc refuses this,
+// but g++ would compile it without a message.
 
 #include <array>
 #include <unordered_map>
@@ -47,7 +47,8 @@ bool is_part_of_another(const Stream& stream, int i) {
     return before == "." || before == "->" || before == "::";
 }
 
-/// Whether a variable or a parameter of that name begins at `i`: after a type, as in `float x` or `const float* x`.
+/// Return whether a variable or a parameter of this name is declared at `i`: after a type, as in `float x` or
+/// `const float* x`.
 bool is_declared_at(const Stream& stream, int i) {
     static const Names no_types = {"return", "else", "do", "case", "throw", "goto", "and", "or", "not", "sizeof"};
     const auto before = stream[i - 1];
@@ -89,7 +90,7 @@ class HostCode {
         for (const auto name : for_device_) functions_.erase(name);
     }
 
-    /// `i` begins `float weights[25];`.
+    /// Record the variables of a declaration such as `float weights[25];` that begins at `i`.
     void find_variables(int i) {
         static const Names others = {"static_assert", "using", "typedef", "template", "namespace", "extern"};
         const bool attribute = context_.qualifiers.after_attribute(code_, i) > i;
@@ -148,21 +149,22 @@ class HostCode {
 
     bool touches_next(int i) const { return code_.has(i + 1) && code_.tokens[i].end == code_.tokens[i + 1].begin; }
 
-    /// = or += and its kin at `i`, but not ==.
+    /// Return whether =, += or a similar operator, but not ==, is at `i`.
     bool is_assignment(int i) const {
         static const Names operators = {"+", "-", "*", "/", "%", "&", "|", "^", "<<"};
         const bool before_another = code_[i + 1] == "=" && touches_next(i);
         return code_[i] == "=" ? !before_another : operators.count(code_[i]) && before_another;
     }
 
-    /// ++ or -- at `i`.
+    /// Return whether ++ or -- is at `i`.
     bool is_doubled(int i) const {
         return (code_[i] == "+" || code_[i] == "-") && code_[i + 1] == code_[i] && touches_next(i);
     }
 
     bool is_call(int i) const { return code_[i + 1] == "(" || code_[i + 1] == "<"; }
 
-    /// In sizeof, decltype or a constant expression, nothing is read when the kernel runs.
+    /// Return whether the name is only used in sizeof, decltype or a constant expression, which read nothing while the
+    /// kernel runs.
     bool is_only_named(int i) const {
         for (int k = i - 1; k > i - 4 && k >= 0; --k)
             if (code_[k] == "sizeof" || code_[k] == "decltype") return true;
@@ -171,7 +173,7 @@ class HostCode {
         return false;
     }
 
-    /// Once for each name: the first place is enough.
+    /// Add a problem only at the first place of each name.
     void add(int i, std::string message) {
         if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
     }
@@ -181,7 +183,7 @@ class HostCode {
     std::vector<int> device_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
     Names for_device_, said_;
-    std::unordered_set<int> own_;  // where they are declared
+    std::unordered_set<int> own_;  // the places of their declarations
     Names hidden_;                 // by a parameter or a variable of a function, somewhere in the file
 };
 

@@ -41,7 +41,8 @@ bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word)
     return false;
 }
 
-/// Whether a parameter of the kernel has a name that its launch bounds use: in the body that name is the parameter.
+/// Return whether a parameter of the kernel has a name that its launch bounds use: in the body, the name is the
+/// parameter.
 bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int body) {
     if (stream.match[parameters] < 0) return true;
     Words names;

@@ -10,7 +10,7 @@ bool touches_next(const Stream& stream, int i) {
     return stream.has(i + 1) && stream.tokens[i].end == stream.tokens[i + 1].begin;
 }
 
-/// As in nvcc, white space is allowed only before the last >.
+/// Return whether >>> is at `i`. As in nvcc, white space is allowed only before the last >.
 bool is_close(const Stream& stream, int i) {
     return stream[i] == ">" && stream[i + 1] == ">" && stream[i + 2] == ">" && touches_next(stream, i);
 }
@@ -19,11 +19,13 @@ struct Launch {
     int callee = 0;     // its first token
     int open = 0;       // <<<
     int close = 0;      // the first > of >>>
-    int commas = 0;     // between them
-    int arguments = 0;  // their (, or a macro or its parameter that holds it; the end of a macro that ends with >>>
+    int commas = 0;     // between `open` and `close`
+    int arguments = 0;  // position of their (, or of a macro or macro parameter that contains it; the end of a macro
+                        // that ends with >>>
 };
 
-/// Return whether a name stands for a launch's arguments. In a macro's text, it can only be a parameter or a macro.
+/// Return whether the name at `i` may stand for a launch's arguments. In a macro's text, only a parameter or a macro
+/// can.
 bool names_arguments(const Stream& stream, const Context& context, int i) {
     return stream.is_identifier(i) && (stream.is_macro || context.unit.macro_names.count(stream[i]));
 }
@@ -38,7 +40,7 @@ class LaunchReader {
   public:
     LaunchReader(const Stream& stream, Context& context) : stream_(stream), context_(context) {}
 
-    /// Reads the launch whose <<< is at `open`; false when a problem was found instead.
+    /// Read the launch whose <<< is at `open`. Return false if a problem was found instead.
     bool read(int open, Launch& launch) {
         launch.open = open;
         return check_marker(open) && find_close(launch) && (is_configuration(launch) || find_callee(launch)) &&
@@ -102,7 +104,8 @@ class LaunchReader {
         return true;
     }
 
-    /// A macro may hide a comma, so a configuration with one in it is left to g++.
+    /// Check that a configuration has two to four parts, none of them empty. A macro may hide a comma, so g++ checks a
+    /// single part that contains a macro.
     bool check_configuration(const Launch& launch) {
         if (stream_.is_macro) return true;
         if (launch.commas > 3 && !has_angles(launch)) {
@@ -124,7 +127,7 @@ class LaunchReader {
                       "kernel<<<blocks, threads>>>(arguments)");
     }
 
-    /// The comma or > before which a part should stand; -1 when none is empty.
+    /// Return the comma or > that follows an empty part; -1 if no part is empty.
     int find_empty_part(const Launch& launch) const {
         for (int i = launch.open + 1; i <= launch.close; i = stream_.after_group(i)) {
             const bool ends = stream_[i] == "," || i == launch.close;
@@ -140,7 +143,7 @@ class LaunchReader {
         return false;
     }
 
-    /// A semicolon forgotten before a launch would be explained badly by g++.
+    /// Report a missing semicolon before a launch, because g++ would explain it badly.
     bool check_before(const Launch& launch) {
         const int before = launch.callee - 1;
         if (stream_.is_macro || !stream_.has(before)) return true;
@@ -185,7 +188,7 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
     if (whole) context.edits.insert_after(stream.tokens[arguments_end(stream, launch.arguments)], "))");
 }
 
-/// Return the macros whose text is <<<…>>>, or the use of such a macro, and for each whether it has parameters.
+/// Return the macros whose text is <<<…>>>, or a use of such a macro, and whether each has parameters.
 std::unordered_map<std::string_view, bool> find_configurations(const Unit& unit) {
     constexpr int most = 4;  // levels of nested macros
     std::unordered_map<std::string_view, bool> found;
@@ -230,7 +233,7 @@ bool takes_kernel(const Stream& stream, int i) {
     return stream[i - 1] == "{" && (stream[type] == "cudaKernelNodeParams" || name == "cudaKernelNodeParams");
 }
 
-/// The token after `(void*)`, `(const void*)` or `reinterpret_cast<const void*>` at `i`; -1 when there is none.
+/// Return the token after `(void*)`, `(const void*)` or `reinterpret_cast<const void*>` at `i`; -1 if there is none.
 int after_void_cast(const Stream& stream, int i) {
     const bool named = stream[i] == "reinterpret_cast" || stream[i] == "static_cast";
     const std::string_view open = named ? "<" : "(", close = named ? ">" : ")";

@@ -1,4 +1,4 @@
-// The command `rewrite`. Only the judge calls it.
+// The command `rewrite`, which only the judge calls.
 
 #include <getopt.h>
 

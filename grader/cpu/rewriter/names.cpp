@@ -14,10 +14,10 @@ bool is_keyword(std::string_view word) {
 
 bool is_name(const Stream& stream, int i) { return stream.is_identifier(i) && !is_keyword(stream[i]); }
 
-/// Template arguments are short; this bounds the work on a file that is made to be slow.
+/// Template arguments are short. This limits the work on a file that is designed to be slow.
 constexpr int longest_arguments = 256;
 
-/// The < of the template arguments that close at `i`; -1 when there is none.
+/// Return the position of the < of the template arguments that close at `i`; -1 if there is none.
 int angle_begin(const Stream& stream, int i) {
     int depth = 0;
     for (const int limit = i - longest_arguments; i >= 0 && i > limit; --i) {
@@ -30,7 +30,7 @@ int angle_begin(const Stream& stream, int i) {
     return -1;
 }
 
-/// The part of a name that ends at `last`, without what a :: or . joins to it.
+/// Return the beginning of the part of a name that ends at `last`, without the parts before a :: or a dot.
 int part_begin(const Stream& stream, int last) {
     for (int i = last, steps = 0; i >= 0 && steps < longest_arguments; ++steps) {
         const auto text = stream[i];

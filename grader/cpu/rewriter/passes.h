@@ -1,5 +1,5 @@
 #pragma once
-// The steps of a rewrite. Each reads the tokens and adds edits or problems; none sees what another changed.
+// The steps of a rewrite. Each reads the tokens and adds edits or problems; no step sees the changes of another.
 
 #include <string>
 #include <string_view>
@@ -37,25 +37,25 @@ struct SharedName {
 
 /// The function or variable that a __global__ or __device__ declares.
 struct Definition {
-    int parameters = -1;  // their (
-    int body = -1;        // its {; -1 for a declaration or a variable
+    int parameters = -1;  // position of its (
+    int body = -1;        // position of its {; -1 for a declaration or a variable
 };
-/// Parse the declaration that follows such a word.
+/// Parse the declaration that follows a __global__ or __device__ at `word`.
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word);
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
 /// Rewrite launches by macros that contain only <<<grid, block>>>.
 void rewrite_configured_launches(Context& context);
-/// Remove the cast to void* of a kernel that is passed to cudaLaunchKernel, similar functions or a graph: they need its
-/// type.
+/// Remove the cast to void* of a kernel that is passed to cudaLaunchKernel, similar functions or a graph, because they
+/// need the kernel's type.
 void rewrite_launch_calls(const Stream& stream, Context& context);
-/// Gives __CUDA_ARCH__ its value in device code and none in host code; refuses it where one text is both.
+/// Give __CUDA_ARCH__ its value in device code and leave it undefined in host code. Refuse it in code that is both.
 void choose_architecture(Context& context);
 std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context);
-/// Lambdas capture the shared variables they use, which CUDA does not ask for.
+/// Make lambdas capture the shared variables that they use. CUDA does not require this.
 void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context);
-/// Whether an asm at `i` is one that rewrite_asm replaces.
+/// Return whether the asm at `i` is one that rewrite_asm replaces.
 bool is_runnable_asm(const Stream& stream, int i);
 void rewrite_asm(const Stream& stream, Context& context);
 /// Return the positions of atomics in device code on arrays that the same function reads in a condition, in order.
@@ -67,30 +67,30 @@ void register_symbols(const Stream& stream, Context& context);
 void note_unlisted_symbols(const Unit& unit, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
-/// Warp functions without _sync, which GPUs since Volta do not have.
+/// Refuse warp functions without _sync, which GPUs since Volta do not have.
 void refuse_removed(Context& context);
 void refuse_host_code(Context& context);
 void refuse_wrong_callees(Context& context);
 
-/// A function that the file declares or defines outside of classes: its name and the tokens [begin, end) of its
+/// A function that the file declares or defines outside classes: its name and the tokens [begin, end) of its
 /// declaration.
 struct Function {
     int begin, name, end;
     unsigned words;  // Qualifier
     bool has_body;
-    bool behind_macro;  // one that says nothing of CUDA may hold anything
+    bool behind_macro;  // a macro that does not mention CUDA; it may contain any qualifier
 };
 std::vector<Function> find_functions(const Context& context);
 
-/// For each token, in how many bodies of functions that only the device runs it lies.
+/// Return, for each token, how many bodies of functions that only the device runs contain it.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);
-/// The same of functions that both the host and the device run.
+/// Return the same for functions that both the host and the device run.
 std::vector<int> both_depth(const Stream& stream, const Qualifiers& qualifiers);
 
-/// Where the name that ends at `last` begins: `ns::k<T>`, `table[i].k`, `(c ? a : b)`; -1 when there is none.
+/// Return the beginning of the name that ends at `last`: `ns::k<T>`, `table[i].k`, `(c ? a : b)`; -1 if there is none.
 int callee_begin(const Stream& stream, int last);
 
-/// The tokens as a string literal, or in a macro as what makes one of its arguments.
+/// Return the tokens as a string literal. In a macro, return code that makes one from the macro's arguments.
 std::string name_literal(const Stream& stream, int begin, int end);
 
 }  // namespace warplab::rewriter

@@ -22,7 +22,7 @@ using Arguments = std::vector<std::string>;
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Return the arguments of a macro's use, whose ( is at `open`.
+/// Return the arguments of a use of a macro. `open` is the position of the (.
 Arguments arguments_at(const Stream& stream, int open) {
     Arguments arguments;
     const int close = stream.match[open];
@@ -36,8 +36,8 @@ Arguments arguments_at(const Stream& stream, int open) {
 
 constexpr std::size_t longest_bounds = 1000;  // nested macros could grow without limit
 
-/// Return the text with arguments in place of the macro's parameters, and __VA_ARGS__ for the remaining ones. Empty if
-/// too long.
+/// Return the text with the arguments in place of the macro's parameters, and of __VA_ARGS__ for the remaining ones.
+/// Return an empty string if the text becomes too long.
 std::string substitute(const std::string& text, const Macro& macro, const Arguments& arguments) {
     std::string rest, result;
     for (std::size_t i = macro.parameters.size(); i < arguments.size(); ++i)
@@ -71,7 +71,7 @@ Qualifiers::Qualifiers(const Unit& unit) {
         if (words & cuda_words) aliases_[macro.name] = words;
         if (words & q_shared) attributes_of_aliases_[macro.name] = attributes_in(macro.body);
         auto bounds = launch_bounds(macro.body, 0, macro.body.size());
-        if (bounds.find('#') != std::string::npos) bounds.clear();  // only a macro's text can paste
+        if (bounds.find('#') != std::string::npos) bounds.clear();  // ## works only in a macro's text
         const auto [known, is_new] = bounds_.try_emplace(macro.name, Bounds{&macro, bounds});
         if (!is_new && known->second.arguments != bounds) known->second.arguments.clear();
     }
@@ -84,7 +84,7 @@ bool Qualifiers::has_only_attributes(const Stream& body) const {
     return true;
 }
 
-/// A macro may be empty in another branch of an #if.
+/// Find the macros that contain only attributes. In another branch of an #if, such a macro may be empty.
 void Qualifiers::find_attribute_macros(const Unit& unit) {
     std::unordered_set<std::string_view> others;
     for (const auto& macro : unit.macros) {

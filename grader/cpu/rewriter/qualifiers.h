@@ -1,5 +1,5 @@
 #pragma once
-// CUDA's declaration words, written out or behind a macro of the student's (`#define KERNEL __global__ void`).
+// CUDA's declaration words, written directly or through a macro of the student's (`#define KERNEL __global__ void`).
 
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ class Qualifiers {
   public:
     explicit Qualifiers(const Unit& unit);
 
-    /// Return the qualifiers that a word stands for, as a set of Qualifier; 0 for any other word.
+    /// Return the qualifiers that a word represents, as a set of Qualifier; 0 for any other word.
     unsigned of(std::string_view word) const;
     unsigned of(const Stream& stream, int i) const { return stream.is_identifier(i) ? of(stream[i]) : 0; }
     /// Return the arguments of the __launch_bounds__ in the tokens [begin, end); empty if there is none, or if a macro
@@ -51,7 +51,7 @@ class Qualifiers {
 
     std::unordered_map<std::string_view, unsigned> aliases_;
     std::unordered_map<std::string_view, std::vector<std::string>> attributes_of_aliases_;
-    std::unordered_map<std::string_view, bool> attributes_;  // macros of attributes: whether they have parameters
+    std::unordered_map<std::string_view, bool> attributes_;  // macros of attributes, and whether they have parameters
     std::unordered_map<std::string_view, Bounds> bounds_;    // of macros
 };
 

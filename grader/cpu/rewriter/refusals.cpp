@@ -389,7 +389,7 @@ const std::vector<std::string_view>& supplied_headers() {
 
 namespace {
 
-/// An identifier's entries, found without walking the table for every word of the file.
+/// Finds an identifier's entries without a search of the whole table for each word of the file.
 class Patterns {
   public:
     Patterns() {
@@ -460,7 +460,7 @@ class Refuser {
         for (const auto& header : context_.unit.includes) add(patterns_.find_include(header.text), header);
     }
 
-    /// Refuses line directives: the line numbers and file names distinguish the submission from headers.
+    /// Refuse line directives, because line numbers and file names distinguish the submission from headers.
     void read_line_directives() {
         for (const auto& directive : context_.unit.line_directives)
             context_.refuse_for_cpu(directive,
@@ -476,7 +476,7 @@ class Refuser {
     }
 
   private:
-    /// Once for each reason: the first place is enough.
+    /// Add a problem only at the first place of each reason.
     void add(const Refusal* refusal, const Token& token) {
         if (!refusal || ++reasons_[refusal->reason] > 1) return;
         context_.refuse_for_cpu(token, std::string(token.text) + ": " + std::string(refusal->reason) +

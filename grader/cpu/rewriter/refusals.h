@@ -1,5 +1,5 @@
 #pragma once
-// What the CPU backend does not support, as a table: adding a refusal is adding a line.
+// The features that the CPU backend does not support, as a table: to add a refusal, add a line.
 
 #include <string_view>
 #include <vector>
@@ -7,16 +7,16 @@
 namespace warplab::rewriter {
 
 struct Refusal {
-    /// `name` an identifier · `name*` all that begin so · `name::` one with :: after it · `a::b` a qualified name ·
-    /// `name<` a declaration that begins so · `<name` an #include that begins so
+    /// `name`: an identifier · `name*`: all identifiers with this prefix · `name::`: one followed by :: · `a::b`: a
+    /// qualified name · `name<`: a declaration with this beginning · `<name`: an #include with this beginning
     std::string_view pattern;
     std::string_view reason;   // "… cannot run on the CPU backend"
-    std::string_view instead;  // what to do, as an imperative
+    std::string_view instead;  // the alternative, as an imperative
 };
 
 const std::vector<Refusal>& refusals();
 
-/// Headers that the table's patterns for includes would refuse, and that the backend has.
+/// Return the headers that the table's patterns for includes would refuse, but that the backend provides.
 const std::vector<std::string_view>& supplied_headers();
 
 }  // namespace warplab::rewriter

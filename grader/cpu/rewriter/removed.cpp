@@ -1,4 +1,4 @@
-// Warp functions without _sync: nvcc has them no more, and g++ would take the name for a typing error.
+// Refuses warp functions without _sync: nvcc no longer has them, and g++ would report an undeclared name.
 
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view without_sync[] = {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor",
                                              "__any",  "__all",     "__ballot"};
 
-/// Return the call to write instead, with the call's own arguments.
+/// Return the call that replaces it, with the same arguments.
 std::string with_sync(const Stream& stream, int i) {
     const int close = stream.match[i + 1];
     const std::string arguments = close < 0 ? "…" : stream.text(i + 2, close);

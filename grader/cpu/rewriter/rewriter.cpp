@@ -21,7 +21,7 @@ std::string normalise(std::string_view source) {
     return text;
 }
 
-/// Why the bytes are no source text at all; nothing when they are.
+/// Return the reason why the bytes are not source text; empty if they are.
 std::vector<Problem> check_text(std::string_view source) {
     if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only", false}};
     const auto start = source.substr(0, 2);
@@ -52,7 +52,7 @@ void rewrite_stream(const Stream& stream, Context& context) {
     rewrite_noinline(stream, context);
 }
 
-/// In order of place, without those in code that g++ does not compile.
+/// Return the problems in order of place, without those in code that g++ does not compile.
 std::vector<Problem> live_problems(Context& context) {
     std::stable_sort(context.problems.begin(), context.problems.end(),
                      [](const Problem& a, const Problem& b) { return a.at < b.at; });

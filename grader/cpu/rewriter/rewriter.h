@@ -10,19 +10,19 @@
 namespace warplab::rewriter {
 
 struct Rewritten {
-    std::string text;               // what g++ is to compile; after its #line, line n is line n of the source
-    std::vector<Problem> problems;  // in order of place; when there is one the text is of no use
-    std::string source;             // what the problems' places count in: LF line ends, no byte-order mark
+    std::string text;               // the input of g++; after its #line, line n is line n of the source
+    std::vector<Problem> problems;  // in order of place; if there are any, the text is not usable
+    std::string source;             // the text to which the problems' places refer: LF line ends, no byte-order mark
 };
 
 /// The way in which threads wait at barriers. Split kernels run as loops over the threads, from barrier to barrier
 /// (split.h). All other kernels, and all kernels in graded programs, have a fiber for each thread.
 enum class Barriers { by_fibers, split };
 
-/// Reads any bytes. `shown_name` is the file's name in g++'s messages.
+/// Rewrite a source, which may contain any bytes. `shown_name` is the file's name in g++'s messages.
 Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers barriers = Barriers::by_fibers);
 
-/// The problems as g++ would print them: name, line, column, the line itself and a caret.
+/// Return the problems in g++'s format: name, line, column, the line itself and a caret.
 std::string show_problems(const Rewritten& rewritten, std::string_view shown_name);
 
 }  // namespace warplab::rewriter

@@ -25,7 +25,7 @@ constexpr Word words[] = {
     {"__builtin___*", unseen},    {"__tsan_*", own_name},        {"__ubsan_*", own_name},
     {"__asan_*", own_name},       {"__sanitizer_*", own_name},   {"warplab_seen_*", own_name},
 };
-/// Words with a meaning only in an attribute; elsewhere they are ordinary names.
+/// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr Word attributes[] = {
     {"*no_sanitize*", unseen}, {"ifunc", unseen},         {"__ifunc__", unseen},
     {"weakref", own_name},     {"__weakref__", own_name},
@@ -73,17 +73,17 @@ class Scanner {
         counted_ = to;
     }
 
-    /// # 12 "file.cu" 3 4
+    /// Read a line marker such as # 12 "file.cu" 3 4
     void read_marker(std::size_t begin, std::size_t end) {
         const std::string_view number = tokens_[begin + 1].text, file = unquoted(tokens_[begin + 2].text);
         if (begun_ && (file.ends_with("intrin.h") || file.ends_with("arm_neon.h")))
             add("a processor's intrinsics", unseen);
         std::from_chars(number.data(), number.data() + number.size(), line_);
-        --line_;  // which the line break after the marker adds
+        --line_;  // the line break after the marker adds 1
         bool of_system = false;
         for (std::size_t i = begin + 3; i < end; ++i) of_system = of_system || tokens_[i].text == "3";
         const bool is_submission = file == shown_name_ || file == "student.cpp" || file == "student.cu";
-        begun_ = begun_ || (is_submission && number != "0");  // 0: before what the command line includes
+        begun_ = begun_ || (is_submission && number != "0");  // 0 precedes the files that the command line includes
         in_submission_ = begun_ && (is_submission || !of_system);
     }
 
@@ -98,14 +98,15 @@ class Scanner {
             if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
     }
 
-    /// g++ writes the text of #ident for the assembler with its escapes replaced: a quote in it would end the string.
+    /// Inspect the text of #ident. g++ replaces its escapes and writes it for the assembler, where a quote would end
+    /// the string.
     void read_ident(std::size_t name, std::size_t end) {
         const std::string_view text = tokens_[name + 1].text;
         const bool is_plain = text.starts_with('"') && text.find('\\') == std::string_view::npos && end == name + 2;
         if (!is_plain) add("#ident", "text for the assembler");
     }
 
-    /// Tracks attributes in __attribute__((…)) and [[…]]. <: is an alternative spelling of [, so any text after one may
+    /// Track attributes in __attribute__((…)) and [[…]]. <: is an alternative spelling of [, so any text after one may
     /// be an attribute.
     void follow_attribute(std::string_view word) {
         const std::string_view before = std::exchange(before_, word);
@@ -120,7 +121,8 @@ class Scanner {
         }
     }
 
-    /// The token after `i` that belongs to no directive, such as a line marker; an empty token at the end.
+    /// Return the next token after `i` that is not part of a directive, such as a line marker; an empty token at the
+    /// end.
     const Token& next(std::size_t& i) const {
         static constexpr Token none{};
         do ++i;
@@ -128,7 +130,7 @@ class Scanner {
         return i < tokens_.size() ? tokens_[i] : none;
     }
 
-    /// Whether ("word") follows token `i`.
+    /// Return whether ("word") follows token `i`.
     bool names_one_word(std::size_t i) const {
         const std::string_view opening = next(i).text, text = unquoted(next(i).text), closing = next(i).text;
         const bool is_word = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {

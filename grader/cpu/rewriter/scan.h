@@ -9,7 +9,7 @@
 namespace warplab::rewriter {
 
 struct Hidden {
-    int line = 0;  // of the submission
+    int line = 0;  // line of the submission
     std::string message;
 };
 

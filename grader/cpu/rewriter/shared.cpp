@@ -11,7 +11,8 @@
 namespace warplab::rewriter {
 namespace {
 
-/// A name derived from the declarator's: pasted in a macro, where the declarator's name may be a parameter.
+/// Return a name derived from the declarator's. In a macro, it is pasted, because the declarator's name may be a
+/// parameter.
 std::string derived(const Stream& stream, const Declarator& declarator, std::string_view prefix) {
     const auto name = stream.text(declarator.name_begin, declarator.name_end);
     return std::string(prefix) + (stream.is_macro ? "##" : "") + name;
@@ -32,7 +33,7 @@ std::vector<std::string> attributes_of(const Stream& stream, const Qualifiers& q
     return found;
 }
 
-/// Return a struct that is aligned as the attributes ask for.
+/// Return a struct with the alignment that the attributes require.
 std::string aligned_struct(const std::vector<std::string>& attributes, const std::string& name) {
     std::string members;
     for (std::size_t i = 0; i < attributes.size(); ++i)
@@ -99,7 +100,7 @@ class SharedRewriter {
         return true;
     }
 
-    /// Dynamic memory stays extern: one name has one type in all of a namespace, here as with nvcc.
+    /// Rewrite a declaration. Dynamic memory stays extern: as with nvcc, one name has one type in the whole namespace.
     void rewrite(const Declaration& declaration) {
         auto& edits = context_.edits;
         enclose_in_case(declaration);
@@ -140,7 +141,8 @@ class SharedRewriter {
         enclosed_until = stream_.match[block];
     }
 
-    /// A file may declare its dynamic shared memory again and again; in another branch of an #if it is the first time.
+    /// Return whether the file has already declared this dynamic shared memory. In another branch of an #if, it has
+    /// not.
     bool is_repeated(const Declaration& declaration, const Declarator& declarator) {
         const int at = declaration.begin;
         if (!stream_.at_namespace[at] || !(declaration.words & q_extern)) return false;
@@ -159,7 +161,7 @@ class SharedRewriter {
     const Stream& stream_;
     Context& context_;
     std::vector<SharedName> names_;
-    std::unordered_map<int, int> enclosed_until_;  // of each switch: the case that ends the last braces
+    std::unordered_map<int, int> enclosed_until_;  // by switch: the case that ends the last braces
     std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // block and name, branches
 };
 
@@ -178,7 +180,7 @@ class LambdaCapturer {
     }
 
   private:
-    /// The { of the lambda that begins at `i`; -1 when none begins there.
+    /// Return the position of the { of the lambda that begins at `i`; -1 if none begins there.
     int lambda_body(int i) const {
         if (stream_[i] != "[" || stream_.match[i] < 0) return -1;
         const auto before = stream_[i - 1];
@@ -224,7 +226,7 @@ class LambdaCapturer {
     const Stream& stream_;
     Context& context_;
     std::unordered_map<std::string_view, std::vector<SharedName>> names_;
-    long budget_ = 4'000'000;  // tokens looked at: lambdas nest
+    long budget_ = 4'000'000;  // tokens that may still be examined: lambdas can be nested
 };
 
 }  // namespace

@@ -15,17 +15,17 @@ namespace {
 
 using Words = std::unordered_set<std::string_view>;
 
-/// Statements that each thread runs without waiting. They become a loop over the block's threads.
+/// Statements that each thread runs without waiting. The rewriter makes them a loop over the block's threads.
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
-    const Statement* gives = nullptr;  // each thread then gives a value to the shuffle in this statement
+    const Statement* gives = nullptr;  // if set: at the end, each thread gives a value to the shuffle in this statement
     int first_shuffle = -1;            // the shuffle whose value the region's first statement takes
-    const Statement* turns = nullptr;  // the loop that the region consists of: threads run some steps of it in turn
+    const Statement* turns = nullptr;  // if set: the loop that is the region; threads run some of its steps in turn
     bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 
-/// Names of the file that matter for splitting.
+/// Names in the file that affect splitting.
 struct FileNames {
     Words changing;    // device variables, and names that some statement of the file may change
     Words full_masks;  // constants for all lanes of a warp
@@ -38,7 +38,7 @@ bool is_all_lanes(std::string_view text) {
     return words.count(text) != 0;
 }
 
-/// How a region gets a variable that another region declares.
+/// The way in which a region gets a variable that another region declares.
 enum class Supply { none, by_block, repeated, kept };
 
 class KernelSplitter {
@@ -56,7 +56,7 @@ class KernelSplitter {
           end_(code_.match[kernel.body]),
           variables_(code_, context.unit, calls) {}
 
-    /// Return false if the kernel has to stay as it is.
+    /// Add the edits that split the kernel. Return false if the kernel cannot be split.
     bool split(Edits& edits) {
         const bool fits = is_plain_text() && calls_.never_wait(parameters_, end_) && read() && find_needed() &&
                           find_regions() && find_supplies();
@@ -67,7 +67,7 @@ class KernelSplitter {
   private:
     // ---- Reading
 
-    /// Return whether the body has barriers, and no directives or lambdas, which this code does not understand.
+    /// Return whether the body has barriers, but no directives or lambdas, which this code does not understand.
     bool is_plain_text() const {
         constexpr int most_tokens = 4000;
         if (end_ - body_ > most_tokens) return false;
@@ -118,7 +118,7 @@ class KernelSplitter {
         return count;
     }
 
-    /// Return whether the block runs the statement, so that its parts are split, rather than each thread.
+    /// Return whether the block, rather than each thread, runs the statement, so that its parts are split.
     bool is_opened(const Statement& statement, bool in_loop, bool trailing) const {
         if (statement.kind == Statement::expression || statement.kind == Statement::declaration) return false;
         return has_barrier(statement) || (in_loop && leaves_loop(code_, statement)) ||
@@ -217,7 +217,7 @@ class KernelSplitter {
         });
     }
 
-    /// Make the block run a declaration, and therefore also those of the variables in its initialisers.
+    /// Let the block run a declaration, and therefore also the declarations of the variables in its initialisers.
     void declare_by_block(int declaration) {
         if (!by_block_.insert(declaration).second) return;
         for (const Variable& variable : variables_.all()) {
@@ -379,7 +379,7 @@ class KernelSplitter {
         return true;
     }
 
-    /// Whether nothing would tell a barrier before the statement, or one after it, from none.
+    /// Return whether a barrier before or after the statement would make no difference.
     bool is_between_barriers(const std::vector<Statement>& list, std::size_t i, bool top) const {
         const auto is_barrier = [](const Statement& one) { return one.kind == Statement::barrier; };
         const auto at = list.begin() + static_cast<std::ptrdiff_t>(i);
@@ -390,7 +390,7 @@ class KernelSplitter {
                std::all_of(at + 1, after, [this](const Statement& one) { return is_private(one) || is_store(one); });
     }
 
-    /// Whether the statement uses the thread's own variables alone.
+    /// Return whether the statement uses only the thread's own variables.
     bool is_private(const Statement& statement) const {
         const bool known = statement.kind == Statement::expression || statement.kind == Statement::declaration;
         return is_shared(statement) || (known && are_private(statement.begin, statement.end));
@@ -409,7 +409,7 @@ class KernelSplitter {
         return true;
     }
 
-    /// `s[t] = sum;`, where no other thread's value is read.
+    /// Return whether the statement is like `s[t] = sum;`, which reads no other thread's value.
     bool is_store(const Statement& statement) const {
         const int open = statement.begin + 1;
         if (statement.kind != Statement::expression || code_[open] != "[" || code_.match[open] < 0) return false;
@@ -422,8 +422,8 @@ class KernelSplitter {
         return statement.kind == Statement::declaration && (statement.variables.words & q_shared);
     }
 
-    /// Add a statement that each thread runs. `open`: add it to the last region.
-    /// `may_end`: the statement may be a region of its own.
+    /// Add a statement that each thread runs. `open`: add it to the last region. `may_end`: the statement may be a
+    /// separate region.
     bool add_statement(const Statement& statement, bool& open, bool is_bare, bool may_end = false) {
         if (!open && !regions_.empty() && regions_.back().returns) return false;
         if (statement.shuffle >= 0) {
@@ -480,7 +480,7 @@ class KernelSplitter {
 
     static bool holds(const Region& region, int at) { return region.begin <= at && at < region.end; }
 
-    // ---- Variables that more than one region knows
+    // ---- Variables that more than one region uses
 
     bool find_supplies() {
         for (const Variable& variable : variables_.all()) {
@@ -599,14 +599,14 @@ class KernelSplitter {
         return code_[variable.at + 2] != "]" || !variable.is_array;
     }
 
-    /// Return whether code takes the address of a thread's own variable.
+    /// Return whether code takes the address of one of a thread's own variables.
     bool has_escaped() const {
         return std::any_of(variables_.all().begin(), variables_.all().end(), [](const Variable& variable) {
             return variable.escapes && variable.origin != Variable::shared;
         });
     }
 
-    /// Return whether `template <typename T …>` stands before the kernel.
+    /// Return whether `template <typename T …>` with this type precedes the kernel.
     bool is_template_type(std::string_view word) const {
         constexpr int most = 64;
         for (int i = parameters_; i > 1 && i > parameters_ - most; --i) {
@@ -652,7 +652,7 @@ class KernelSplitter {
         edits.insert_before(code_.tokens[close], ", ++warplab_cpu_steps");
     }
 
-    /// Write the first value of a loop's variable, and the threads' turns.
+    /// Return the code that sets a loop variable's first value and begins the threads' turns.
     std::string turns_begin(const Region& region, const std::string& threads, const std::string& takes) const {
         const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
         const int name = declaration.declarators[0].name_begin;
@@ -685,7 +685,7 @@ class KernelSplitter {
     std::vector<const Variable*> taken(const Region& region) const {
         std::vector<const Variable*> found;
         const auto& all = variables_.all();
-        for (std::size_t i = all.size(); i-- > 0;) {  // a variable's operands were declared before it
+        for (std::size_t i = all.size(); i-- > 0;) {  // a variable's operands are declared before it
             const bool crosses = supplies_[i] == Supply::repeated || supplies_[i] == Supply::kept;
             if ((!crosses && all[i].origin != Variable::local) || holds(region, all[i].at)) continue;
             if (supplies_[i] == Supply::by_block) continue;
@@ -792,7 +792,7 @@ bool is_built_in(std::string_view name) {
     return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
 }
 
-/// Return the names whose value may differ when they are read again.
+/// Return the names whose value may be different when they are read again.
 Words find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables text(code, context.unit, calls);
@@ -808,7 +808,7 @@ Words find_changing(const Context& context, const Calls& calls) {
     return found;
 }
 
-/// Return names for all lanes: `constexpr unsigned all = 0xffffffff;`, and macros with that value.
+/// Return the names that mean all lanes: `constexpr unsigned all = 0xffffffff;`, and macros with that value.
 Words find_full_masks(const Context& context) {
     const Stream& code = context.unit.code;
     Words found, others;

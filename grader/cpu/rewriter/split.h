@@ -1,6 +1,6 @@
 #pragma once
 // Splits kernels at their barriers: each part between two barriers becomes a loop over the block's threads, so that no
-// thread has to wait for another. OUTPUT.md shows the result, and lists the kernels that stay as they are.
+// thread has to wait for another. OUTPUT.md shows the result and lists the kernels that are not split.
 
 #include <string_view>
 #include <unordered_map>

@@ -43,7 +43,7 @@ bool is_complete(const Stream& stream, const Declaration& declaration) {
                         [](const Declarator& declarator) { return declarator.qualified; });
 }
 
-/// Return whether `i` lies directly in a class, where no variable has an initialiser in parentheses.
+/// Return whether `i` is directly in a class, where no variable has an initialiser in parentheses.
 bool is_in_class(const Stream& stream, int i) {
     static const Names of_functions = {"const", "noexcept", "override", "mutable", "else", "do", "try", "volatile"};
     const int before = stream.block[i] - 1;
@@ -71,7 +71,7 @@ bool belongs_to_function(const Stream& stream, int i, const Names& functions, co
         const auto text = stream[at], previous = stream[at - 1];
         if (text == "operator" || text == "~") return true;
         if (text == ";" || text == "=" || text == "}") return false;
-        if (text == "{") return previous == ")";  // of a lambda, or a function behind macros
+        if (text == "{") return previous == ")";  // the body of a lambda, or of a function behind macros
         if (text == "->") return true;
         if (text != "(" || is_attribute_word(previous) || previous == "decltype" || !stream.is_identifier(at - 1))
             continue;
@@ -83,7 +83,7 @@ bool belongs_to_function(const Stream& stream, int i, const Names& functions, co
     return false;
 }
 
-/// Return whether the word at `i` may declare a variable that no registration names.
+/// Return whether the word at `i` may declare a variable that no registration lists.
 bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const Context& context) {
     const bool is_template = stream[statement_begin(stream, i, &context.qualifiers)] == "template";
     if (stream.at_namespace[i] && !is_template)
@@ -134,7 +134,8 @@ void register_symbols(const Stream& stream, Context& context) {
     }
 }
 
-/// A macro of this name would break libstdc++, so only the student's text is changed, and not inside an attribute.
+/// Rewrite __noinline__ only in the student's text and outside attributes: a macro with this name would break
+/// libstdc++.
 void rewrite_noinline(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         const auto before = stream[i - 1];

@@ -81,7 +81,7 @@ class Tokenizer {
         after_include_ = in_directive_ && ++tokens_in_directive_ == 2 && text.substr(0, 7) == "include";
     }
 
-    /// Visual Studio writes `<< <`, and nvcc takes it, on one line.
+    /// Return whether the < at `begin` completes `<< <`. Visual Studio writes this, and nvcc accepts it on one line.
     bool closes_launch_open(std::size_t begin) const {
         if (tokens_.empty() || tokens_.back().text != "<<" || tokens_.back().end == begin) return false;
         const std::size_t gap = tokens_.back().end;
@@ -132,7 +132,7 @@ class Tokenizer {
         return Kind::identifier;
     }
 
-    /// An unterminated literal ends with its line, as g++ sees it.
+    /// Read a quoted literal. As in g++, an unterminated literal ends with its line.
     Kind read_quoted(char quote, Kind kind) {
         ++at_;
         while (at_ < source_.size() && peek() != '\n' && peek() != quote) {

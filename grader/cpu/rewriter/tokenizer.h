@@ -1,6 +1,6 @@
 #pragma once
-// Splits C++ source into tokens without understanding it. Comments, white space and line splices separate tokens and
-// are not tokens. Any bytes are accepted; what is not C++ comes out as punctuation, for g++ to complain about.
+// Splits C++ source into tokens without parsing it. Comments, white space and line splices separate tokens and are not
+// tokens. Any bytes are accepted; bytes that are not C++ become punctuation, which g++ then reports.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +13,15 @@ enum class Kind : std::uint8_t { identifier, number, string, character, header, 
 
 struct Token {
     Kind kind;
-    bool first_on_line;       // nothing but white space and comments before it
-    std::uint32_t directive;  // which preprocessor directive it belongs to, from 1; 0 outside them
+    bool first_on_line;       // only white space and comments precede it on the line
+    std::uint32_t directive;  // the number of its preprocessor directive, from 1; 0 outside directives
     std::size_t begin, end;   // bytes [begin, end) of the source
     std::string_view text;    // those bytes; `<<<` for `<< <`
 };
 
-/// Tokens in order; `source` must outlive them and use LF line ends. Punctuation of more than one character: `<<<`,
-/// `<<`, `<=`, `>=`, `::`, `->`, `##`, `&&`, `||`, `...`. A closing `>>>` is three tokens, because templates close with
-/// it too. `<< <` on one line is one token, with the text `<<<`.
+/// Return the tokens in order. `source` must outlive them and use LF line ends. These are the punctuation tokens of
+/// more than one character: `<<<`, `<<`, `<=`, `>=`, `::`, `->`, `##`, `&&`, `||`, `...`. A closing `>>>` is three
+/// tokens, because it can also close templates. `<< <` on one line is one token, with the text `<<<`.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace warplab::rewriter

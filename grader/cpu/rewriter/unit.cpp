@@ -17,7 +17,7 @@ Truth negate(Truth truth) {
 
 using Tokens = std::vector<Token>;
 
-/// As g++ will see it; unknown, too, when host code and device code differ.
+/// Evaluate a condition as g++ will. The result is also unknown if host code and device code differ.
 Truth evaluate(const Tokens& tokens, std::size_t begin, std::size_t end) {
     const auto host = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::host);
     const auto device = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::device);
@@ -27,10 +27,10 @@ Truth evaluate(const Tokens& tokens, std::size_t begin, std::size_t end) {
 
 struct Branch {
     enum Kind { opens, alternative, closes } kind;
-    int at;  // how many tokens of code come before it
+    int at;  // the number of code tokens before it
 };
 
-/// Matches brackets. The open ones are a stack that shares its tails, so that going back to an #if costs nothing.
+/// Matches brackets. The open brackets are a stack that shares its tails, so that a return to an #if costs nothing.
 class BracketMatcher {
   public:
     BracketMatcher(Stream& stream, const std::vector<Branch>& branches) : stream_(stream), branches_(branches) {}
@@ -153,7 +153,7 @@ class Reader {
   private:
     struct Liveness {
         bool outer_live, live;
-        bool decided;  // a branch that is surely compiled was seen: the rest is dead
+        bool decided;  // a branch that is certainly compiled was seen: the rest is dead
     };
 
     bool live() const { return conditionals_.empty() || conditionals_.back().live; }
@@ -195,7 +195,7 @@ class Reader {
         }
     }
 
-    /// Keeps the conditionals that are being read, innermost last.
+    /// Record the conditionals that are being read, innermost last.
     void note_conditional(std::string_view name, std::size_t begin, std::size_t end) {
         const bool opens = name == "if" || name == "ifdef" || name == "ifndef";
         if (opens) read_.emplace_back();

@@ -131,7 +131,7 @@ bool Variables::may_change(int i) const {
            calls_.may_change_arguments(stream_[open - 1]);
 }
 
-/// Return whether a ( groups an expression and is not a call's.
+/// Return whether a ( groups an expression rather than the arguments of a call.
 bool Variables::is_plain_group(int open) const {
     const auto before = stream_[open - 1];
     const bool after_word = stream_.is_identifier(open - 1) && before != "return";
@@ -240,7 +240,7 @@ void Variables::note_argument(int first, int next, Variable& variable, int at) {
     if (stream_[callee] == "<") --callee;
     const bool declares = stream_.is_identifier(callee) && stream_.is_identifier(callee - 1) &&
                           stream_[callee - 1] != "return" && stream_[callee - 1] != "else";
-    if (declares) --callee;  // Walk walk(first): the constructor is named by its class
+    if (declares) --callee;  // Walk walk(first): the constructor has the name of its class
     if (!stream_.is_identifier(callee) || stream_[callee] == "return") return;
     if (!calls_.may_change_arguments(stream_[callee])) return;
     variable.changes.push_back(at);

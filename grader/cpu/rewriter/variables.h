@@ -1,5 +1,5 @@
 #pragma once
-// The variables of a kernel that is to be split, and the places where its text changes them.
+// The variables of a kernel that the rewriter tries to split, and the places that may change them.
 
 #include <string_view>
 #include <unordered_map>
@@ -15,11 +15,11 @@ struct Variable {
     enum Origin { parameter, shared, header, local };
     std::string_view name;
     Origin origin = local;
-    int at = 0;              // the token of its name in the declaration
+    int at = 0;              // the token of its name, in the declaration
     int from = 0, to = 0;    // its scope: tokens [from, to)
     int declaration = 0;     // the declaration's first token
     int specifiers_end = 0;  // after `const float`
-    int begin = 0;           // of its declarator, as in `*p[4] = …`
+    int begin = 0;           // begin of its declarator, as in `*p[4] = …`
     int bounds_end = 0;      // after its name and bounds
     int end = 0;             // after its initialiser
     bool is_const = false, is_pointer = false, is_array = false, is_reference = false;

@@ -32,7 +32,7 @@ cudaError_t do_in_stream(cudaStream_t stream, cudaGraphNodeType type, const Work
 
 /// Return the error for a call that allocates memory, or waits for its own work, if a capture forbids it.
 cudaError_t refuse_while_capturing();
-/// Return the same for a call that waits for the device, a stream or an event, or asks about it.
+/// Return the same error for a call that waits for the device, a stream or an event, or queries it.
 cudaError_t refuse_device_wait();
 cudaError_t refuse_wait(cudaStream_t stream);
 cudaError_t refuse_wait(cudaEvent_t event);

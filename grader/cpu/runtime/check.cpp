@@ -1,6 +1,6 @@
-// Check mode. The student's file is compiled with GCC's hooks for a thread sanitizer, which call the functions at the
-// end of this file at every access to memory. Shadow memory knows of each word who wrote and read it last, and between
-// which barriers. Blocks run one after the other, on one OS thread, so nothing here is locked.
+// The sanitizer. The student's file is compiled with GCC's hooks for a thread sanitizer: every access to memory calls
+// the functions at the end of this file. Shadow memory records, for each word, which threads wrote and read it last,
+// and between which barriers. Blocks run one after the other, on one OS thread, so nothing here is locked.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -47,6 +47,11 @@ using warplab::MemoryKind;
 
 constexpr std::size_t word_bytes = 4;
 
+/// Return the address of the first of these bytes of a word: flags of one byte in a word are different flags.
+std::uintptr_t place_of(std::uintptr_t word, unsigned bytes) {
+    return word * word_bytes + static_cast<unsigned>(std::countr_zero(bytes));
+}
+
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
 struct Range {
@@ -54,28 +59,28 @@ struct Range {
     std::size_t bytes = 0;
 };
 
-/// Memory that a kernel may use, and what is around it.
+/// Memory that a kernel may use, with the zone around it.
 struct Object {
     std::uintptr_t begin = 0, zone_begin = 0, zone_end = 0;
     std::size_t bytes = 0;
     FindingSpace space = FindingSpace::none;
     std::string name;
     std::uint32_t buffer = 0;
-    std::uint32_t block = 0;  // shared: the block that has declared it
+    std::uint32_t block = 0;  // shared: the block that declared it
     bool holds_data = false;  // all of it was written before the kernel
     bool freed = false;
     bool constant = false;
-    std::size_t pitch = 0, width = 0;  // of rows with padding; 0 if there is none
-    unsigned atomic_widths = 0;        // the set of them; 4 and 8
+    std::size_t pitch = 0, width = 0;  // of rows with padding; 0 if there are none
+    unsigned atomic_widths = 0;        // the widths used, 4 and 8, as bits
     unsigned first_atomic_width = 0;
-    std::uint64_t declared_at = 0;     // shared: the place in the file
-    std::size_t alignment = 1;         // shared: that the declaration asks for
+    std::uint64_t declared_at = 0;     // shared: its place in the file
+    std::size_t alignment = 1;         // shared: required by the declaration
     std::uint32_t read_in = 0;         // shared: the last grid that read it
     bool is_input = false;             // an input of the lab, which no call may write
     bool hosts_too = false;            // managed or pinned: the host may use it
     int line = 0;                      // of its allocation, while it may be a leak
     Shadow histories;                  // of each word
-    Bytes* bytes_of_inputs = nullptr;  // instead of histories if no kernel may write
+    Bytes* bytes_of_inputs = nullptr;  // used instead of histories if no kernel may write
     std::size_t word_count = 0;
 
     bool is_shared() const { return space == FindingSpace::shared || space == FindingSpace::dynamic_shared; }
@@ -110,16 +115,16 @@ struct Object {
     }
 };
 
-/// One access as a hook sees it.
+/// One access, as a hook reports it.
 struct Touch {
     std::uintptr_t address;
     unsigned width;
     bool writes, atomic;
     std::uint32_t place;
-    bool copies = false;  // part of a whole struct
+    bool copies = false;  // part of a copy of a whole struct
     bool is_volatile = false;
     bool stores = false;       // an atomic that does not read
-    bool other_width = false;  // than an atomic on the same word
+    bool other_width = false;  // an atomic on the same word has a different width
 
     bool reads() const { return !stores && (atomic || !writes); }
     AccessKind kind() const {
@@ -142,7 +147,8 @@ struct Recent {
     MemoryKind kind = MemoryKind::device;
 };
 
-/// Plain writes to one word by two threads: harmless if both write the same, which is known at the next access.
+/// Plain writes to one word by two threads. They are harmless if both write the same value, which is known at the next
+/// access.
 struct Pending {
     bool active = false;
     Finding finding;
@@ -160,10 +166,10 @@ struct AsyncCopy {
 
 /// The copies of one block that are not complete.
 struct AsyncCopies {
-    std::map<std::uintptr_t, AsyncCopy> copies;                        // by where their destinations begin
-    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> sources;  // by where they begin, and the thread
+    std::map<std::uintptr_t, AsyncCopy> copies;                        // by the destinations' beginnings
+    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> sources;  // by the sources' beginnings, and the thread
     std::size_t longest_source = 0;
-    std::array<unsigned, 1024> batches{};  // that each thread has committed
+    std::array<unsigned, 1024> batches{};  // the number that each thread has committed
 
     bool any() const { return !copies.empty(); }
     void forget() {
@@ -173,7 +179,7 @@ struct AsyncCopies {
     }
 };
 
-/// The first thread at the barrier that a block's threads arrive at now.
+/// The first thread that arrived at the block's current barrier.
 struct FirstArrival {
     std::uint64_t barrier = ~0ull;  // block and generation
     Touch touch{};
@@ -187,6 +193,7 @@ class Checker final : public Observer {
                        int line) override;
     void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) override;
     void memory_ends(void* begin) override;
+    void memory_renewed(void* begin, std::size_t bytes) override;
     bool memory_written(void* begin, std::size_t bytes) override;
     void memory_read(const void* begin, std::size_t bytes) override;
     void shared_begins(void* begin, const SharedDeclaration& variable) override;
@@ -230,7 +237,8 @@ class Checker final : public Observer {
         host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
     }
     void end_host_buffer(void* memory) { host_buffers_.erase(number(memory)); }
-    /// Inspect a kernel's access if `Recent` shows all that can be wrong with it. Otherwise, return false.
+    /// Inspect a kernel's access if `Recent` is enough to detect everything that can be wrong with it. Otherwise,
+    /// return false.
     template <unsigned width>
     bool access_quickly(const Touch& touch);
     void access(const Touch& touch);
@@ -242,8 +250,10 @@ class Checker final : public Observer {
         if (grid_) histories_.order.arrive_at_grid_barrier();
     }
     void fence(bool of_device) {
+        ++fences_;
         if (grid_) histories_.order.fence(of_device);
     }
+    std::uint64_t fences() const { return fences_; }
     void block_scope(const Touch& touch);
     void look_for_other_width(Object& object, std::size_t first, Touch touch);
     void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
@@ -258,9 +268,9 @@ class Checker final : public Observer {
     void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
 
   private:
-    using Objects = std::map<std::uintptr_t, Object>;  // by the zone's begin; zones do not overlap
+    using Objects = std::map<std::uintptr_t, Object>;  // by the beginning of the zone; zones do not overlap
 
-    /// The objects that were found last: most kernels use few.
+    /// The objects that were found most recently: most kernels use only a few.
     struct LastFound {
         std::array<Object*, 4> objects{};
         unsigned next = 0;
@@ -275,7 +285,7 @@ class Checker final : public Observer {
     Recent& recent_at(std::uint32_t place) { return recent_[place % recent_.size()]; }
     std::uint64_t key_of(std::uint32_t place) const { return std::uint64_t{objects_version_} << 32 | place; }
     AccessCounts& remember(Object& object, std::size_t index, const LoggedAccess& access);
-    /// Forget what was found: objects were added or removed.
+    /// Forget the objects that were found, because objects were added or removed.
     void objects_changed() {
         last_device_ = last_shared_ = {};
         ++objects_version_;
@@ -292,7 +302,7 @@ class Checker final : public Observer {
     void check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
     void look_for_race(Object& object, std::size_t index, const Mark& mark, const Touch& touch);
-    /// The work, if any, that may still be at the same bytes, with the access by which it is known.
+    /// The earlier work, if any, that may still use the same bytes, and the access that shows it.
     using Earlier = std::pair<const Work*, const Mark*>;
     template <class Find>
     static Earlier find_unfinished(const History& history, unsigned bytes, bool writes, bool atomic, Find work_of);
@@ -317,7 +327,7 @@ class Checker final : public Observer {
         record_finding(describe(kind, object, touch));
     }
 
-    /// Of the judge's, for a function that runs on the host.
+    /// A buffer of the judge, for a function that runs on the host.
     struct HostBuffer {
         std::uintptr_t memory_end, begin;
         std::size_t bytes;
@@ -326,32 +336,33 @@ class Checker final : public Observer {
     AsyncCopies async_;  // of the block async_block_
     std::uint32_t async_block_ = 0;
     Objects device_, shared_;
-    std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by where their memory begins
+    std::map<std::uintptr_t, HostBuffer> host_buffers_;  // by the beginning of their memory
     LastFound last_device_, last_shared_;
     std::uint32_t objects_version_ = 1;
     std::array<Recent, 256> recent_;
-    std::map<std::uintptr_t, Ground> pages_;  // what is not the device's
+    std::map<std::uintptr_t, Ground> pages_;  // pages outside device memory
+    std::uint64_t fences_ = 0;                // that kernels executed
     const Grid* grid_ = nullptr;
     Histories histories_;
     std::size_t variables_known_ = 0;
     bool called_ = false;
-    Finding failed_launch_{};  // kind 0: none that nobody asked about
+    Finding failed_launch_{};  // kind 0 if there is none, or the program queried its error
     Pending pending_;
-    // Places that read a word of shared memory while other threads of the block update it, until the grid ends; and
-    // those whose threads go on to update the word, as in if (bin < 255) atomicAdd(&bin, 1).
+    // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
+    // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).
     std::map<std::uint32_t, std::pair<Finding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
-    // Accesses of this grid that are wider than the alignment of a static shared variable, by its begin and their
-    // place.
+    // Accesses of this grid that are wider than the alignment of a static shared variable, by the beginning of the
+    // variable and the place of the access.
     std::map<std::pair<std::uintptr_t, std::uint32_t>, Finding> wide_accesses_;
-    // The last write of each word by an atomic that holds within its block only, in this grid.
+    // The last write of each word in this grid by an atomic that is atomic only within its block.
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
-    // The last atomic of each word, with its width, in memory with atomics of two widths, in this grid.
+    // The last atomic on each word in this grid, with its width, for memory with atomics of two widths.
     std::map<std::uintptr_t, std::pair<Mark, unsigned>> atomics_by_width_;
     FirstArrival first_arrival_;  // of the running block
 };
 
-/// Addresses of threadIdx and the other built-in variables of the running kernel's file: not always adjacent.
+/// Addresses of threadIdx and the other built-in variables of the running kernel's file. They are not always adjacent.
 class BuiltIns {
   public:
     bool has(std::uintptr_t address) const {
@@ -378,22 +389,22 @@ class BuiltIns {
   private:
     std::array<Range, 8> ranges_;  // a variable may be written in two parts
     std::size_t count_ = 0;
-    std::uintptr_t begin_ = 0, bytes_ = 0;  // of all ranges, with what is between them
+    std::uintptr_t begin_ = 0, bytes_ = 0;  // of all ranges, including the gaps between them
 };
 
-/// What a hook looks at first: most accesses are to local variables and to threadIdx and its like.
+/// The data that a hook checks first: most accesses are to local variables, threadIdx and similar variables.
 struct Quick {
     bool in_grid = false;
-    const void* kernels_thread = nullptr;  // the OS thread of the grid, by its block_state; null outside of grids
+    const void* kernels_thread = nullptr;  // the grid's OS thread, by its block_state; null outside grids
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
-    std::size_t stack_bytes = 0;  // that kernels use
+    std::size_t stack_bytes = 0;  // the part that kernels use
     std::uintptr_t stack_end = 0;
     bool learns_built_ins = false;
     BuiltIns built_ins;
 };
 Quick quick;
 
-Checker* the_checker = nullptr;  // while the sanitizer is off
+Checker* the_checker = nullptr;  // null while the sanitizer is off
 bool mode_is_known = false;
 Checker& checker() { return *the_checker; }
 
@@ -440,7 +451,7 @@ Stack find_stack() {
     return {number(begin), number(begin) + bytes};
 }
 
-/// Of the OS thread's stack, the part that a kernel uses: what is deeper than the launch.
+/// Find the part of the OS thread's stack that a kernel uses: everything deeper than the launch.
 void find_kernels_stack(std::uintptr_t launch_frame) {
     static thread_local const Stack stack = find_stack();
     quick.stack = stack.begin;
@@ -456,7 +467,7 @@ Object* Checker::find_anew(Objects& objects, LastFound& last, std::uintptr_t add
     return last.objects[last.next++ % last.objects.size()] = &after->second;
 }
 
-/// What began there is no longer, or becomes something else.
+/// Forget the objects that begin in this range, because they no longer exist or are replaced.
 void Checker::forget(std::uintptr_t begin, std::size_t bytes) {
     for (auto at = device_.lower_bound(begin); at != device_.end() && at->first < begin + bytes;) {
         at->second.drop_words();
@@ -468,9 +479,9 @@ void Checker::forget(std::uintptr_t begin, std::size_t bytes) {
 void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
                             int line) {
     const std::uintptr_t zone = number(mapping);
-    forget(zone, mapping_bytes);  // what was freed there
+    forget(zone, mapping_bytes);  // freed memory at the same place
     Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation};
-    object.holds_data = object.hosts_too = host_writes;  // unseen
+    object.holds_data = object.hosts_too = host_writes;  // the hooks do not see the host's writes
     object.line = line;
     object.provide_words();
     device_[zone] = object;
@@ -491,9 +502,17 @@ void Checker::memory_ends(void* begin) {
     objects_changed();
 }
 
+void Checker::memory_renewed(void* begin, std::size_t bytes) {
+    settle();
+    Object* const object = find(device_, last_device_, number(begin));
+    if (!object || !object->histories) return;
+    const std::size_t first = number(begin) / word_bytes - object->begin / word_bytes;
+    object->histories.change(first, first + bytes / word_bytes, [](History& word) { word = {}; });
+}
+
 void Checker::memory_unmapped(void* begin, std::size_t bytes) { forget(number(begin), bytes); }
 
-/// Set the bits of these bytes in one of a word's masks.
+/// Set the bits of these bytes in one of the masks of each word.
 void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::uint8_t Bytes::*mask) {
     const std::uintptr_t from = std::max(begin, object.begin);
     const std::uintptr_t to = std::min(begin + bytes, object.begin + object.bytes);
@@ -514,7 +533,7 @@ void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::ui
     if (to_last) mark(last, last + 1, static_cast<std::uint8_t>(to_last));
 }
 
-/// An access by the copy that is the running work.
+/// Record an access by the copy that is the running work.
 void mark_copied(Object& object, std::uintptr_t begin, std::size_t bytes, AccessKind kind) {
     if (!object.histories) return;
     Mark mark;
@@ -567,7 +586,7 @@ void Checker::begin_buffer(void* memory, std::size_t memory_bytes, void* begin, 
     object.provide_words();
 }
 
-/// From there on a buffer is another thing, as far as to the next of those.
+/// Split a named part off a buffer. The part is a separate object, up to the beginning of the next part.
 void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
     const std::uintptr_t begin = number(memory);
     Object* const whole = find(device_, last_device_, begin);
@@ -580,7 +599,7 @@ void Checker::name_part(void* memory, std::size_t bytes, const char* name) {
     } else {
         whole->bytes = std::min(whole->bytes, begin - whole->begin);
         const std::size_t gap = begin - (whole->begin + whole->bytes);
-        part.zone_begin = whole->zone_end = begin - gap / 2;  // who comes there meant what is nearer
+        part.zone_begin = whole->zone_end = begin - gap / 2;  // an access in the gap is attributed to the nearer object
     }
     part.begin = begin;
     part.bytes = bytes;
@@ -621,13 +640,14 @@ void Checker::shared_begins(void* begin, const SharedDeclaration& variable) {
 
 void Checker::note_shared_access(Object& object, const Touch& touch) {
     if (touch.reads()) object.read_in = histories_.order.first_block();
-    if (touch.copies || touch.width <= object.alignment) return;  // copies are bytes
+    if (touch.copies || touch.width <= object.alignment) return;  // copies access bytes
     const std::pair key{object.begin, touch.place};
     if (!wide_accesses_.count(key)) wide_accesses_[key] = describe(FindingKind::misaligned, &object, touch);
 }
 
-/// Static shared variables lie at multiples of 128 here. nvcc packs those that kernels read, in their order in the
-/// file, at multiples of what their types or attributes ask for: look for accesses that this would misalign.
+/// Static shared variables are aligned to 128 bytes here. nvcc packs the variables that kernels read, in their order in
+/// the file, with the alignment that their types or attributes require. Report accesses that this layout would
+/// misalign.
 void Checker::report_misaligned_shared() {
     constexpr std::uint32_t most_certain = 8;  // a hook of 16 bytes may be for a struct of two doubles
     std::vector<const Object*> variables;
@@ -678,7 +698,7 @@ void Checker::grid_begins(const Grid& grid) {
     begin_counting(grid);
     quick.in_grid = true;
     quick.kernels_thread = &block_state;
-    find_kernels_stack(number(&grid + 1));  // whose code reads it
+    find_kernels_stack(number(&grid + 1));  // includes the grid, which the kernel's code reads
     histories_.begin_grid();
     writes_for_one_block_.clear();
     atomics_by_width_.clear();
@@ -708,13 +728,13 @@ void Checker::grid_ends() {
     quick.kernels_thread = nullptr;
 }
 
-/// All that is known of one block only.
+/// All records that concern one block only.
 struct BlockShadow final : HeldShadow {
     explicit BlockShadow(HappensBefore::Held order_) : order(std::move(order_)) {}
     struct Word {
         std::uintptr_t zone;
         std::size_t index;
-        Bytes bytes;
+        History history;
     };
     HappensBefore::Held order;
     AsyncCopies async;
@@ -730,7 +750,7 @@ std::unique_ptr<HeldShadow> Checker::block_leaves() {
     for (const auto& [zone, object] : shared_)
         for (std::size_t i = 0; i < object.word_count; ++i)
             if (const History& word = object.histories[i]; word.block == block_state.epoch)
-                held->words.push_back({zone, i, word.bytes});
+                held->words.push_back({zone, i, word});
     return held;
 }
 
@@ -740,15 +760,15 @@ void Checker::block_returns(HeldShadow& held) {
     async_ = std::move(shadow.async);
     async_block_ = block_state.epoch;
     first_arrival_ = shadow.first_arrival;
-    for (const auto& [zone, index, bytes] : shadow.words) {
-        History& word = shared_[zone].histories.words()[index];
-        word.block = block_state.epoch;
-        word.bytes = bytes;
+    for (auto& [zone, index, history] : shadow.words) {
+        history.more = 0;  // other blocks have used it
+        history.crowded = false;
+        shared_[zone].histories.words()[index] = history;
     }
 }
 
-/// Whether a kernel may use what is at an address that is neither shared nor the device's nor on a stack: the code's
-/// own constants may be used.
+/// Return whether a kernel may use an address that is not in shared memory, in device memory or on a stack: it may read
+/// the code's own constants.
 Checker::Ground Checker::ground_at(std::uintptr_t address) {
     constexpr std::uintptr_t page_bytes = 4096;
     const auto [known, is_new] = pages_.try_emplace(address / page_bytes, Ground::nowhere);
@@ -767,7 +787,8 @@ Checker::Ground Checker::ground_at(std::uintptr_t address) {
     return known->second;
 }
 
-/// The object that an address outside of all was meant for, most likely: the one it begins after, if that is near.
+/// Return the object for which an address outside all objects was most likely meant: the last one that begins before
+/// it, if its beginning is near.
 const Object* Checker::nearest(std::uintptr_t address) const {
     constexpr std::size_t always_near = std::size_t{64} << 20;
     if (is_never_set(reinterpret_cast<void*>(address))) return nullptr;
@@ -812,7 +833,7 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
     if (touch.other_width) copy_name(finding.detail, sizeof finding.detail, "another width");
     const Mark& read = touch.atomic ? earlier : now;
-    if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // it is what its author wants
+    if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // the author reads it deliberately
     if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {
         const auto known = reads_beside_atomics_.try_emplace(read.place, finding, 0).first;
         ++known->second.second;
@@ -826,7 +847,7 @@ void Checker::report_race(const Object& object, const Mark& earlier, bool earlie
     }
 }
 
-/// The write that was about to happen has happened.
+/// Record the pending finding, now that its write has happened.
 void Checker::settle() {
     if (!pending_.active) return;
     pending_.active = false;
@@ -836,8 +857,9 @@ void Checker::settle() {
     record_finding(finding);
 }
 
-/// A guard may see an old value: its update is right all the same. Who only reads misses updates: a barrier is missing.
-/// A line can be several places, of which not all go on to the update, so all guards are told, too.
+/// Report reads of words that other threads update atomically. A guard may read an old value, and its update is still
+/// correct. A thread that only reads misses updates: a barrier is missing. One line can be several places, not all of
+/// which continue to the update; therefore, all guards are reported too.
 void Checker::report_reads_beside_atomics() {
     const bool all_guard = std::all_of(reads_beside_atomics_.begin(), reads_beside_atomics_.end(),
                                        [&](const auto& entry) { return guards_.count(entry.first) != 0; });
@@ -872,7 +894,7 @@ void Checker::record_unfinished(Finding finding, const Earlier& earlier) {
     record_finding(finding);
 }
 
-/// In a kernel: of works in other streams.
+/// Report a kernel's access that conflicts with unfinished work in another stream.
 void Checker::look_for_unfinished(const Object& object, const History& history, const Mark& mark, const Touch& touch) {
     const std::uint32_t first_block = histories_.order.first_block();
     const Earlier earlier = find_unfinished(
@@ -881,7 +903,7 @@ void Checker::look_for_unfinished(const Object& object, const History& history, 
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
-/// By a copy or a fill, at most one finding.
+/// Report a copy or a fill that conflicts with unfinished work. Report at most one finding.
 void Checker::look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes) {
     if (!timeline.runs_beside() || !object.histories) return;
     const Work& running = timeline.running();
@@ -955,7 +977,7 @@ const AsyncCopy* Checker::copy_to(const Touch& touch) const {
     return copy.end > touch.address ? &copy : nullptr;
 }
 
-/// Sources may overlap: several threads may copy the same bytes.
+/// Return an unfinished copy that reads these bytes. Sources may overlap: several threads may copy the same bytes.
 const AsyncCopy* Checker::copy_from(const Touch& touch) const {
     auto source = async_.sources.lower_bound({touch.address + touch.width, 0});
     while (source != async_.sources.begin()) {
@@ -984,8 +1006,8 @@ void Checker::look_for_race(Object& object, std::size_t index, const Mark& mark,
     histories_.end_row(history, shared);
     if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind) {
-        if (const Mark* earlier =
-                histories_.unordered(history, mark, {kind, shared, touch.writes, object.address_of_word(index)}))
+        if (const Mark* earlier = histories_.unordered(
+                history, mark, {kind, shared, touch.writes, place_of(object.address_of_word(index), mark.bytes)}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
     look(AccessKind::plain_write);
@@ -1001,13 +1023,13 @@ const Object* Checker::nearest_shared(std::uintptr_t address) const {
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
-/// The bytes of the word that were written, a bit each.
+/// Return the bytes of the word that were written, one bit each.
 unsigned Checker::written_of(const Object& object, std::size_t index) const {
     const bool stale = object.is_shared() && object.histories[index].block != block_state.epoch;
     return stale ? 0 : object.bytes_of_word(index).written;
 }
 
-/// Return the bytes of the word that lie behind the end of a row, if the access begins in the row.
+/// Return the bytes of the word that lie after the end of a row, if the access begins in the row.
 unsigned padding_in(const Object& object, const Touch& touch) {
     if (!object.pitch) return 0;
     const std::size_t column = (touch.address - object.begin) % object.pitch;
@@ -1015,8 +1037,8 @@ unsigned padding_in(const Object& object, const Touch& touch) {
     return ~0u << (touch.address % word_bytes + std::min(left, word_bytes));
 }
 
-/// One byte that nobody wrote is enough, because a copy may have ended within a word. Of a vector all must be missing:
-/// it may reach into the padding of a row or of a struct.
+/// Report a read of unwritten bytes. One unwritten byte is enough, because a copy may have ended within a word. For a
+/// vector, all bytes must be unwritten: a vector may extend into the padding of a row or of a struct.
 void Checker::look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch) {
     if (object.holds_data) return;
     const FindingKind kind = object.constant ? FindingKind::unset_constant : FindingKind::uninitialised;
@@ -1031,7 +1053,7 @@ void Checker::look_for_unwritten(const Object& object, std::size_t first, unsign
     if (!all && !(is_vector && any)) record(kind, &object, touch);
 }
 
-/// Of a struct copied as a whole one byte is enough: what it is padded with is never written.
+/// Check a struct that is copied as a whole. One written byte is enough, because its padding is never written.
 void Checker::struct_copied(const Touch& whole) {
     const bool shared = is_shared(reinterpret_cast<void*>(whole.address));
     const Object* const object =
@@ -1056,7 +1078,8 @@ void Checker::check_word(Object& object, std::size_t index, std::uint8_t bytes, 
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(object.address_of_word(index), touch.reads(), touch.writes);
+        histories_.order.strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(),
+                                       touch.reads(), touch.writes);
 }
 
 AccessCounts& Checker::remember(Object& object, std::size_t index, const LoggedAccess& access) {
@@ -1126,7 +1149,8 @@ WARPLAB_CPU_INLINE void Checker::check_word_quickly(const Recent& recent, std::s
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(recent.first_word + index, touch.reads(), touch.writes);
+        histories_.order.strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.reads(),
+                                       touch.writes);
 }
 
 void Checker::access(const Touch& touch) {
@@ -1134,7 +1158,7 @@ void Checker::access(const Touch& touch) {
     Object* object;
     if (is_shared(reinterpret_cast<void*>(touch.address))) {
         object = find(shared_, last_shared_, touch.address);
-        // The reference that a file-scope `extern __shared__` became, and its guard, are thread-local as well.
+        // A file-scope `extern __shared__` becomes a reference. The reference and its guard are thread-local as well.
         const bool may_be_reference = touch.width == sizeof(void*) || touch.width == 1;
         if (!object && may_be_reference) return;
         if (!object) return record(FindingKind::out_of_bounds, nearest_shared(touch.address), touch);
@@ -1185,7 +1209,7 @@ void Checker::barrier(std::uint32_t place, int line) {
         Finding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
         finding.before = first_arrival_.side;
         const bool same_thread = std::equal(finding.now.thread, finding.now.thread + 3, finding.before.thread);
-        if (!same_thread) record_finding(finding);  // else it goes on alone, as the others have returned
+        if (!same_thread) record_finding(finding);  // otherwise, it continues alone, as the others have returned
     }
 }
 
@@ -1218,8 +1242,8 @@ void Checker::block_scope(const Touch& touch) {
     if (touch.writes) writes_for_one_block_[word] = mark;
 }
 
-/// Atomics on the same word protect it from each other only if they have one width. Before memory had atomics of two
-/// widths, all had the first one.
+/// Report atomics of a different width on the same word: atomics protect a word from each other only if they have one
+/// width. Before memory has atomics of two widths, all of them have the first width.
 void Checker::look_for_other_width(Object& object, std::size_t first, Touch touch) {
     if (!object.first_atomic_width) object.first_atomic_width = touch.width;
     object.atomic_widths |= touch.width;
@@ -1232,7 +1256,8 @@ void Checker::look_for_other_width(Object& object, std::size_t first, Touch touc
             atomics_by_width_.try_emplace(touch.address / word_bytes + word, latest, object.first_atomic_width)
                 .first->second;
         const bool own = earlier.block == mark.block && earlier.thread == mark.thread;
-        if (width != touch.width && earlier.block >= histories_.order.first_block() && !own &&
+        const bool other_memory = object.is_shared() && earlier.block != mark.block;
+        if (width != touch.width && !other_memory && earlier.block >= histories_.order.first_block() && !own &&
             !histories_.order.ordered(earlier))
             report_race(object, earlier, true, mark, touch);
         earlier = mark;
@@ -1240,7 +1265,7 @@ void Checker::look_for_other_width(Object& object, std::size_t first, Touch touc
     }
 }
 
-/// A finding of the host's, or of what the runtime itself sees: it knows the line.
+/// Return a finding of the host's code, or of the runtime itself, which knows the line.
 Finding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
     Finding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
@@ -1292,7 +1317,7 @@ void Checker::report_failed_launch() {
     failed_launch_ = {};
 }
 
-/// What was allocated since the last time and not freed; each allocation is reported once.
+/// Report the memory that was allocated since the last call and not freed. Each allocation is reported once.
 void Checker::report_leaks() {
     for (auto& [zone, object] : device_) {
         if (object.line && !object.freed) {
@@ -1322,9 +1347,9 @@ void Checker::device_reset() {
     report_leaks();
 }
 
-/// The student's own host code, which may use what both sides may.
+/// Inspect an access by the student's own host code, which may use memory that belongs to both sides.
 void Checker::host_access(const Touch& touch) {
-    const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may wait for this one
+    const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may be waiting for this one
     if (!lock) return;
     add_variables();
     Object* const object = find(device_, last_device_, touch.address);
@@ -1436,7 +1461,7 @@ void warplab::cpu::name_part(void* begin, std::size_t bytes, const char* name) {
     if (warplab_cpu::observer) warplab_cpu::checker().name_part(begin, bytes, name);
 }
 
-// The hooks, by the names that GCC gives them.
+// The hooks, under the names that GCC expects.
 
 namespace {
 
@@ -1447,7 +1472,7 @@ __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* 
     using namespace warplab_cpu;
     void* const address = reinterpret_cast<void*>(touch.address);
     if (!the_checker) {
-        // A misaligned vector store, which fails on the CPU and on a GPU.
+        // A misaligned vector store fails on the CPU and on a GPU.
         if (touch.writes && touch.width == 16 && touch.address % touch.width && in_kernel() && !is_never_set(address))
             end_with_misaligned(address, caller);
         return;
@@ -1465,7 +1490,7 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, bool writes, bool atom
                             bool is_volatile = false, bool stores = false) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    const auto touch = [&] {  // the first stays in registers, the second is for the call
+    const auto touch = [&] {  // the first result stays in registers, the second is for the call
         return Touch{address, width, writes, atomic, caller_place(caller), copies, is_volatile, stores};
     };
     if (quick.kernels_thread == &block_state) {
@@ -1504,18 +1529,19 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     }
 }
 
-// An atomic that the hardware has and GCC has not is a relaxed load and an exchange here: one access all the same.
-// Other loads are a student's, in any other order.
+// An atomic that the hardware has and GCC lacks is a relaxed load and an exchange here, but counts as one access. The
+// student's own loads have any other memory order.
 struct Loaded {
     const volatile void* place = nullptr;
     unsigned block = 0, generation = 0, thread = 0;
+    std::uint64_t fences = 0;
     bool operator==(const Loaded& other) const = default;
 };
 thread_local Loaded loaded;
 
 Loaded loaded_here(const volatile void* place) {
     using namespace warplab_cpu;
-    return {place, block_state.epoch, block_state.generation, linear_thread()};
+    return {place, block_state.epoch, block_state.generation, linear_thread(), checker().fences()};
 }
 
 template <unsigned width>
@@ -1544,7 +1570,7 @@ void see_exchange(const volatile void* place, void* caller) {
     void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }  \
     void __tsan_volatile_write##bytes(void* p) { see<bytes>(p, true, false, WARPLAB_HERE, false, true); }
 
-// Kernels run on one OS thread: there, nobody comes between.
+// Kernels run on one OS thread, so no other thread can interfere there.
 #define WARPLAB_UPDATE(bits, type, name, operation)                                          \
     type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {                   \
         see<bits / 8>(p, true, true, WARPLAB_HERE);                                          \
@@ -1602,7 +1628,7 @@ WARPLAB_ATOMICS(64, unsigned long)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-/// memcpy and its kin in the student's file, which bears these names there (warplab_cpu/seen.h).
+/// memcpy and similar functions in the student's file, which have these names there (warplab_cpu/seen.h).
 void* warplab_seen_memcpy(void* to, const void* from, unsigned long bytes) {
     see_range(from, bytes, false, WARPLAB_HERE);
     see_range(to, bytes, true, WARPLAB_HERE);
@@ -1646,7 +1672,7 @@ void warplab_seen_sincos(double x, double* sine, double* cosine) {
     sincos(x, sine, cosine);
 }
 
-/// What GCC gives to a handler of -fsanitize=bounds.
+/// The data that GCC passes to a handler of -fsanitize=bounds.
 struct IndexBeyond {
     const char* file;
     std::uint32_t line, column;  // of the closing bracket
@@ -1656,7 +1682,7 @@ struct IndexBeyond {
     } * array;
 };
 
-/// Of -fsanitize=bounds: an index beyond one dimension of an array.
+/// The handler of -fsanitize=bounds for an index that exceeds one dimension of an array.
 void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
     if (warplab_cpu::quick.kernels_thread == &warplab_cpu::block_state)
         checker().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));

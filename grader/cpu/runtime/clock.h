@@ -10,16 +10,16 @@
 
 namespace warplab_cpu {
 
-/// One access by one thread. A thread counts its steps from each barrier of the block on; a fence or __syncwarp()
-/// ends a step.
+/// One access by one thread. A thread's step count restarts at each barrier of the block; a fence or __syncwarp() ends
+/// a step.
 struct Mark {
     static constexpr std::uint32_t last_step = (1u << 20) - 1;  // steps after it count as ordered
 
     std::uint32_t block = 0;  // Block::epoch; 0: no access
     std::uint32_t generation = 0;
     std::uint32_t place : 27 = 0;  // program counter, relative to the executable
-    std::uint32_t fenced : 1 = 0;  // the thread had a fence before, in this generation
-    std::uint32_t bytes : 4 = 0;   // a bit for each byte of the word
+    std::uint32_t fenced : 1 = 0;  // the thread executed a fence earlier in this generation
+    std::uint32_t bytes : 4 = 0;   // one bit for each byte of the word
     std::uint32_t step : 20 = 0;
     std::uint32_t thread : 10 = 0;
     std::uint32_t atomic : 1 = 0;
@@ -58,7 +58,7 @@ class Known {
     const Progress* progress_of(std::uint32_t thread) const;
 
     std::uint32_t block_ = 0, generation_ = 0;
-    std::vector<Progress> threads_;  // by thread; none of an earlier generation
+    std::vector<Progress> threads_;  // by thread; no entry of an earlier generation
 };
 
 /// The accesses of many blocks that happen before some point. Copies share their content until they change.

@@ -1,4 +1,4 @@
-// Copies and fills, with their direction and size checked.
+// Copies and fills. Checks their direction and size.
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +25,7 @@ cudaError_t refuse(const char* function, int line, const std::string& why, Findi
     return set_error(error);
 }
 
-/// A copy or a fill as the sanitizer's timeline has it.
+/// Records a copy or a fill in the sanitizer's timeline.
 class Recorded {
   public:
     Recorded(const char* function, int line, cudaStream_t stream, bool host_waits) : host_waits_(host_waits) {
@@ -52,7 +52,8 @@ struct Ends {
     bool from_host() const { return from.side != Side::device; }
 };
 
-/// Also of a copy that is refused then, or reading what it was meant to write would be a second finding.
+/// Record the write of a copy, even if the copy is then refused: otherwise, a later read of the destination would be a
+/// second finding.
 void note_written(const char* function, int line, void* to, size_t pitch, size_t width, size_t height) {
     bool allowed = true;
     for (size_t row = 0; observer && row < height; ++row)
@@ -72,7 +73,8 @@ const char* name_of(cudaMemcpyKind kind) {
                                             : "cudaMemcpyDeviceToDevice";
 }
 
-/// Where both ends are on other sides than `kind` says, that is what is wrong, or the pointers are exchanged.
+/// Describe a copy whose two ends are both on the wrong side for `kind`: the direction is wrong or the pointers are
+/// exchanged. Return an empty string for other copies.
 std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
     const bool down = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
     const bool up = kind == cudaMemcpyDeviceToHost && !ends.to_host() && !ends.from_device();
@@ -81,7 +83,7 @@ std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
            (down ? "device to host" : "host to device");
 }
 
-/// Null when the copy goes the way `kind` says.
+/// Return which end is on the wrong side for `kind`; null if the direction is right.
 const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
@@ -98,7 +100,8 @@ std::string too_small(const std::string& what, std::size_t bytes, std::size_t wa
            std::to_string(wanted) + " are " + verb;
 }
 
-/// A buffer of the lab's has room around it, where its owner sees what went too far: only check mode knows its end.
+/// Report a copy that exceeds the end of one of the lab's buffers. A buffer has room around it, where only its owner
+/// notices a write; only the sanitizer knows where the buffer ends.
 void stay_in_buffer(const char* function, const char* what, const void* at, std::size_t wanted, const char* verb,
                     int line) {
     const std::size_t left = observer ? observer->bytes_left(at) : wanted;
@@ -107,10 +110,10 @@ void stay_in_buffer(const char* function, const char* what, const void* at, std:
 
 struct BadPointer {
     FindingKind kind;
-    std::string why;  // as in "the source " + why; empty for a pointer that a copy can take
+    std::string why;  // follows "the source "; empty for a pointer that a copy can use
 };
 
-/// Say why no copy can take a pointer. `function` copies to a variable, or from it, by its name.
+/// Describe why no copy can use a pointer. `function` copies to or from a variable by its name.
 BadPointer find_bad_pointer(const void* pointer, const char* function) {
     if (!pointer) return {FindingKind::copy_direction, "is null"};
     if (is_never_set(pointer)) return {FindingKind::copy_direction, "is a pointer that was never set"};
@@ -121,7 +124,7 @@ BadPointer find_bad_pointer(const void* pointer, const char* function) {
             std::string("is the variable ") + variable + " by its name, which only " + function + " takes"};
 }
 
-/// Of something that is smaller than what is copied to it by its name, or from it.
+/// Refuse a copy by name to or from a symbol that is too small or not a device variable.
 cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t wanted, int line) {
     if (is_symbol(symbol)) return refuse(function, line, too_small("the symbol", left, wanted), FindingKind::copy_size);
     return refuse(function, line, "what is named is no __device__ or __constant__ variable, but one of the host's",
@@ -149,7 +152,7 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
                       too_small(ends.to.fits ? "the source" : "the destination",
                                 ends.to.fits ? ends.from.bytes : ends.to.bytes, ends.to.fits ? from_bytes : to_bytes),
                       FindingKind::copy_size);
-    if (ends.to.side == Side::unknown) recorded.let_host_wait();  // for what is not pinned
+    if (ends.to.side == Side::unknown) recorded.let_host_wait();  // the destination is not pinned
     stay_in_buffer(function, "the destination", to, to_bytes, "copied", line);
     stay_in_buffer(function, "the source", from, from_bytes, "copied", line);
     note_read(from, from_pitch, width, height);
@@ -165,7 +168,7 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     return cudaSuccess;
 }
 
-/// `element_bytes` of the value are written again and again.
+/// Fill rows with `value`, of which `element_bytes` are repeated.
 cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, size_t element_bytes, size_t width,
                  size_t height, int line, cudaStream_t stream) {
     if (width == 0 || height == 0) return cudaSuccess;
@@ -204,7 +207,7 @@ cudaError_t copy_3d(const char* function, const cudaMemcpy3DParms& params, int l
     return cudaSuccess;
 }
 
-/// For a call that the host waits for.
+/// Do the work of a call for which the host waits.
 template <class Work>
 cudaError_t do_at_once(const Work& work) {
     if (!running_captures) return work();
@@ -262,7 +265,7 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
     if (side == Side::device && kind == cudaMemcpyDeviceToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
                       FindingKind::copy_direction);
-    if (side == Side::unknown) recorded.let_host_wait();  // for what is not pinned
+    if (side == Side::unknown) recorded.let_host_wait();  // the destination is not pinned
     stay_in_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
     note_read(symbol_begin, bytes, bytes, 1);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);

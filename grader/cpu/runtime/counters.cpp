@@ -19,15 +19,15 @@ using warplab::MemoryKind;
 
 constexpr unsigned lanes_per_warp = 32, most_threads = 1024, counted_blocks = 32, banks = 32;
 constexpr std::size_t most_kept_places = 64;     // of earlier grids, with their memory
-constexpr std::size_t most_of_one_thread = 256;  // accesses that are kept before they are counted
-// Accesses of a process: a solver's later iterations are like the first.
+constexpr std::size_t most_of_one_thread = 256;  // accesses of one thread that are kept before they are counted
+// Counted accesses of a process: a solver's later iterations resemble the first.
 constexpr std::uint64_t most_counted = 1 << 20;
 constexpr std::uintptr_t sector_bytes = 32, word_bytes = 4;
 
-/// The accesses of a warp's lanes at one place, each for the k-th time since the last barrier.
+/// One access by each lane of a warp at one place: the lane's k-th access there since the last barrier.
 struct Request {
     std::array<std::uintptr_t, lanes_per_warp> address{};
-    std::uint32_t lanes = 0;  // a bit for each that takes part
+    std::uint32_t lanes = 0;  // one bit for each lane that takes part
     LoggedAccess like{};
 };
 
@@ -36,7 +36,7 @@ void for_each_lane(const Request& request, Visit visit) {
     for (std::uint32_t left = request.lanes; left; left &= left - 1) visit(std::countr_zero(left));
 }
 
-/// A few addresses or what they lie in, without allocating for each request.
+/// A few addresses, or the units that contain them, without an allocation for each request.
 class Few {
   public:
     void add(std::uintptr_t value) { values_[count_++] = value; }
@@ -66,8 +66,8 @@ std::uint64_t count_sectors(const Request& request) {
     return sectors.keep_different().count();
 }
 
-/// Passes over the banks: lanes that want different words of one bank wait for each other. Accesses of 8 and 16 bytes
-/// are served in two and four parts.
+/// Return the number of passes over the banks: lanes that need different words of one bank wait for each other.
+/// Accesses of 8 and 16 bytes are served in two and four parts.
 std::uint64_t count_bank_passes(const Request& request) {
     const unsigned parts = std::max<unsigned>(1, request.like.width / word_bytes);
     std::uint64_t passes = 0;
@@ -92,7 +92,7 @@ Few addresses_of(const Request& request) {
     return addresses;
 }
 
-/// The most lanes that update one address: they do so one after the other.
+/// Return the maximum number of lanes that update the same address. They do so one after the other.
 std::uint64_t count_same_address(const Request& request) {
     Few addresses = addresses_of(request);
     std::sort(addresses.begin(), addresses.end());
@@ -105,7 +105,7 @@ std::uint64_t count_same_address(const Request& request) {
     return static_cast<std::uint64_t>(most);
 }
 
-/// The cache of constants serves one address at a time.
+/// Return the number of different addresses, because the constant cache serves one address at a time.
 std::uint64_t count_addresses(const Request& request) { return addresses_of(request).keep_different().count(); }
 
 class Counter {
@@ -132,7 +132,7 @@ class Counter {
         log.push_back(access);
         anything_ = true;
         if (--left_ == 0) logged_blocks = 0;
-        if (block_state.threads == 1 && log.size() >= most_of_one_thread) flush_warp(0);  // nobody to wait for
+        if (block_state.threads == 1 && log.size() >= most_of_one_thread) flush_warp(0);  // no other lanes to wait for
     }
 
     void flush() {
@@ -148,7 +148,7 @@ class Counter {
             std::vector<LoggedAccess>& log = logs_[first + lane];
             if (log.empty()) continue;
             for (Requests& requests : places_) requests.next = 0;
-            std::size_t likely = 0;  // lanes come to the places in the same order, most often
+            std::size_t likely = 0;  // most often, lanes reach the places in the same order
             for (const LoggedAccess& access : log) {
                 Request& request = requests_at(access.place, likely).provide_next();
                 request.address[lane] = access.address;
@@ -221,7 +221,7 @@ class Counter {
         return &counts;
     }
 
-    AccessCounts not_kept_{};  // where there are too many places
+    AccessCounts not_kept_{};  // used if there are too many places
     std::array<std::vector<LoggedAccess>, most_threads> logs_;
     std::map<std::pair<std::uint32_t, MemoryKind>, std::uint32_t> index_;
     std::vector<Requests> places_;
@@ -233,7 +233,7 @@ class Counter {
 
 Counter* the_counter = nullptr;  // from the first grid on
 
-/// The record of launches like this one; null when there are too many different ones.
+/// Return the record of launches like this one; null if there are too many different ones.
 LaunchCounts* shape_of(const LaunchCounts& launch) {
     warplab::StatusPage& page = writable_page();
     const auto is_like = [&](const LaunchCounts& other) {

@@ -1,4 +1,4 @@
-// The device that is shown, errors, streams and events.
+// The device that the backend shows, errors, streams and events.
 
 #include <time.h>
 
@@ -59,7 +59,7 @@ int attribute(cudaDeviceAttr wanted) {
 constexpr size_t default_limits[] = {1024, 1 << 20, 8 << 20};
 size_t limits[] = {1024, 1 << 20, 8 << 20};
 
-/// Runs a host function in a stream's order.
+/// Run a host function in a stream's order.
 template <class Function>
 void run_in(cudaStream_t stream, Function function) {
     if (observer)

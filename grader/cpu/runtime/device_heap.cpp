@@ -1,14 +1,17 @@
-// malloc, new, free and delete of device code. While the sanitizer inspects a kernel, they take from one allocation of
-// the device's, no part of which is given out twice in a grid: blocks run one after the other, and one that got what
-// another has freed would seem to race with it.
+// malloc, new, free and delete of device code. They take memory from one allocation of the device. A grid gets the same
+// part of it again only after many bytes: blocks run one after the other, and a block that got memory which another
+// block had freed would appear to race with it. Addresses are the same with and without the sanitizer.
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
+#include <deque>
+#include <mutex>
 #include <new>
+#include <unordered_map>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
 #include "grader/cpu/runtime/fault.h"
@@ -22,75 +25,112 @@ uint64_t launch_count();
 
 namespace {
 
-constexpr size_t alignment = 16, inspected_bytes = size_t{64} << 20;
+constexpr size_t alignment = 16;
+constexpr size_t fresh_bytes = size_t{16} << 20;  // handed out in a grid before freed memory is
+constexpr size_t step_bytes = size_t{16} << 20;   // that become writable at once; a limit on memory counts them
 
-/// Memory that the sanitizer sees as one allocation. Only one OS thread runs kernels with it.
-class InspectedHeap {
-  public:
-    void* take(size_t bytes) {
-        if (!begin_) reserve();
-        if (taken_ == 0 && grid_ != launch_count()) used_ = 0;
-        grid_ = launch_count();
-        const size_t whole = (bytes + alignment - 1) / alignment * alignment + alignment;
-        if (whole > inspected_bytes - used_) return nullptr;
-        char* const place = begin_ + used_ + alignment;
-        size_before(place) = bytes;
-        used_ += whole;
-        ++taken_;
-        return place;
-    }
-    size_t give_back(void* place) {
-        --taken_;
-        return size_before(place);
-    }
-    bool has(const void* place) const {
-        return begin_ && static_cast<size_t>(static_cast<const char*>(place) - begin_) < inspected_bytes;
-    }
-
-  private:
-    static size_t& size_before(void* place) {
-        return *reinterpret_cast<size_t*>(static_cast<char*>(place) - alignment);
-    }
-    void reserve() {
-        void* memory =
-            mmap(nullptr, inspected_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the device's heap");
-        begin_ = static_cast<char*>(memory);
-        observer->memory_begins(begin_, inspected_bytes, begin_, inspected_bytes, false, 0);
-    }
-
-    char* begin_ = nullptr;
-    size_t used_ = 0, taken_ = 0;
-    uint64_t grid_ = 0;  // the launch of the last take()
-};
-
-InspectedHeap heap;
-std::atomic<size_t> live_bytes{0};
-
-/// Null, as on the device, when the heap of cudaLimitMallocHeapSize is full.
-void* device_malloc(size_t bytes) {
+size_t heap_limit() {
     size_t limit = 0;
     cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize);
-    if (bytes == 0 || bytes > limit || live_bytes.load() > limit - bytes) return nullptr;
-    void* const place = observer ? heap.take(bytes) : malloc(bytes);
-    if (!place) return nullptr;
-    live_bytes += observer ? bytes : malloc_usable_size(place);
-    fill_poison(place, bytes);
+    return limit;
+}
+
+class DeviceHeap {
+  public:
+    /// Return null, as on the device, if the heap of cudaLimitMallocHeapSize is full.
+    void* take(size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        const size_t limit = heap_limit();
+        if (bytes == 0 || bytes > limit || live_bytes_ > limit - bytes) return nullptr;
+        if (live_bytes_ == 0 && grid_ != launch_count()) begin_grid();
+        grid_ = launch_count();
+        const size_t whole = (bytes + alignment - 1) / alignment * alignment + alignment;
+        char* const place = used_ >= fresh_bytes && freed_.count(whole) ? renew(whole) : extend(whole);
+        if (!place) return nullptr;
+        live_bytes_ += bytes;
+        taken_[place] = {bytes, whole};
+        return place;
+    }
+    void give_back(void* place) {
+        const std::lock_guard lock(mutex_);
+        const auto found = taken_.find(place);
+        if (found == taken_.end()) return;
+        live_bytes_ -= found->second.bytes;
+        freed_[found->second.whole].push_back(static_cast<char*>(place));
+        taken_.erase(found);
+    }
+    bool has(const void* place) const {
+        return begin_ && static_cast<size_t>(static_cast<const char*>(place) - begin_) < all_bytes_;
+    }
+    bool is_used() const { return live_bytes_ != 0; }
+
+  private:
+    struct Taken {
+        size_t bytes, whole;  // whole: with the gap to the next
+    };
+    void begin_grid() {
+        if (observer && begin_) observer->memory_renewed(begin_, used_);
+        used_ = 0;
+        freed_.clear();
+    }
+    char* renew(size_t whole) {
+        std::deque<char*>& same_size = freed_[whole];
+        char* const place = same_size.front();
+        same_size.pop_front();
+        if (same_size.empty()) freed_.erase(whole);
+        if (observer) observer->memory_renewed(place, whole - alignment);
+        return place;
+    }
+    char* extend(size_t whole) {
+        if (!begin_) reserve();
+        if (whole > all_bytes_ - used_) return freed_.count(whole) ? renew(whole) : nullptr;
+        while (writable_ < used_ + whole) {
+            const size_t step = std::min(step_bytes, all_bytes_ - writable_);
+            if (mprotect(begin_ + writable_, step, PROT_READ | PROT_WRITE) != 0) return nullptr;
+            writable_ += step;
+        }
+        char* const place = begin_ + used_;
+        used_ += whole;
+        return place;
+    }
+    void reserve() {
+        all_bytes_ = 4 * fresh_bytes + 2 * heap_limit();
+        void* memory = mmap(nullptr, all_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the device's heap");
+        begin_ = static_cast<char*>(memory);
+        if (observer) observer->memory_begins(begin_, all_bytes_, begin_, all_bytes_, false, 0);
+    }
+
+    std::mutex mutex_;  // without the sanitizer, several OS threads run kernels
+    char* begin_ = nullptr;
+    size_t all_bytes_ = 0, writable_ = 0, used_ = 0;
+    std::atomic<size_t> live_bytes_{0};
+    std::unordered_map<void*, Taken> taken_;
+    std::unordered_map<size_t, std::deque<char*>> freed_;  // by their whole size, the oldest first
+    uint64_t grid_ = 0;                                    // the launch of the last take()
+};
+
+DeviceHeap& heap() {
+    static DeviceHeap& only = *new DeviceHeap;  // never destroyed: the student's destructors may free memory
+    return only;
+}
+
+void* device_malloc(size_t bytes) {
+    void* const place = heap().take(bytes);
+    if (place) fill_poison(place, bytes);
     return place;
 }
 
 void release(void* place) {
-    if (heap.has(place)) {
-        live_bytes -= heap.give_back(place);
-        return;
-    }
-    if (in_kernel() && place) live_bytes -= malloc_usable_size(place);
-    free(place);
+    if (heap().has(place))
+        heap().give_back(place);
+    else
+        free(place);
 }
 
 }  // namespace
 
-bool has_unlisted_memory() { return live_bytes != 0; }
+bool has_unlisted_memory() { return heap().is_used(); }
 
 void* new_memory(size_t bytes) {
     if (in_kernel()) return device_malloc(bytes);
@@ -102,7 +142,7 @@ void delete_memory(void* place) noexcept { release(place); }
 
 }  // namespace warplab_cpu
 
-// By the names that seen.h gives the C library's.
+// seen.h gives these names to the C library's functions.
 extern "C" {
 __attribute__((visibility("default"))) void* warplab_seen_malloc(size_t bytes) {
     return warplab_cpu::in_kernel() ? warplab_cpu::device_malloc(bytes) : malloc(bytes);

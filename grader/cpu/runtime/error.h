@@ -3,7 +3,7 @@
 
 namespace warplab_cpu {
 
-/// Makes `error` this host thread's last error; returns it.
+/// Set this host thread's last error to `error` and return it.
 cudaError_t set_error(cudaError_t error);
 
 }  // namespace warplab_cpu

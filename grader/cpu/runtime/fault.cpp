@@ -22,7 +22,7 @@ namespace {
 using warplab::Fault;
 using warplab::StatusPage;
 
-StatusPage spare_page;  // until the runner gives a shared one
+StatusPage spare_page;  // used until the runner provides a shared one
 StatusPage* page = &spare_page;
 std::atomic_flag fault_recorded = ATOMIC_FLAG_INIT;
 
@@ -65,7 +65,7 @@ Registers registers_of(void* context) {
 #endif
 }
 
-/// Whether an address in the executable is where a call returns to.
+/// Return whether an address in the executable follows a call, so that the call would return to it.
 bool follows_call([[maybe_unused]] uintptr_t address) {
 #if defined(__x86_64__)
     const auto* before = reinterpret_cast<const unsigned char*>(address);
@@ -75,7 +75,7 @@ bool follows_call([[maybe_unused]] uintptr_t address) {
 #endif
 }
 
-/// The place in the executable, also when the fault was in a library it called (memcpy).
+/// Return the place in the executable, even if the fault was in a library function that it called (memcpy).
 uintptr_t place_in_executable(const Registers& registers, bool stack_readable) {
     if (code.contains(registers.program_counter)) return registers.program_counter - load_address;
     if (code.contains(registers.link)) return registers.link - 1 - load_address;
@@ -90,7 +90,7 @@ void write_text(char* to, size_t capacity, const char* text) {
     to[capacity - 1] = 0;
 }
 
-/// Async-signal-safe. False when another thread was first.
+/// Record the fault. Return false if another thread was first. Async-signal-safe.
 bool record(Fault fault, const char* detail) {
     if (fault_recorded.test_and_set()) return false;
     uint3 block{}, thread{};
@@ -121,7 +121,7 @@ void say(const char* text) { [[maybe_unused]] auto written = write(STDERR_FILENO
     for (;;) pause();
 }
 
-/// Whether a register holds what a variable holds that was never set (-ftrivial-auto-var-init=pattern).
+/// Return whether a register holds the value of a variable that was never set (-ftrivial-auto-var-init=pattern).
 bool holds_never_set([[maybe_unused]] void* context) {
 #if defined(__x86_64__)
     const auto& r = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
@@ -131,7 +131,7 @@ bool holds_never_set([[maybe_unused]] void* context) {
     return false;
 }
 
-// A stack in use is there; what faults this close to its top ran over its end.
+// A stack in use is mapped, so an access that faults this close to its top exceeded its end.
 constexpr uintptr_t near_bytes = 16 * 1024;
 
 constexpr auto not_aligned =
@@ -147,9 +147,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const Registers registers = registers_of(context);
     const bool near_top = address + near_bytes >= registers.stack && address < registers.stack + near_bytes;
     const bool guard = hits_stack_guard(info->si_addr) || below_stack.contains(address);
-    const bool from_above = registers.stack >= address + near_bytes;  // an index went there, not the stack
+    const bool from_above = registers.stack >= address + near_bytes;  // an index reached it, not the stack
     const bool overflow = memory && (near_top || (guard && !from_above));
-    // x86 tells no address then; arm does.
+    // In this case, x86 reports no address; arm does.
     const bool misaligned = (signal == SIGSEGV && info->si_code == SI_KERNEL && address == 0) ||
                             (signal == SIGBUS && info->si_code == BUS_ADRALN);
     const AddressFault found =
@@ -174,7 +174,7 @@ constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
 bool handlers_installed = false;
 std::uint32_t handlers_replaced = 0;
 
-/// Installs our handler. False if a different handler was installed.
+/// Install the runtime's handler. Return false if a different handler was installed.
 bool handle(int signal) {
     struct sigaction action {
     }, before{};
@@ -211,7 +211,7 @@ void prepare_thread_for_faults() {
     pthread_attr_getguardsize(&attributes, &guard);
     pthread_attr_destroy(&attributes);
     const auto begin = reinterpret_cast<uintptr_t>(lowest);
-    below_stack = {begin - margin, begin + guard + margin};  // the first thread's stack may grow to just above
+    below_stack = {begin - margin, begin + guard + margin};  // the first thread's stack may grow up to this range
 }
 
 void restore_handlers() {
@@ -282,7 +282,7 @@ void use_status_page(StatusPage* shared) {
 
 }  // namespace warplab::cpu
 
-// assert() in a kernel or on the host: replaces the C library's, whose message would go to stderr alone.
+// Replaces the C library's assert() in kernels and on the host, whose message would go only to stderr.
 extern "C" [[noreturn]] __attribute__((visibility("default"))) void __assert_fail(const char* expression,
                                                                                   const char* file, unsigned line,
                                                                                   const char*) noexcept {

@@ -1,5 +1,5 @@
 #pragma once
-// How the runtime ends a process that cannot go on: the status page says why, then the process leaves.
+// Ends a process that cannot continue: writes the reason to the status page and exits.
 
 #include <string>
 
@@ -8,38 +8,38 @@
 
 namespace warplab_cpu {
 
-/// Where this OS thread is, for a report: false outside a kernel.
+/// Write the block and thread that this OS thread runs, for a report. Return false outside a kernel.
 bool running_thread(uint3& block, uint3& thread);
 
-/// Whether `address` lies in the unusable page below a stack of this OS thread.
+/// Return whether `address` lies in the inaccessible page below a stack of this OS thread.
 bool hits_stack_guard(const void* address);
 
-/// Gives this OS thread a stack for signal handlers and notes where its own stack ends. Harmless to repeat.
+/// Give this OS thread a stack for signal handlers and record where its own stack ends. Repeated calls have no effect.
 void prepare_thread_for_faults();
 
-/// Before each grid: install our handlers again, because the submission's code may have replaced them.
+/// Install the runtime's handlers again before a grid runs, because the submission's code may have replaced them.
 void restore_handlers();
-/// Number of replaced handlers so far.
+/// Return how many handlers have been replaced so far.
 std::uint32_t disturbances();
 
-/// Records the fault, with the running thread's place, and ends the process with status fault_status + fault. The
-/// first caller wins; without a status page the words go to stderr.
+/// Record the fault with the running thread's place, and end the process with status fault_status + fault. Only the
+/// first caller's fault is recorded. If there is no status page, the text goes to stderr.
 [[noreturn]] void end_with_fault(warplab::Fault fault, const std::string& detail);
 
-/// The same at the place of the code that returns to `caller`.
+/// Do the same at the place in the code to which `caller`, a return address, belongs.
 [[noreturn]] void end_with_fault_at(const void* caller, warplab::Fault fault, const std::string& detail);
 
-/// The same for a misaligned access by the code that returns to `caller`.
+/// Do the same for a misaligned access by the code that contains the return address `caller`.
 [[noreturn]] void end_with_misaligned(const void* address, const void* caller);
 
-/// Words for the judge that end nothing: what was wrong with the last call that returned an error.
+/// Record a text for the judge without ending the process: why the last call that returned an error failed.
 void note_detail(const std::string& detail);
 
-/// The page that is written, and whether anybody reads it.
+/// Return the status page for writing. page_is_read() states whether a judge reads it.
 warplab::StatusPage& writable_page();
 bool page_is_read();
 
-/// Where the executable was loaded.
+/// Return the address at which the executable is loaded.
 std::uintptr_t executable_begin();
 
 void note_launch(const char* kernel, int line);

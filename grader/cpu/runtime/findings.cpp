@@ -71,7 +71,7 @@ const char* name_of(FindingKind kind) {
     return "unknown";
 }
 
-/// Without a judge: a line, at once, for the program may crash.
+/// Print a finding if there is no judge: one line, immediately, because the program may crash.
 void print(const Finding& f) {
     std::fprintf(stderr,
                  "warplab-finding: %s pc=0x%" PRIx64 " other=0x%" PRIx64
@@ -82,7 +82,7 @@ void print(const Finding& f) {
 
 void (*listener)(const Finding&);
 std::uint32_t recorded = 0, notes = 0;  // separate from the page's count, which the submission can overwrite
-std::uint64_t digest = 0;               // of all that were sent
+std::uint64_t digest = 0;               // of all findings that were sent
 
 bool is_harmless(std::uint32_t kind) {
     const auto of = static_cast<FindingKind>(kind);

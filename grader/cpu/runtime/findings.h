@@ -1,18 +1,18 @@
 #pragma once
-// What check mode has found, in the status page where the judge reads it.
+// The sanitizer's findings, in the status page that the judge reads.
 
 #include "grader/io/status_page.h"
 
 namespace warplab_cpu {
 
-/// Adds a finding, or one more to its like: the same kind at the same places.
+/// Add a finding. If the same kind was already found at the same places, add to its count instead.
 void record_finding(const warplab::Finding& finding, std::uint64_t times = 1);
 
-/// Number of different findings.
+/// Return the number of different findings.
 std::uint32_t recorded_findings();
 std::uint64_t digest_of_findings();
 
-/// Adds a guard: see StatusPage.
+/// Add a guard (see StatusPage).
 void record_guard(std::uint64_t program_counter);
 
 }  // namespace warplab_cpu

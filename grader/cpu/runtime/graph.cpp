@@ -83,7 +83,7 @@ std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* nod
 namespace warplab_cpu {
 namespace {
 
-/// Streams for the timeline. They are reused and never freed, because the timeline may still refer to them.
+/// Return the streams for the timeline. They are reused and never freed, because the timeline may still refer to them.
 std::vector<cudaStream_t>& idle_streams() {
     static auto& streams = *new std::vector<cudaStream_t>;
     return streams;
@@ -127,7 +127,7 @@ cudaError_t GraphRun::launch(cudaStream_t stream) {
         return error;
     }
     while (streams_.size() < order_.size()) streams_.push_back(take_stream());
-    timeline.wait(stream, &after_);  // one launch of an executable graph at a time
+    timeline.wait(stream, &after_);  // only one launch of an executable graph runs at a time
     timeline.record(&before_, stream);
     for (std::size_t place = 0; place < order_.size() && error == cudaSuccess; ++place)
         error = run_seen(place, streams_[place]);

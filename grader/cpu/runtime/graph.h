@@ -19,7 +19,7 @@ struct CUgraphNode_st {
 
 struct CUgraph_st {
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
-    std::map<const CUgraphNode_st*, CUgraphNode_st*> copies;  // by nodes of the original graph
+    std::map<const CUgraphNode_st*, CUgraphNode_st*> copies;  // keys: nodes of the original graph
 
     CUgraphNode_st* add(cudaGraphNodeType type, warplab_cpu::Action action,
                         std::vector<CUgraphNode_st*> dependencies = {}, const void* kernel = nullptr);
@@ -32,8 +32,8 @@ struct CUgraph_st {
 
 namespace warplab_cpu {
 
-/// Does a graph's work. In the sanitizer's timeline, each node has a stream of its own, which waits for the streams of
-/// the nodes on which it depends.
+/// Does a graph's work. In the sanitizer's timeline, each node has its own stream, which waits for the streams of the
+/// nodes on which it depends.
 class GraphRun {
   public:
     explicit GraphRun(std::unique_ptr<CUgraph_st> graph);
@@ -53,8 +53,8 @@ class GraphRun {
 
     std::unique_ptr<CUgraph_st> graph_;
     std::vector<CUgraphNode_st*> order_;
-    std::vector<cudaStream_t> streams_;  // by place in the order, once the sanitizer needs them
-    char before_ = 0, after_ = 0;        // their addresses name events
+    std::vector<cudaStream_t> streams_;  // by place in the order; filled when the sanitizer needs them
+    char before_ = 0, after_ = 0;        // their addresses identify events
 };
 
 }  // namespace warplab_cpu

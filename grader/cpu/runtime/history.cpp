@@ -9,7 +9,7 @@ bool is_strong(const Mark& mark) { return mark.atomic || mark.is_volatile; }
 
 bool has_bytes_of(const Mark& mark, const Mark& other) { return (other.bytes & ~mark.bytes) == 0; }
 
-/// Drops accesses of a thread that accessed the same bytes in the same way later.
+/// Drop accesses that the same thread later repeated, in the same way and to the same bytes.
 void drop_repeated(std::vector<Mark>& peers) {
     static std::array<std::array<std::uint8_t, 4>, 1024> later_bytes;  // by thread and way; all 0 between calls
     const auto bytes_of = [](const Mark& peer) -> std::uint8_t& {
@@ -46,7 +46,7 @@ void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
     earlier.most_peers = 2 * earlier.peers.size();
 }
 
-/// Null if `latest` represents all accesses; entries of an earlier grid are ignored.
+/// Return null if `latest` represents all accesses. Entries of an earlier grid are ignored.
 Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kind) {
     return has_more(history) ? &more_[history.more - 1].kinds[static_cast<unsigned>(kind)] : nullptr;
 }
@@ -80,7 +80,7 @@ void Histories::end_long_row(History& history, bool shared) {
     }
 }
 
-/// Called when a later block accesses the word: keeps one access for each byte, preferably an unpublished one.
+/// Prepare for an access by a later block: keep one access for each byte, preferably an unpublished one.
 void Histories::leave_block(Earlier& earlier, const Mark& latest) {
     earlier.peers.push_back(latest);
     for (unsigned byte = 0; byte < earlier.other_blocks.size(); ++byte) {
@@ -116,12 +116,13 @@ bool Histories::is_unordered(const Mark& earlier, const Mark& mark, const Query&
     return !is_signal(earlier, mark, query) && !order.ordered(earlier) && !order_is_read(earlier, query);
 }
 
-/// Flags, counters and locks: volatile accesses and atomics on one word, by which threads tell each other.
+/// Return whether both accesses belong to a flag, counter or lock: volatile accesses and atomics on one word, by which
+/// threads signal each other.
 bool Histories::is_signal(const Mark& earlier, const Mark& mark, const Query& query) {
     if (!is_strong(earlier) || !is_strong(mark)) return false;
     const bool earlier_writes = query.kind == AccessKind::plain_write, writes = query.writes && !mark.atomic;
     if (earlier_writes && writes) return false;
-    if (!earlier_writes && !writes) return !earlier.atomic;
+    if (!earlier_writes && !writes) return true;
     const bool other_block = earlier.block != mark.block && !earlier.atomic && !mark.atomic;
     return other_block || (earlier_writes ? earlier.fenced : mark.fenced);
 }

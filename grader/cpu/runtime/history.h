@@ -1,5 +1,5 @@
 #pragma once
-// The accesses of a grid to one word that a later access may race with.
+// The accesses of a grid to one word with which a later access may race.
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Bytes {
     std::uint8_t written = 0, read = 0;
 };
 
-/// Accesses before the latest of its kind, like that but for the thread: one, two, three … strides before.
+/// The accesses before the latest of its kind that differ from it only in the thread: one, two, three … strides before.
 struct Row {
     std::uint32_t count : 11 = 0;
     std::int32_t stride : 12 = 0;
@@ -25,10 +25,10 @@ struct Row {
 
 struct alignas(16) History {
     std::array<Mark, 3> latest;  // by AccessKind
-    std::uint32_t more = 0;      // in Histories: this grid's accesses that `latest` and `row` do not represent
+    std::uint32_t more = 0;      // in Histories: this grid's accesses that neither `latest` nor `row` represents
     std::uint32_t block = 0;     // shared memory: the block to which bytes.written applies
     Bytes bytes;
-    bool crowded = false;  // some of `more` may be unordered before the next access
+    bool crowded = false;  // some of `more` may be unordered relative to the next access
     Row row;
 };
 static_assert(sizeof(History) == 64);
@@ -42,9 +42,9 @@ class Histories {
         used_ = 0;
     }
 
-    /// Record an access that cannot race, as is obvious of most: the earlier ones are the same thread's, or before a
-    /// barrier, or, in shared memory, another block's, or they continue a row of the same reads or atomics. Return
-    /// false, without recording it, where it is not obvious.
+    /// Record an access that obviously cannot race, which holds for most accesses: the earlier ones are by the same
+    /// thread, before a barrier or, in shared memory, by another block; or the access continues a row of the same reads
+    /// or atomics. If it is not obvious, record nothing and return false.
     WARPLAB_CPU_INLINE bool add_if_alone(History& history, AccessKind kind, const Mark& mark, bool shared) {
         const bool crowded = history.crowded && (shared || has_more(history));
         if (crowded && !shared) return false;
@@ -77,9 +77,9 @@ class Histories {
         return true;
     }
 
-    /// Record a read or an atomic that cannot race because this grid has not accessed the word in a conflicting way,
-    /// or, in shared memory, not since the block began or its last barrier. Return false, without recording it,
-    /// otherwise.
+    /// Record a read or an atomic that cannot race because this grid has not made a conflicting access to the word or,
+    /// in shared memory, has not made one since the block began or since its last barrier. Otherwise, record nothing
+    /// and return false.
     WARPLAB_CPU_INLINE bool add_if_quiet(History& history, AccessKind kind, const Mark& mark, bool shared) {
         if (kind == AccessKind::plain_write) return false;
         const AccessKind other = kind == AccessKind::atomic ? AccessKind::plain_read : AccessKind::atomic;
@@ -93,7 +93,7 @@ class Histories {
         return true;
     }
 
-    /// Keeps a row's accesses one by one, for the functions below.
+    /// Store the accesses of a row individually, for the functions below.
     void end_row(History& history, bool shared) {
         if (history.row.count) end_long_row(history, shared);
     }
@@ -108,14 +108,15 @@ class Histories {
         latest = mark;
     }
 
-    /// Selects the earlier accesses to compare with, and describes the access itself.
+    /// Selects the earlier accesses for the comparison, and describes the access itself.
     struct Query {
         AccessKind kind;
         bool shared;  // shared memory belongs to a new block when that block begins
         bool writes;
-        std::uintptr_t word;  // its address, in words
+        std::uintptr_t place;  // the address of the first byte accessed
     };
-    /// The last access of this grid and the query's kind, if any, that nothing orders before `mark`.
+    /// Return the last access of this grid and of the query's kind that nothing orders before `mark`; null if there is
+    /// none.
     const Mark* unordered(const History& history, const Mark& mark, const Query& query) {
         const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
         const bool same_block = latest.block == mark.block;
@@ -129,14 +130,14 @@ class Histories {
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];
         return latest.block == mark.block && latest.thread == mark.thread && latest.generation == mark.generation;
     }
-    /// The running thread's last access of a kind since the last barrier.
+    /// Return the running thread's last access of a kind since the last barrier.
     const Mark* own(const History& history, AccessKind kind, const Mark& mark);
 
   private:
     struct Earlier {
-        std::array<Mark, 4> other_blocks;  // for each byte, one of a block before that of the latest access
-        std::vector<Mark> peers;           // of the latest one's block: not ordered before it, or of other bytes
-        std::size_t most_peers = 0;        // with more, the repeated ones are dropped
+        std::array<Mark, 4> other_blocks;  // for each byte, one access by a block before the block of the latest access
+        std::vector<Mark> peers;           // of the latest access's block: not ordered before it, or to other bytes
+        std::size_t most_peers = 0;        // if there are more, the repeated ones are dropped
         bool any_weak = false;             // some of the peers are neither atomic nor volatile
     };
     struct More {
@@ -147,21 +148,24 @@ class Histories {
     void add_to_more(History& history, AccessKind kind, const Mark& mark, bool shared);
     const Mark* find_unordered(const History& history, const Mark& mark, const Query& query);
     bool is_unordered(const Mark& earlier, const Mark& mark, const Query& query);
-    /// Return whether all of the earlier accesses that `peers` holds are obviously ordered, or signals.
+    /// Return whether all of the earlier accesses in `peers` are obviously ordered, or are signals.
     static bool peers_are_harmless(const Earlier& earlier, const Mark& latest, const Mark& mark, const Query& query) {
         const bool barrier_between = latest.block == mark.block && latest.generation != mark.generation;
-        return barrier_between || (query.kind == AccessKind::plain_read && mark.atomic && !earlier.any_weak);
+        const bool of_other_block = !earlier.peers.empty() && earlier.peers.back().block != mark.block;
+        return barrier_between || (query.shared && of_other_block) ||
+               (query.kind == AccessKind::plain_read && mark.atomic && !earlier.any_weak);
     }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
-    /// Return whether the running thread knows a flag, counter or lock by reading it after the earlier access.
+    /// Return whether the running thread read a flag, counter or lock after the earlier access and so knows of the
+    /// access.
     bool order_is_read(const Mark& earlier, const Query& query) {
-        return (earlier.atomic || earlier.is_volatile) && order.has_read(query.word, earlier);
+        return (earlier.atomic || earlier.is_volatile) && order.has_read(query.place, query.shared, earlier);
     }
     static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
     static void forget_peers(Earlier& earlier);
     void leave_block(Earlier& earlier, const Mark& latest);
-    /// Whether an access is like the latest of its kind but for the thread, which is another one, as far away as those
-    /// of a row are from each other.
+    /// Return whether an access differs from the latest of its kind only in the thread, and the two threads are as far
+    /// apart as neighbours in the row.
     static bool continues_row(const History& history, const Mark& mark, AccessKind kind) {
         const Row& row = history.row;
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];

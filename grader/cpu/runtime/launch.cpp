@@ -1,4 +1,4 @@
-// A launch on its way to the scheduler: configuration checked, errors as CUDA's.
+// Prepares a launch for the scheduler: checks its configuration and returns CUDA's errors.
 
 #include <algorithm>
 #include <atomic>
@@ -30,7 +30,7 @@ constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor =
 constexpr int assumed_registers = 32;
 
 thread_local Launch* pending = nullptr;
-thread_local Action* recorded = nullptr;  // run_pending stores the grid's work here, if not null
+thread_local Action* recorded = nullptr;  // if not null, run_pending stores the grid's work here
 std::atomic<uint64_t> launches{0};
 
 std::mutex mutex;
@@ -40,10 +40,10 @@ struct Identity {
     RunBlock run_block = nullptr;
     unsigned most_threads = 0;
 };
-thread_local Identity* asked = nullptr;  // run_pending only stores the kernel's identity here, if not null
+thread_local Identity* asked = nullptr;  // if not null, run_pending only stores the kernel's identity here
 
-/// Which kernel a pointer to a __global__ function means. Its body only reports itself, so what it is called with does
-/// not matter, as long as there is memory where its parameters would be.
+/// Return the kernel to which a pointer to a __global__ function refers. The function's body only reports the kernel,
+/// so its arguments do not matter, as long as there is memory in the place of its parameters.
 __attribute__((noinline)) Identity identify(const void* kernel) {
     if (!kernel) return {};
     static char nothing[4096];
@@ -74,7 +74,7 @@ int blocks_per_multiprocessor_of(int block_threads, size_t shared_bytes) {
     return std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
 }
 
-/// Blocks that run at the same time: those that a cooperative launch may have.
+/// Return how many blocks run at the same time: the maximum for a cooperative launch.
 uint64_t most_blocks_at_once(int block_threads, size_t shared_bytes) {
     int multiprocessors = 0;
     cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
@@ -107,7 +107,7 @@ std::string exceeded_bounds(const Launch& launch, const Grid& grid) {
            std::to_string(grid.most_threads);
 }
 
-/// Return the reason why a launch may not have its shared memory of more than 48 KB; empty for other launches.
+/// Return the reason why a launch must not use more than 48 KB of shared memory; empty for other launches.
 std::string missing_opt_in(const Launch& launch, const Grid& grid, const char* kernel) {
     if (launch.shared_bytes <= static_cast<size_t>(allowed_shared_bytes(grid.run_block))) return "";
     const std::string bytes = std::to_string(launch.shared_bytes);
@@ -118,12 +118,12 @@ std::string missing_opt_in(const Launch& launch, const Grid& grid, const char* k
            bytes + ") before it, which more than 48 KB of shared memory need";
 }
 
-/// The launch's own words for the kernel, unless a pointer or a macro stood there.
+/// Return the kernel's name as the launch spells it, unless the launch uses a pointer or a macro.
 const char* name_of(const Launch& launch, const char* kernel) {
     return std::strstr(launch.kernel, kernel) ? launch.kernel : kernel;
 }
 
-std::set<uint64_t>& different_launches() {  // of the call
+std::set<uint64_t>& different_launches() {  // of the current call
     static auto& all = *new std::set<uint64_t>;
     return all;
 }
@@ -140,7 +140,7 @@ void add_to_digest(const Grid& grid) {
     different_launches().insert(hash);
 }
 
-/// Runs a grid whose configuration has been checked.
+/// Run a grid whose configuration has been checked.
 void run_in_stream(Grid& grid, cudaStream_t stream) {
     grid.backward = runs_backward();
     ++launches;
@@ -231,7 +231,7 @@ void run_pending(const char* kernel, Grid& grid) {
         const auto result = capture_work(launch.stream, cudaGraphNodeTypeKernel, action_of(grid), id);
         if (result) return void(launch.error = *result);
     }
-    pending = launch.outer;  // a kernel's host-side helpers see no launch
+    pending = launch.outer;  // host functions that a kernel calls see no launch
     run_in_stream(grid, launch.stream);
     pending = &launch;
 }

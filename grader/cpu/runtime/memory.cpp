@@ -18,35 +18,35 @@
 #include "grader/cpu/runtime/scheduler.h"
 #include "grader/cpu/runtime/timeline.h"
 
-extern "C" const char __data_start, _end;  // of the program's variables, by the linker
+extern "C" const char __data_start, _end;  // the bounds of the program's variables, from the linker
 
 namespace warplab_cpu {
 namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
-constexpr size_t most_hidden_bytes = size_t{4} << 20;  // a launch pays for every page that becomes visible
-// A kernel's first touch of a chunk makes the chunk visible, too many of them the whole region. In the next launches
-// the same is visible from the start, until it is time to see anew what kernels need.
+constexpr size_t most_hidden_bytes = size_t{4} << 20;  // a launch pays for each page that becomes visible
+// A kernel's first access to a chunk makes the chunk visible; too many such accesses make the whole region visible. The
+// next launches begin with the same visible memory, until the runtime determines again which memory kernels need.
 constexpr unsigned most_faults = 4, most_launches_alike = 16;
 constexpr size_t most_poisoned_bytes = size_t{256} << 20;
 
 struct Region {
     size_t bytes;
     Side side;
-    char* mapping = nullptr;  // what munmap gets; null for memory that is not ours
+    char* mapping = nullptr;  // the argument of munmap; null for memory that the runtime did not map
     size_t mapping_bytes = 0;
-    char* pages = nullptr;  // what is protected: whole pages, or null
+    char* pages = nullptr;  // the protected range: whole pages, or null
     size_t pages_bytes = 0;
     std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was handed over
     std::vector<uint32_t> visible = {};      // chunks that are not hidden now; never grows in a signal handler
-    std::vector<uint32_t> expected = {};     // those of the launch before
+    std::vector<uint32_t> expected = {};     // those of the previous launch
     bool wholly_visible = false, wholly_expected = false;
     unsigned faults = 0;  // of this launch
 };
 
 using Regions = std::map<uintptr_t, Region>;
 std::mutex mutex;
-// Never destroyed, and there before the constructors of the student's __device__ variables register them.
+// Never destroyed. Exists before the constructors of the student's __device__ variables, which register them.
 Regions& regions() {
     static Regions& all = *new Regions;
     return all;
@@ -55,12 +55,12 @@ std::map<uintptr_t, NamedVariable>& symbols() {
     static auto& all = *new std::map<uintptr_t, NamedVariable>;
     return all;
 }
-std::map<uintptr_t, size_t>& freed() {  // bytes, by where they began
+std::map<uintptr_t, size_t>& freed() {  // the number of bytes, by the beginning
     static auto& all = *new std::map<uintptr_t, size_t>;
     return all;
 }
 std::atomic<bool> symbols_are_missing{false};
-std::atomic<size_t> symbol_count{0};  // each access of the host asks for it in check mode
+std::atomic<size_t> symbol_count{0};  // the sanitizer queries it at each host access
 std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
@@ -68,7 +68,7 @@ uint32_t round_of_protection = 1;  // increases when all memory is hidden again
 
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
-/// What holds the address, of a map from where things begin, or end().
+/// Return the element that contains the address, in a map from the elements' beginnings; end() if there is none.
 template <class Things, class Bytes>
 typename Things::iterator holder(Things& things, const void* address, Bytes bytes_of) {
     auto after = things.upper_bound(number(address));
@@ -93,7 +93,7 @@ void protect(const Region& region, int protection) {
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Sets what is protected. Before the region is used.
+/// Set the protected range. Called before the region is used.
 void set_pages(Region& region, char* begin, size_t bytes) {
     region.pages = begin;
     region.pages_bytes = bytes;
@@ -129,7 +129,7 @@ void hide(Region& region) {
     region.visible.clear();
 }
 
-/// Makes visible what the launch before needed.
+/// Make the memory visible that the previous launch needed.
 void show_expected(Region& region) {
     if (region.wholly_visible) return;
     if (region.wholly_expected) return make_visible(region);
@@ -138,7 +138,7 @@ void show_expected(Region& region) {
             make_visible(region, chunk);
 }
 
-/// Between two pages that may not be touched, so that a kernel that runs over the end faults.
+/// Allocate memory between two inaccessible pages, so that a kernel that exceeds its end faults.
 cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
     const DeviceLock device = lock_device();
@@ -171,7 +171,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
     return cudaSuccess;
 }
 
-/// Why cudaFree, or cudaFreeHost, does not take this pointer; empty where the registry does not know it.
+/// Return why cudaFree or cudaFreeHost refuses this pointer; empty if the registry does not know the pointer.
 std::string why_not_freed(const void* pointer) {
     const auto found = find(pointer);
     if (found == regions().end() && freed().count(number(pointer))) return "that memory was freed before";
@@ -189,15 +189,18 @@ void remember_freed(uintptr_t begin, size_t bytes) {
     freed()[begin] = bytes;
 }
 
-/// Give the pages back. While the sanitizer is on, their addresses stay reserved: if a later allocation got them, uses
-/// of the freed memory would go unnoticed.
+/// Give the pages back. Their addresses stay reserved: if a later allocation got them, the sanitizer would not notice
+/// uses of the freed memory. Without the sanitizer it is the same, because a program could tell the two apart.
 void unmap(const Region& region) {
-    constexpr size_t most_reserved = size_t{1} << 40;  // of 2^47: more than a program frees before its time is up
+    constexpr size_t most_reserved = size_t{1} << 40;  // of 2^47; more than a program frees within its time limit
     static std::atomic<size_t> reserved{0};
-    if (!observer || (reserved += region.mapping_bytes) > most_reserved ||
+    if ((reserved += region.mapping_bytes) > most_reserved ||
         mmap(region.mapping, region.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-             -1, 0) == MAP_FAILED)
+             -1, 0) == MAP_FAILED) {
+        std::lock_guard lock(mutex);
+        freed().clear();  // the addresses can be the host's now
         munmap(region.mapping, region.mapping_bytes);
+    }
 }
 
 cudaError_t release(void* pointer, bool pinned, const char* function, void* caller) {
@@ -263,10 +266,7 @@ const char* variable_by_name(const void* address) {
 bool was_freed(const void* address) {
     std::lock_guard lock(mutex);
     const auto found = holder(freed(), address, [](size_t bytes) { return bytes; });
-    if (found == freed().end()) return false;
-    unsigned char here = 0;
-    void* page = reinterpret_cast<void*>(number(address) / page_bytes * page_bytes);
-    return observer || mincore(page, 1, &here) != 0;
+    return found != freed().end();
 }
 
 Access::Access(const void* address, size_t bytes) {
@@ -310,7 +310,7 @@ void hide_from_host() {
     }
 }
 
-/// For a signal handler: several threads may fault at once, and none of them holds the mutex at that time.
+/// Lock the mutex in a signal handler: several threads may fault at once, and none of them holds the mutex then.
 bool lock_soon(std::unique_lock<std::mutex>& lock) {
     constexpr int most_tries = 100'000;
     for (int i = 0; i < most_tries && !lock; ++i) {
@@ -321,7 +321,7 @@ bool lock_soon(std::unique_lock<std::mutex>& lock) {
 
 namespace {
 
-/// A kernel touches a chunk that is hidden.
+/// Make a hidden chunk visible that a kernel accesses.
 void show_chunk(Region& region, size_t chunk) {
     if (++region.faults <= most_faults)
         make_visible(region, chunk);
@@ -329,7 +329,8 @@ void show_chunk(Region& region, size_t chunk) {
         make_visible(region);
 }
 
-/// A kernel writes pinned memory, or the host touches managed memory: the bytes count as copied.
+/// Make a chunk accessible and count its bytes as copied: a kernel writes pinned memory, or the host accesses managed
+/// memory.
 void copy_chunk(Region& region, size_t chunk) {
     if (region.side == Side::pinned)
         protect_chunk(region, chunk, PROT_READ | PROT_WRITE);
@@ -364,7 +365,7 @@ AddressFault explain_address(const void* address, bool in_kernel, bool in_librar
     if (number(address) < page_bytes) return {Fault::null_pointer, "a null pointer was used"};
     std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return {Fault::segmentation, ""};
-    constexpr uintptr_t heap_header = 16;  // which free() looks at, before what it is to free
+    constexpr uintptr_t heap_header = 16;  // free() reads it before the memory that it frees
     const auto after = regions().upper_bound(number(address));
     if (in_library && !in_kernel && after != regions().end() && after->first - number(address) <= heap_header)
         return {Fault::wrong_free, after->second.mapping
@@ -490,7 +491,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, Line line) 
     return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width, extent.height * extent.depth, line);
 }
 cudaError_t cudaFree(void* pointer) {
-    if (observer) timeline.synchronise();  // as GPUs do
+    if (observer) timeline.synchronise();  // as on GPUs
     return release(pointer, false, "cudaFree", __builtin_return_address(0));
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {

@@ -1,6 +1,6 @@
 #pragma once
-// Which memory is the device's. On the CPU anyone could read all of it; this registry is how copies and frees of the
-// wrong side are noticed, and how device memory is kept from the host where the runner asks for it.
+// The registry of device memory. On the CPU, any code could read all of it. The registry detects copies and frees
+// of memory of the wrong side, and hides device memory from the host if the runner requests it.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace warplab_cpu {
 
 enum class Side { unknown, device, managed, pinned };
 
-/// Which memory holds all `bytes` at `address`; `fits` is false when they run over its end.
+/// The side of the memory at an address; `fits` is false if the requested bytes exceed its end.
 struct Place {
     Side side = Side::unknown;
     bool fits = true;
-    std::size_t bytes = 0;  // from there to its end, where it is known
+    std::size_t bytes = 0;  // from the address to the end of the memory, if known
 };
 Place place_of(const void* address, std::size_t bytes);
 
-/// For its lifetime the runtime itself may touch these bytes, hidden or not.
+/// During its lifetime, the runtime itself may access these bytes, hidden or not.
 class Access {
   public:
     Access(const void* address, std::size_t bytes);
@@ -38,31 +38,32 @@ struct Range {
     const void* begin = nullptr;
     std::size_t bytes = 0;
 };
-/// All memory that kernels may use and the registry knows: allocations, the lab's buffers, __device__ variables.
+/// Return all memory that kernels may use and that the registry knows: allocations, the lab's buffers, __device__
+/// variables.
 std::vector<Range> memory_of_kernels();
-/// Return whether kernels have memory from malloc() or new in addition.
+/// Return whether kernels also have memory from malloc() or new.
 bool has_unlisted_memory();
 
-/// Around a grid: kernels may touch device memory, the host may not (when hidden).
+/// Called around a grid: kernels may access device memory; the host may not (if memory is hidden).
 void show_to_kernels();
 void hide_from_host();
 
-/// In a signal handler: whether the fault was a kernel's first touch of hidden memory, or a touch of memory both sides
-/// may use, which is now counted. Both are allowed from then on.
+/// For a signal handler: return whether the fault was a kernel's first access to hidden memory, or an access to memory
+/// that both sides may use, which is now counted. In both cases, later accesses are allowed.
 bool hand_over(const void* address, bool in_kernel);
 
-/// A fault by a memory access, or by a signal, and words for a person that never go away.
+/// The fault for an invalid address. The words are a static message for a person.
 struct AddressFault {
     warplab::Fault fault;
     const char* words;
 };
 AddressFault explain_address(const void* address, bool in_kernel, bool in_library);
 
-/// Whether an address comes from a pointer that nobody set: the student's code is compiled with
-/// -ftrivial-auto-var-init=pattern, and no real address begins so.
+/// Return whether an address comes from a pointer that was never set: the student's code is compiled with
+/// -ftrivial-auto-var-init=pattern, and no real address begins with this pattern.
 inline bool is_never_set(const void* address) { return reinterpret_cast<std::uintptr_t>(address) >> 48 == 0xFEFE; }
 
-/// Counts a copy to the host; ends the process when it is more than allowed. `line` 0 when unknown.
+/// Count a copy to the host. End the process if the total exceeds the limit. `line` is 0 if unknown.
 void count_host_bytes(std::size_t bytes, int line);
 
 /// __device__ and __constant__ variables, by address.
@@ -75,23 +76,23 @@ struct NamedVariable {
 std::size_t device_variable_count();
 std::map<std::uintptr_t, NamedVariable> device_variables();
 
-/// The host's code asks for a variable's address.
+/// Record that host code requests the address of a variable.
 void note_address_asked(const void* symbol);
-/// The variable that an address can only come from the name of: on a GPU that is the host's own shadow of it. Null for
-/// others.
+/// Return the name of the device variable at this address if host code can have the address only from the variable's
+/// name: on a GPU, that is the address of the host's shadow of the variable. Return null for other addresses.
 const char* variable_by_name(const void* address);
-/// Whether it lies in a variable of the device's, or of constant memory.
+/// Return whether the address lies in a variable of device or constant memory.
 bool is_symbol(const void* address);
 
 /// Return whether an address may lie in a device variable that the rewriter could not list.
 bool may_be_unlisted_variable(const void* address);
 
-/// Whether memory was there that has been freed, and nothing else is there now.
+/// Return whether the address lies in memory that has been freed and not been reused.
 bool was_freed(const void* address);
 
 std::int64_t allocated_bytes();
 std::uint64_t host_bytes();
 
-inline constexpr std::size_t device_bytes = std::size_t{4} << 30;  // of the device that is shown
+inline constexpr std::size_t device_bytes = std::size_t{4} << 30;  // of the device that the backend shows
 
 }  // namespace warplab_cpu

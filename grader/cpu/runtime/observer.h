@@ -18,39 +18,42 @@ struct HeldShadow {
 class Observer {
   public:
     virtual ~Observer() = default;
-    /// Memory from cudaMalloc and its kin; `mapping` is around it, with pages that nobody may touch. Lines are the
-    /// student's.
+    /// Memory from cudaMalloc and similar functions begins. `mapping` encloses it, with inaccessible pages at both
+    /// ends. `line` is a line of the student's file.
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
                                bool host_writes, int line) = 0;
     /// Each `pitch` bytes of the memory are a row of `width` bytes and padding.
     virtual void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) = 0;
     virtual void memory_ends(void* begin) = 0;
-    /// A copy or a fill wrote the memory. False if a constant input of the lab begins there.
+    /// Part of an allocation is handed out again: earlier accesses of it are forgotten.
+    virtual void memory_renewed(void* begin, std::size_t bytes) = 0;
+    /// A copy or a fill wrote the memory. Return false if a constant input of the lab begins there.
     virtual bool memory_written(void* begin, std::size_t bytes) = 0;
     virtual void memory_read(const void* begin, std::size_t bytes) = 0;
     virtual void shared_begins(void* begin, const SharedDeclaration& variable) = 0;
-    /// From there to the end of the lab's buffer that it is in, be it the host's; the most there can be where it is in
-    /// none.
+    /// Return the number of bytes from the address to the end of the lab's buffer that contains it, on the device or
+    /// the host; the maximum of std::size_t if no buffer contains it.
     virtual std::size_t bytes_left(const void* address) = 0;
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
-    /// The running block lets others run in the same memory, and continues after them.
+    /// The running block pauses so that other blocks can run in the same memory. It continues after them.
     virtual std::unique_ptr<HeldShadow> block_leaves() = 0;
     virtual void block_returns(HeldShadow& held) = 0;
-    /// All its threads wait in a barrier of the grid.
+    /// All threads of the running block wait at a barrier of the grid.
     virtual void block_reaches_grid_barrier() = 0;
-    /// Threads of the block returned before a barrier that others wait at.
+    /// Threads of the block returned before a barrier at which others wait.
     virtual void early_exit() = 0;
     /// These lanes of the running thread's warp have completed a __syncwarp().
     virtual void lanes_synchronised(unsigned lanes) = 0;
-    /// What is wrong of itself, whatever else happens.
+    /// Report a defect that does not depend on any other event.
     virtual void wrong(warplab::FindingKind kind, int line, const char* function, const std::string& why) = 0;
-    /// `why` may be empty where nothing is known of the pointer; `caller` is a return address in the student's code.
+    /// `why` may be empty if nothing is known about the pointer; `caller` is a return address in the student's code.
     virtual void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) = 0;
-    /// A launch that failed is wrong unless somebody asks for the error.
+    /// A launch failed. This is a defect unless the program queries the error.
     virtual void launch_failed(int line, const char* kernel, const std::string& why) = 0;
     virtual void error_asked() = 0;
-    /// Around a call of the contract: what it allocates, it gives back. The first one may keep what later ones use.
+    /// Called around a call of the contract, which must free what it allocates. The first call may keep memory that
+    /// later calls use.
     virtual void call_begins() = 0;
     virtual void call_ends() = 0;
     virtual void device_reset() = 0;
@@ -58,7 +61,7 @@ class Observer {
     /// same key.
     virtual void releases(const void* key) = 0;
     virtual void acquires(const void* key) = 0;
-    /// It is no longer the device's.
+    /// The memory no longer belongs to the device.
     virtual void memory_unmapped(void* begin, std::size_t bytes) = 0;
 };
 

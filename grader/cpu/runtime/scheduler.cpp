@@ -38,20 +38,20 @@ namespace {
 constexpr unsigned most_threads = 1024, lanes_per_warp = 32;
 using warplab::unknown_thread;
 constexpr unsigned tile_sizes = 4;                                          // 64, 128, 256, 512
-constexpr size_t page_bytes = 4096, stack_bytes = 256 * 1024 + page_bytes;  // no power of two: fewer TLB conflicts
+constexpr size_t page_bytes = 4096, stack_bytes = 256 * 1024 + page_bytes;  // not a power of two: fewer TLB conflicts
 
 struct Warp {
     unsigned pending;     // lanes that wait in a warp function
-    unsigned returned;    // lanes that have ended, or never were
+    unsigned returned;    // lanes that have ended or do not exist
     unsigned converging;  // lanes that wait in warp_converged
     uint64_t given[lanes_per_warp], result[lanes_per_warp];
     uint8_t source[lanes_per_warp];
-    unsigned mask[lanes_per_warp];  // that a pending lane waits for
-    int line[lanes_per_warp];       // of warp_converged
+    unsigned mask[lanes_per_warp];  // the lanes for which a pending lane waits
+    int line[lanes_per_warp];       // of each lane's warp_converged
     unsigned in_tile[tile_sizes];   // lanes that wait in tile_combine, by the tile's size
 };
 
-/// Blocks of one grid, handed out in order.
+/// Blocks of one grid, which OS threads take in order.
 struct Job {
     const Grid* grid;
     uint64_t blocks, chunk;
@@ -82,13 +82,13 @@ struct Worker {
     unsigned votes;           // true predicates at the block's barrier so far
     unsigned vote_result[2];  // of the last two generations
     unsigned vote_total[2];
-    uint64_t happened;  // counts what shows that the block goes on
+    uint64_t happened;  // counts events which show that the block makes progress
     uint64_t seen_happened;
     unsigned seen_generation, seen_arrived;
     unsigned idle;          // turns without progress since then
-    bool spun;              // some of these turns belong to threads that wait for memory to change
-    bool tried;             // and read it, or tried an atomic, repeatedly
-    const void* try_place;  // a return address there
+    bool spun;              // in some of these turns, threads wait for memory to change
+    bool tried;             // these threads repeatedly read it or attempted an atomic
+    const void* try_place;  // the return address of such an attempt
     unsigned spin_thread, spins;
     Job* job;                // null for a cooperative grid
     uint64_t left_in_chunk;  // blocks that this OS thread starts after the one it runs
@@ -99,12 +99,12 @@ struct Worker {
     const Fiber* looking;        // in this thread's turn, the block is compared with its earlier state
     bool is_still;               // job->still counts this worker
     Fiber* leaving;              // of a cooperative launch: the thread that lets the next block run
-    bool left_to_spin;           // the block waits for another one's write, not in grid_barrier
+    bool left_to_spin;           // the block waits for another block's write, not in grid_barrier
     uint64_t left_with;          // the digest of the shared variables at that time
     bool at_grid_barrier;        // threads of the block are in it
     int grid_line;               // of grid_barrier
     void* places[most_threads];  // of threads that wait in tile_combine
-    unsigned dice;               // for let_others_come_between
+    unsigned dice;               // random numbers for let_others_come_between
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 constinit thread_local Standstill standstill;  // of the worker's block
@@ -132,10 +132,10 @@ void find_thread_locals() {
     block_state.tls_bytes = found.bytes;
 }
 
-/// Frees the worker of a host thread that ends.
+/// Frees the worker of a host thread when the thread ends.
 struct WorkerOwner {
     ~WorkerOwner() {
-        if (!worker || worker->grid) return;  // exit() in a kernel
+        if (!worker || worker->grid) return;  // a kernel called exit()
         if (worker->stacks) munmap(worker->stacks, stack_bytes * most_threads);
         munmap(worker, sizeof(Worker));
         worker = nullptr;
@@ -161,7 +161,7 @@ Worker& this_worker() {
     return w;
 }
 
-/// Stacks for fibers 0 to count-1, each above a page that may not be touched.
+/// Provide stacks for fibers 0 to count-1, each above an inaccessible page.
 void provide_stacks(Worker& w, unsigned count) {
     if (count <= w.stack_count) return;
     if (!w.stacks) {
@@ -222,7 +222,7 @@ void retire(Worker& w) {
     __builtin_unreachable();
 }
 
-/// Thread indices of all fibers, kept from block to block.
+/// Set the thread indices of all fibers. They are kept from block to block.
 void number_fibers(Worker& w, const Grid& grid) {
     const dim3& shape = grid.threads;
     if (w.shape.x == shape.x && w.shape.y == shape.y && w.shape.z == shape.z) return;
@@ -236,7 +236,7 @@ void number_fibers(Worker& w, const Grid& grid) {
             }
 }
 
-/// Makes a fiber ready to start.
+/// Make a fiber ready to start.
 void prepare_fiber(Worker& w, unsigned linear) {
     Fiber& fiber = w.fibers[linear];
     fiber.stack = stack_top(w, linear);
@@ -245,11 +245,11 @@ void prepare_fiber(Worker& w, unsigned linear) {
     fiber.line = 0;
 #if defined(__x86_64__)
     fiber.stack = static_cast<char*>(fiber.stack) - 8;  // as after a call
-    *static_cast<void**>(fiber.stack) = nullptr;        // whose return address ends a backtrace
+    *static_cast<void**>(fiber.stack) = nullptr;        // a null return address ends a backtrace
 #endif
 }
 
-/// Rings the fibers first, first + step … count of them, and makes all but the first ready to start.
+/// Link the fibers first, first + step … (count of them) into a ring, and make all but the first ready to start.
 void ready_fibers(Worker& w, unsigned first, unsigned step, unsigned count) {
     Fiber* previous = &w.fibers[first];
     for (unsigned i = 1, linear = first + step; i < count; ++i, linear += step) {
@@ -270,7 +270,7 @@ void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
         std::fill(std::begin(w.warps[i].in_tile), std::end(w.warps[i].in_tile), 0);
         w.warps[i].returned = lanes == 32 ? 0 : ~0u << lanes;
     }
-    // Those before the first ran to their end in the loop.
+    // The threads before the first fiber ran to their end in the loop.
     const unsigned begin = backward ? first + 1 : 0, end = backward ? threads : first;
     for (unsigned i = begin; i < end; ++i) w.warps[i / lanes_per_warp].returned |= 1u << i % lanes_per_warp;
 }
@@ -312,7 +312,7 @@ bool release_converging(Worker& w) {
     return any;
 }
 
-/// With the sanitizer: report lanes that wait in a warp function for lanes of its mask that never come.
+/// Report lanes that wait in a warp function for lanes of its mask that never arrive. Called only with the sanitizer.
 void report_missing_lanes(const Worker& w) {
     for (unsigned linear = 0; linear < block_state.threads; ++linear) {
         const Warp& warp = w.warps[linear / lanes_per_warp];
@@ -486,8 +486,8 @@ bool all_are_there(const Warp& warp, unsigned mask, unsigned present) {
     end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + why);
 }
 
-/// Runs a warp function: the lane's part is in `given` and `source`; whoever comes last runs compute(warp, lanes),
-/// which writes every lane's `result`.
+/// Run a warp function. `given` and `source` are the lane's contribution. The last lane to arrive runs compute(warp,
+/// lanes), which writes every lane's `result`.
 template <class Compute>
 WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, unsigned source, int line,
                                               Compute compute) {
@@ -540,7 +540,7 @@ bool running_thread(uint3& block, uint3& thread) {
     const dim3& shape = worker->grid->threads;
     const unsigned linear = linear_thread();
     thread = {unknown_thread, unknown_thread, unknown_thread};
-    if (!worker->grid->run_thread) return true;  // split: a loop over all threads runs
+    if (!worker->grid->run_thread) return true;  // a split kernel: a loop runs all threads
     thread = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
     return true;
 }
@@ -679,7 +679,7 @@ void let_others_come_between() {
     if (observer || !in_kernel() || worker->stands) return;
     worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
     if (worker->dice >> 28) return;
-    worker->tried = true;  // or is about to
+    worker->tried = true;  // or is about to try
     yield_thread();
 }
 
@@ -718,7 +718,7 @@ unsigned warp_ballot(unsigned mask, bool predicate, int line) {
     }));
 }
 
-/// In check mode.
+/// Report a lane that takes a value from an absent lane. Called only while the sanitizer is on.
 void note_absent_lane(unsigned lane, unsigned from, int line) {
     const std::string why = "Lane " + std::to_string(lane) + " of a warp takes a value from lane " +
                             std::to_string(from) + ", which takes no part";
@@ -814,7 +814,7 @@ void warp_combine(unsigned mask, void* place, Combine combine, void* context, in
 
 namespace {
 
-/// Whether every thread of the warps [first, end) waits in the tile or has returned.
+/// Return whether every thread of the warps [first, end) waits in the tile or has returned.
 bool tile_is_there(const Worker& w, unsigned level, unsigned first, unsigned end) {
     for (unsigned i = first; i < end; ++i)
         if ((w.warps[i].in_tile[level] | w.warps[i].returned) != ~0u) return false;
@@ -1026,7 +1026,7 @@ class HeldBlock {
     std::vector<Stack> stacks_;
 };
 
-/// Makes all threads of the block fibers; returns the first.
+/// Turn all threads of the block into fibers. Return the first.
 Fiber* begin_as_fibers(Worker& w, const Grid& grid) {
     Block& state = block_state;
     const unsigned first = grid.backward ? state.threads - 1 : 0;
@@ -1044,7 +1044,7 @@ Fiber* begin_as_fibers(Worker& w, const Grid& grid) {
 }
 
 /// Blocks that wait for each other, in grid.sync() or for an atomic. They run in turn on this OS thread, each until it
-/// has to wait.
+/// must wait.
 class CooperativeGrid {
   public:
     explicit CooperativeGrid(const Grid& grid)
@@ -1070,7 +1070,7 @@ class CooperativeGrid {
         return static_cast<uint64_t>(std::count_if(held_.begin(), held_.end(), std::mem_fn(how)));
     }
 
-    /// Lets each block that spins run, or all blocks if all wait in grid.sync().
+    /// Let each block that spins run, or all blocks if all wait in grid.sync().
     void go_on_with(uint64_t waiting) {
         const bool any_spins = count(&HeldBlock::spins) != 0;
         if (!any_spins && waiting < held_.size()) end_half_there(waiting);
@@ -1114,18 +1114,18 @@ unsigned pool_size() {
     cpu_set_t usable;
     const bool known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
     const unsigned cores = known ? static_cast<unsigned>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency();
-    return std::clamp(cores, 1u, 24u);  // beyond, the stacks' guard pages would exceed the kernel's count of mappings
+    return std::clamp(cores, 1u, 24u);  // with more, guard pages would exceed the kernel's mapping limit
 }
 
-/// OS threads that help the caller. A helper that wakes too late finds the gate closed and sleeps on, so that nobody
-/// waits for it. Never destroyed: it may outlive main().
+/// OS threads that help the caller to run blocks. A helper that wakes too late finds the gate closed and sleeps again,
+/// so that no thread waits for it. The pool is never destroyed, because it may outlive main().
 class Pool {
   public:
     Pool() {
         try {
             for (const unsigned wanted = pool_size() - 1; helpers_ < wanted; ++helpers_)
                 std::thread([this] { help(); }).detach();
-        } catch (const std::system_error&) {  // no more threads are allowed: go on with fewer
+        } catch (const std::system_error&) {  // no more threads are allowed: continue with fewer
         }
     }
 
@@ -1144,7 +1144,7 @@ class Pool {
 
     unsigned helpers() const { return helpers_; }
 
-    /// Only the first call for a grid has an effect.
+    /// Let the helpers take blocks of the grid. Only the first call for a grid has an effect.
     void call_helpers() {
         if (!job_to_open_) return;
         Job& job = *std::exchange(job_to_open_, nullptr);
@@ -1219,7 +1219,7 @@ static nlink_t count_threads() {
     struct stat found {};
     return stat("/proc/self/task", &found) == 0 ? found.st_nlink : 0;
 }
-static const nlink_t threads_at_start = count_threads();  // an emulator has threads of its own
+static const nlink_t threads_at_start = count_threads();  // an emulator has its own threads
 
 bool has_other_host_threads() { return count_threads() > threads_at_start + pool().helpers(); }
 

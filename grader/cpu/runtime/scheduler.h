@@ -9,7 +9,7 @@
 
 namespace warplab_cpu {
 
-/// Whether blocks and threads run from the last to the first.
+/// Return whether blocks and threads run from the last to the first.
 bool runs_backward();
 
 /// A lock on the device, held during each launch, copy and allocation, so that only one host thread uses the device.
@@ -17,13 +17,13 @@ using DeviceLock = std::unique_lock<std::recursive_mutex>;
 DeviceLock lock_device();
 DeviceLock try_to_lock_device();
 
-/// Run every block. Return when all are done. The caller holds the device.
+/// Run every block. Return when all are done. The caller holds the device lock.
 void run_grid(const Grid& grid);
 
 /// Return whether the process has threads other than the caller and the helpers that run blocks.
 bool has_other_host_threads();
 
-/// Where check mode's one OS thread has the stacks of a block's threads, and what is known of each.
+/// The stacks of a block's threads on the sanitizer's single OS thread, and the scheduler's state of each thread.
 struct SchedulerMemory {
     std::uintptr_t stacks = 0, stack_bytes = 0, state = 0, state_bytes = 0;
     bool has(std::uintptr_t address) const { return address - stacks < stack_bytes || address - state < state_bytes; }

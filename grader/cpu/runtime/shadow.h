@@ -1,6 +1,7 @@
 #pragma once
-// The histories of all words of an object. They take 16 times its memory, so those of a large object become writable by
-// chunks when they are needed: memory that a program allocates and hardly uses costs little.
+// The histories of all words of an object. They need 16 times the object's memory. Chunks of a large object's histories
+// therefore become writable only when they are needed, so that memory which a program allocates but hardly uses costs
+// little.
 
 #include <sys/mman.h>
 
@@ -22,7 +23,7 @@ inline void* map_shadow(std::size_t bytes, bool writable) {
     return memory;
 }
 
-/// Copies are of the same histories: one of them must release them.
+/// Copies refer to the same histories; only one copy may release them.
 class Shadow {
   public:
     explicit operator bool() const { return words_ != nullptr; }
@@ -63,7 +64,7 @@ class Shadow {
             first = end;
         }
     }
-    /// Return the range of words around a ready one that are ready.
+    /// Return the range of ready words around a ready word.
     std::pair<std::size_t, std::size_t> ready_around(std::size_t index) const {
         std::size_t first = index / chunk_words, last = first;
         while (first > 0 && is_ready(first - 1)) --first;
@@ -88,8 +89,8 @@ class Shadow {
 
     History* words_ = nullptr;
     std::size_t count_ = 0;
-    std::vector<bool> ready_;     // by chunk; empty if all are
-    std::vector<History> alike_;  // by chunk that is not ready: the history of each of its words
+    std::vector<bool> ready_;     // by chunk; empty if all chunks are ready
+    std::vector<History> alike_;  // by chunk that is not ready: the history that all its words share
 };
 
 }  // namespace warplab_cpu

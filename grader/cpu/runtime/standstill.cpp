@@ -7,7 +7,7 @@
 namespace warplab_cpu {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{256} << 20;  // more takes too long to read repeatedly
+constexpr std::size_t most_bytes = std::size_t{256} << 20;  // reading more repeatedly would take too long
 
 /// Return the digest with device memory added; empty if that takes too long, or if the host may write the memory.
 std::optional<std::uint64_t> add_device(std::uint64_t digest) {

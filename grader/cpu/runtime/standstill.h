@@ -1,6 +1,6 @@
 #pragma once
-// Detects grids that hang: all threads of the running blocks only repeat failed attempts, and no memory that they could
-// read changes any more.
+// Detects grids that hang: all threads of the running blocks only repeat failed attempts, and the memory that they can
+// read no longer changes.
 
 #include <array>
 #include <chrono>
@@ -31,9 +31,9 @@ class Standstill {
     std::uint64_t digest_of_shared();
     /// Record that a thread makes progress.
     void end() { began_ = {}; }
-    /// Record that all threads have failed again. Return whether it is time for look().
+    /// Record that all threads have failed again. Return whether it is time to call look().
     bool is_time_to_look();
-    /// Compare memory with its state at the last look. `digest`: of the threads' stacks and the shared variables.
+    /// Compare memory with its state at the last look. `digest` covers the threads' stacks and the shared variables.
     void look(std::uint64_t digest);
     /// Return whether nothing has changed for the time `enough`.
     bool has_lasted() const;

@@ -11,7 +11,7 @@ Timeline timeline;
 
 namespace {
 
-/// Whether a stream and the default stream wait for each other.
+/// Return whether a stream and the default stream wait for each other.
 bool is_blocking(cudaStream_t stream) {
     unsigned flags = 0;
     return cudaStreamGetFlags(stream, &flags) == cudaSuccess && !(flags & cudaStreamNonBlocking);
@@ -25,7 +25,8 @@ void Timeline::raise(Clock& clock, const Clock& other) {
     for (const auto& [stream, number] : other) clock[stream] = std::max(clock[stream], number);
 }
 
-/// All that is complete when a stream's work so far is. The default stream takes turns with blocking ones.
+/// Return everything that is complete once the stream's work so far is. The default stream takes turns with blocking
+/// streams.
 Timeline::Clock Timeline::reached(cudaStream_t stream) {
     stream = normal(stream);
     Clock clock = next_[stream];

@@ -1,6 +1,7 @@
 #pragma once
-// Which work that the host started is known to be complete, by streams, events and synchronisation. The backend does
-// all work at once; on a GPU it continues while the host and other streams do. Only the sanitizer uses it.
+// Tracks which of the work that the host started is known to be complete, from streams, events and synchronisation.
+// The backend does all work immediately; on a GPU, work continues while the host and other streams run. Only the
+// sanitizer uses the timeline.
 
 #include <cstdint>
 #include <deque>
@@ -26,7 +27,7 @@ class Timeline {
     using Clock = std::map<cudaStream_t, std::uint32_t>;
 
     void begin_work(cudaStream_t stream, int line, const std::string& name);
-    /// The host waits for some work, as cudaMemcpy() does.
+    /// End the running work. `host_waits`: whether the host waits for it, as in cudaMemcpy().
     void end_work(bool host_waits);
 
     void synchronise();
@@ -34,7 +35,7 @@ class Timeline {
     void synchronise(const void* event);
     void record(const void* event, cudaStream_t stream);
     void wait(cudaStream_t stream, const void* event);
-    /// Calls a function of the host in a stream's order.
+    /// Call a host function in a stream's order.
     template <class Function>
     void run_in(cudaStream_t stream, Function function) {
         const Clock before = host_;
@@ -43,13 +44,13 @@ class Timeline {
         host_ = before;
     }
 
-    /// Return whether any work may still run beside the host or the running work.
+    /// Return whether some work may still run at the same time as the host or the running work.
     bool host_is_ahead() const { return !works_.empty(); }
     bool runs_beside() const { return beside_; }
     const Work& running() const { return works_.back(); }
-    /// The work that an access belongs to, if nothing makes the host wait for it; else null.
+    /// Return the work that made an access if nothing made the host wait for that work; otherwise, null.
     const Work* unfinished(std::uint32_t epoch) const { return after(epoch, host_); }
-    /// The same for the running work.
+    /// Return the same, relative to the running work.
     const Work* unordered(std::uint32_t epoch) const { return beside_ ? after(epoch, running_) : nullptr; }
 
   private:
@@ -59,14 +60,14 @@ class Timeline {
     void host_waits_for(const Clock& clock);
     const Work* after(std::uint32_t epoch, const Clock& clock) const;
 
-    std::deque<Work> works_;              // those that the host does not know to be complete, and some more, in order
-    Clock host_;                          // what the host knows
-    std::map<cudaStream_t, Clock> next_;  // what a stream's next work waits for
+    std::deque<Work> works_;              // works that the host does not know to be complete, and some others, in order
+    Clock host_;                          // the work that the host knows to be complete
+    std::map<cudaStream_t, Clock> next_;  // what the next work of a stream waits for
     std::map<cudaStream_t, std::uint32_t> last_;
     std::map<const void*, Clock> events_;
     Clock running_;  // what the running work has waited for
     bool beside_ = false;
-    std::uint32_t last_epoch_ = 0;  // of the work of all host threads
+    std::uint32_t last_epoch_ = 0;  // of all host threads' work
 };
 
 extern Timeline timeline;

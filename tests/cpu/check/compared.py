@@ -1,7 +1,7 @@
-"""COMPARED.md, check mode beside NVIDIA's tools, from compared.json.
+"""Writes COMPARED.md, which compares check mode with NVIDIA's tools, from compared.json.
 
-    python3 tests/cpu/check/compared.py                                      writes COMPARED.md anew
-    python3 tests/cpu/check/compared.py --sanitizer A.json --counts B.json   takes in new measurements first
+    python3 tests/cpu/check/compared.py                                      writes COMPARED.md again
+    python3 tests/cpu/check/compared.py --sanitizer A.json --counts B.json   adds new measurements first
 
 A.json is from compare_with_sanitizer.py (with --submissions or without), B.json from compare_with_ncu.py. Standard
 library only.
@@ -30,13 +30,13 @@ ON_HOST = {"device_memory", "copy_direction", "copy_size", "leak", "invalid_free
 NOTHING_FOUND = "Target application returned an error"
 NO_ANSWER = {"not run", "timeout", "error"}
 
-# Submissions of which the tools name other lines alone.
+# Submissions in which the tools name only other lines.
 OTHER_LINES = {
     "heat_dissipation/04_barrier_in_the_if": "synccheck names the barrier in the `if`; check mode names the write "
-    "before it, which races, and the warp function that waits in vain for the lane that is in the `if`",
-    "large_histogram/02_cleared_while_counting": "initcheck names those who come before the bins are cleared, which "
-    "depends on the order of blocks; check mode names the clearing, which races with them in any order",
-    "smoothing_filter/03_barrier_in_branch": "racecheck names what is read too early, as check mode does as well",
+    "before the barrier, which races, and the warp function that waits forever for the lane that is in the `if`",
+    "large_histogram/02_cleared_while_counting": "initcheck names the accesses before the bins are cleared, which "
+    "depend on the order of blocks; check mode names the clearing, which races with these accesses in any order",
+    "smoothing_filter/03_barrier_in_branch": "racecheck names the accesses that read too early, as check mode does",
 }
 
 # Where nvcc gives a load the line that uses the value.
@@ -50,7 +50,7 @@ KINDS = {
     "atomic_race": "a plain access and an atomic, with no barrier between",
     "divergent_barrier": "threads of a block at two different barriers",
     "returned_before_barrier": "threads that return before a barrier of the others",
-    "lane_mask": "a mask of a warp function without the calling lane, or with one that never comes",
+    "lane_mask": "a mask of a warp function without the calling lane, or with one that never arrives",
     "misaligned": "a vector at an address that is not a multiple of its size",
     "host_memory": "a kernel that uses a host pointer",
     "device_memory": "host code that uses a device pointer",
@@ -59,28 +59,29 @@ KINDS = {
     "leak": "memory that is not freed",
     "invalid_free": "a pointer that is freed twice, or that was never allocated",
     "failed_launch": "a failed launch whose error the program did not check",
-    "note": "a plain read beside atomics that is harmless: never a failure",
+    "note": "a plain read next to atomics that is harmless: never a failure",
     "same_value": "plain writes of one value: never a failure",
-    "absent_lane": "the value of a lane that takes no part in a shuffle: never a failure by itself",
+    "absent_lane": "the value of a lane that does not take part in a shuffle: never a failure by itself",
     "constant_written": "a kernel's write to `__constant__` memory",
     "unset_constant": "a `__constant__` that nothing was copied to: never a failure by itself",
 }
 
 # Why a count differs, by stage, "" for all kinds of request.
 TURNS = (
-    "lanes of a warp go through a loop, or past a condition, different numbers of times; we pair the k-th access that "
-    "each lane makes at a place, which is then not the same turn for all"
+    "the lanes of a warp run a loop or a branch different numbers of times; check mode pairs the k-th access of each "
+    "lane at a place, which is then not in the same iteration for all lanes"
 )
-FIRST_BLOCKS = "we count the first 32 blocks of a grid, Nsight Compute all, with the part-filled last one"
-TIMING = "a few passes more are lost on a GPU where warps meet at the banks, another number in every run"
-CONTENTION = "lanes that update one word are served one after the other, and each turn counts its sector again"
+FIRST_BLOCKS = "check mode counts the first 32 blocks of a grid, Nsight Compute all, with the partly filled last one"
+TIMING = "on a GPU, a few more passes are lost if warps meet at the banks, a different number in every run"
+CONTENTION = "a GPU serves lanes that update one word one after the other, and counts the sector again each time"
 AGAIN = (
-    "one lane a block updates eight bytes, so a request is one sector; the GPU counted 54 in 50 requests, most likely "
-    "a second try where blocks met"
+    "one lane per block updates eight bytes, so a request is one sector; the GPU counted 54 in 50 requests, most "
+    "likely because it repeated an update when two blocks met"
 )
 LOOPS = (
-    "each lane tries its atomic until nobody has come between: on a GPU lanes leave that loop at different times and "
-    "then read on their own, with few sectors a request, and how often they try depends on the time"
+    "each lane repeats its atomic until no other lane has changed the word; on a GPU, lanes leave this loop at "
+    "different times and then read alone, with few sectors per request, and the number of repetitions depends on the "
+    "timing"
 )
 WHY = {
     "vector_add/03_vector_loads": {"": FIRST_BLOCKS},
@@ -286,7 +287,7 @@ def make_correct(programs: dict[str, dict]) -> list[str]:
         for tool in TOOLS:
             for finding in entry["tools"][tool].get("findings", []) if not kind_of(name) else []:
                 rows.append([f"`{name}`", tool, finding["words"]])
-    return table(["Correct program", "Tool", "What it says"], rows)
+    return table(["Correct program", "Tool", "Report"], rows)
 
 
 def show_answer(result: dict, line: int) -> str:
@@ -317,8 +318,8 @@ def count_submissions(submissions: dict[str, dict]) -> str:
     silent = sum(not tools for tools in said)
     ours = sum(bool(one["dataset"]) for one in run)
     return (
-        f"Of {len(run)} submissions check mode names the line of {ours}; compute-sanitizer names it of {same}, says "
-        f"something else of {len(run) - same - silent} and nothing of {silent}."
+        f"Of {len(run)} submissions, check mode names the line in {ours}; compute-sanitizer names it in {same}, "
+        f"reports something else in {len(run) - same - silent} and nothing in {silent}."
     )
 
 

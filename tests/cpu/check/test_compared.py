@@ -106,7 +106,7 @@ def test_the_table_of_submissions_says_who_names_the_line():
     assert compared.explain_submissions(data["submissions"]) == []
     assert f"| `{NO_GUARD}` | `out_of_bounds` | line 7, on `small` | clean | clean | no line | timeout |" in document
     assert (
-        "Of 2 submissions check mode names the line of 2; compute-sanitizer names it of 1, says something else of 1 "
+        "Of 2 submissions, check mode names the line in 2; compute-sanitizer names it in 1, reports something else in 1"
         in (document)
     )
 

@@ -51,6 +51,16 @@ __global__ void add_one_kernel(int* values) { values[threadIdx.x] += 1; }
 
 static warplab::StatusPage page;
 
+/// The sanitizer needs it; a program must not be able to tell whether it is there.
+void test_addresses_are_not_given_again() {
+    void *first, *second;
+    WORKS(cudaMalloc(&first, 123456));
+    WORKS(cudaFree(first));
+    WORKS(cudaMalloc(&second, 123456));
+    WORKS(cudaFree(second));
+    CHECK(first != second);
+}
+
 void test_memory() {
     const auto before = warplab::cpu::counters().allocated_bytes;
     float* a = nullptr;
@@ -344,6 +354,7 @@ int main(int count, char** arguments) {
     use_arguments(count, arguments);
     const auto launches = warplab::cpu::counters().launches;
     test_memory();
+    test_addresses_are_not_given_again();
     CHECK_EQUAL(warplab::cpu::counters().launches, launches + 2);
     CHECK_EQUAL(page.launches, 2);
     CHECK(std::string(page.kernel) == "add_one_kernel" && page.launch_line > 0);

@@ -1,13 +1,13 @@
 #pragma once
-// Copies that a GPU makes while the threads go on. Here each thread copies its part at once; wait() is the barrier that
-// makes it visible to the others.
+// Copies that run on a GPU while the threads continue. Here, each thread copies its part immediately; wait() is the
+// barrier that makes it visible to the other threads.
 
 #include "../cooperative_groups.h"
 
 namespace cooperative_groups {
 
 namespace details {
-/// Checks what a cuda::aligned_size_t promises.
+/// Check the alignment that a cuda::aligned_size_t promises.
 template <class Bytes, size_t alignment = Bytes::align>
 void check_alignment(const void* to, const void* from, const Bytes&) {
     warplab_cpu::check_copy_alignment(to, from, alignment);
@@ -31,7 +31,7 @@ void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) 
     warplab_cpu::note_async_commit();
 }
 
-/// Both layouts are counts of elements; the smaller one is copied.
+/// Copy the smaller of two layouts, which are counts of elements.
 template <class Group, class T, class To, class From>
 void memcpy_async(const Group& group, T* to, const To& to_layout, const T* from, const From& from_layout) {
     details::check_alignment(to, from, to_layout);
@@ -45,7 +45,7 @@ void wait(const Group& group, Line line = {__builtin_LINE()}) {
     warplab_cpu::note_async_wait();
     group.sync(line);
 }
-/// All but the last `Stages` copies are done.
+/// Wait until all copies except the last `Stages` ones are done.
 template <unsigned Stages, class Group>
 void wait_prior(const Group& group, Line line = {__builtin_LINE()}) {
     warplab_cpu::note_async_wait(Stages);

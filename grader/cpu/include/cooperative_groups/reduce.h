@@ -26,8 +26,8 @@ inline constexpr bool is_large = false;
 template <unsigned Size, class Parent>
 inline constexpr bool is_large<thread_block_tile<Size, Parent>> = (Size > 32);
 
-/// Runs `work(values, count)` once on the values of all threads of the group, in the order of their ranks; gives each
-/// thread its own. Values of threads that have returned are those of the thread before.
+/// Run `work(values, count)` once on the values of all threads of the group, in the order of their ranks. Return the
+/// thread's own value. A thread that has returned has the value of the thread before it.
 template <class Group, class T, class Work>
 T work_on_all(const Group& group, T value, Work& work, Line line) {
     const auto combine = [](void* const* places, unsigned count, void* context) {
@@ -47,9 +47,9 @@ T work_on_all(const Group& group, T value, Work& work, Line line) {
     return value;
 }
 
-// The order in which a GPU combines values, so that sums of floats are the same to the bit.
+// Values are combined in a GPU's order, so that sums of floats are identical to the last bit.
 
-/// Of a power of two: each with the one whose rank differs in one bit.
+/// Combine a power of two of values: each with the value whose rank differs in one bit.
 template <class T, class Operation>
 void reduce_by_xor(T* values, unsigned count, Operation& operation) {
     T next[32];
@@ -84,7 +84,7 @@ void reduce_all(T* values, unsigned count, Operation& operation) {
 
 }  // namespace details
 
-/// The values of the group's threads combined; every thread gets the result.
+/// Return the combined values of the group's threads, for each thread.
 template <class Group, class T, class Operation>
 std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Line line = {__builtin_LINE()}) {
     auto work = [&operation](std::decay_t<T>* values, unsigned count) {
@@ -93,7 +93,7 @@ std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Lin
     return details::work_on_all(group, std::decay_t<T>(value), work, line);
 }
 
-/// As reduce; one thread stores the result.
+/// Do the same as reduce; one thread stores the result.
 template <class Group, class T, class Value, class Operation>
 void reduce_store_async(const Group& group, T* to, Value&& value, Operation&& operation,
                         Line line = {__builtin_LINE()}) {

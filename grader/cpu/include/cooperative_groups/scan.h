@@ -20,7 +20,7 @@ void scan_all(T* values, unsigned count, Operation& operation) {
 
 }  // namespace details
 
-/// What the threads up to and including this one bring, combined in the order of ranks.
+/// Return the values of the threads up to and including this one, combined in the order of ranks.
 template <class Group, class T, class Operation = plus<std::decay_t<T>>>
 std::decay_t<T> inclusive_scan(const Group& group, T&& value, Operation operation = {},
                                Line line = {__builtin_LINE()}) {
@@ -28,7 +28,7 @@ std::decay_t<T> inclusive_scan(const Group& group, T&& value, Operation operatio
     return details::work_on_all(group, std::decay_t<T>(value), work, line);
 }
 
-/// As inclusive_scan, without this thread's own value; T() for the first.
+/// Return the same as inclusive_scan without this thread's own value; T() for the first thread.
 template <class Group, class T, class Operation = plus<std::decay_t<T>>>
 std::decay_t<T> exclusive_scan(const Group& group, T&& value, Operation operation = {},
                                Line line = {__builtin_LINE()}) {

@@ -19,7 +19,7 @@ struct Plus {
     }
 };
 
-/// The lanes of this thread's group of `size` lanes.
+/// Return the lanes of this thread's group of `size` lanes.
 template <int size>
 unsigned lanes_of_group() {
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z, lane = warplab_cpu::lane();
@@ -28,7 +28,7 @@ unsigned lanes_of_group() {
     return unsigned(((uint64_t{1} << size) - 1) << lane / size * size) & existing;
 }
 
-/// Runs `work(values, count)` once on the values of the group's lanes, in their order; gives each lane its own.
+/// Run `work(values, count)` once on the values of the group's lanes, in lane order. Return the lane's own value.
 template <int size, class T, class Work>
 T work_on_lanes(T value, Work work, Line line) {
     warplab_cpu::warp_combine(
@@ -46,7 +46,7 @@ T work_on_lanes(T value, Work work, Line line) {
     return value;
 }
 
-/// The first of `count` values gets all of them, combined in a GPU's order.
+/// Combine `count` values in a GPU's order. The first value gets the result.
 template <int size, class T, class Operation>
 T reduce_lanes(T value, Operation operation, int count, Line line) {
     return work_on_lanes<size>(
@@ -77,7 +77,7 @@ T reduce_items(const T (&input)[items], Operation operation) {
     return result;
 }
 
-/// The storage of a collective that was constructed without one: shared by all that have the same type.
+/// The storage of a collective that was constructed without one. All collectives of the same type share it.
 template <class TempStorage>
 TempStorage& private_storage() {
     WARPLAB_CPU_SHARED warplab_cpu::Shared<TempStorage> storage;
@@ -102,7 +102,7 @@ class Exchange {
         const int rank = int(warplab_cpu::linear_thread()) % group;
         return first() + (striped ? rank + i * group : rank * items + i);
     }
-    /// As in CUB, there is no barrier at the end: the next use of the storage needs one before it.
+    /// As in CUB, there is no barrier at the end: a barrier is necessary before the next use of the storage.
     template <bool from_striped>
     static void move(TempStorage& storage, T (&values)[items], Line line) {
         if (!in_turns) return move_group<from_striped>(storage, values, 0, line);
@@ -125,7 +125,7 @@ class Exchange {
     }
 };
 
-/// For algorithms that use no shared memory.
+/// Used by algorithms that need no shared memory.
 template <class T, int threads, int items, bool is_striped>
 struct NoExchange {
     struct TempStorage {};

@@ -1,5 +1,5 @@
 #pragma once
-// Markers for a profiler: nothing here.
+// Markers for a profiler. They have no effect here.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Markers for a profiler: nothing here.
+// Markers for a profiler. They have no effect here.
 
 #include "nvToolsExt.h"
 
@@ -15,7 +15,7 @@ class scoped_range_in {
     template <class... Attributes>
     explicit scoped_range_in(const Attributes&...) {}
     scoped_range_in(const scoped_range_in&) = delete;
-    ~scoped_range_in() {}  // so that no compiler finds the variable unused
+    ~scoped_range_in() {}  // prevents the compiler's warning of an unused variable
 };
 using scoped_range = scoped_range_in<>;
 struct range_handle {};

@@ -1,5 +1,5 @@
 #pragma once
-// The host's side of CUDA's runtime API. Work is done at once; the sanitizer knows what a GPU would still be doing.
+// The host's side of CUDA's runtime API. Work is done immediately; the sanitizer tracks what would still run on a GPU.
 
 #include <stddef.h>
 
@@ -236,7 +236,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-// Memory. `line` is the caller's, for the report of a pointer of the wrong side.
+// Memory. `line` is the caller's line, for the report of a pointer of the wrong side.
 cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {__builtin_LINE()});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
                               warplab_cpu::Line line = {__builtin_LINE()});
@@ -257,7 +257,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream = nullptr);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
-// The same as CUDA 13 has them
+// The same functions as CUDA 13 declares them
 inline cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned,
                                         cudaStream_t stream = nullptr) {
     return cudaMemPrefetchAsync(pointer, bytes, 0, stream);
@@ -315,7 +315,7 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
     return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
 }
 
-// Memory of three dimensions
+// Three-dimensional memory
 struct cudaExtent {
     size_t width, height, depth;  // in bytes, rows and slices
 };
@@ -520,7 +520,7 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, K
     return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared_bytes, limit);
 }
 
-// Launches by a function: `arguments` points at one pointer for each parameter
+// Launches by a function: `arguments` points to one pointer for each parameter
 namespace warplab_cpu {
 template <class>
 inline constexpr bool never = false;

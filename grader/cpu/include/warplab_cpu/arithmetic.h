@@ -1,5 +1,5 @@
 #pragma once
-// Device functions of arithmetic that the C++ library does not have. Where CUDA's is approximate, ours is exact.
+// Arithmetic device functions that the C++ library does not have. CUDA's approximate functions are exact here.
 
 #include <limits.h>
 #include <math.h>
@@ -182,7 +182,7 @@ inline unsigned __vsadu2(unsigned a, unsigned b) {
     return (d & 65535) + (d >> 16);
 }
 
-// The same bits as another type
+// Reinterpretation of the bits as another type
 
 namespace warplab_cpu {
 template <class To, class From>
@@ -205,7 +205,8 @@ inline double __hiloint2double(int high, int low) {
     return __longlong_as_double((long long)((uint64_t)(unsigned)high << 32 | (unsigned)low));
 }
 
-// Conversions: out of range gives the nearest, NaN gives 0 (the highest bit alone from double, as on the device)
+// Conversions: a value out of range gives the nearest one, NaN gives 0 (from double, only the highest bit, as on the
+// device)
 
 namespace warplab_cpu {
 template <class To, class From>
@@ -232,7 +233,7 @@ WARPLAB_CPU_TO_INTEGERS(double, )
 #undef WARPLAB_CPU_TO_INTEGERS
 #undef WARPLAB_CPU_TO_INTEGER
 
-// Directed rounding: the nearest result, moved by one place when its error (or the exact value) says so.
+// Directed rounding: the nearest result, moved by one place if its error (or the exact value) requires it.
 namespace warplab_cpu {
 enum class Towards { zero, up, down };
 inline float rounded_float(double exact, Towards towards) {
@@ -242,7 +243,7 @@ inline float rounded_float(double exact, Towards towards) {
     if (towards == Towards::down && double(nearest) > exact) return nextafterf(nearest, -INFINITY);
     return nearest;
 }
-WARPLAB_CPU_INLINE float kept(float x) {  // not fused with what uses it
+WARPLAB_CPU_INLINE float kept(float x) {  // not fused with the operation that uses it
 #if defined(__aarch64__)
     __asm__("" : "+w"(x));
 #endif
@@ -359,7 +360,7 @@ inline float normf(int count, const float* values) {
 inline double rnorm(int count, const double* values) { return 1.0 / norm(count, values); }
 inline float rnormf(int count, const float* values) { return 1.0f / normf(count, values); }
 
-// Directed rounding of doubles: the nearest result, moved by one place when its error says so.
+// Directed rounding of doubles: the nearest result, moved by one place if its error requires it.
 namespace warplab_cpu {
 inline double rounded_double(double nearest, double error, Towards towards) {
     if (towards == Towards::zero) towards = nearest > 0 ? Towards::down : Towards::up;
@@ -383,7 +384,7 @@ inline double rounded_sum(double x, double y, Towards towards) {
 inline double rounded_product(double x, double y, Towards towards) {
     return rounded_double(x * y, fma(x, y, -(x * y)), towards);
 }
-/// The error of x / y has the sign of the rest's over that of y.
+/// The error of x / y has the sign of the remainder divided by y.
 inline double rounded_quotient(double x, double y, Towards towards) {
     const double quotient = x / y, rest = fma(-quotient, y, x);
     return rounded_double(quotient, y > 0 ? rest : -rest, towards);
@@ -412,7 +413,7 @@ WARPLAB_CPU_ROUNDED(ru, warplab_cpu::Towards::up)
 WARPLAB_CPU_ROUNDED(rd, warplab_cpu::Towards::down)
 #undef WARPLAB_CPU_ROUNDED
 
-// Loads and stores with a hint about the cache
+// Loads and stores with a cache hint
 
 #define WARPLAB_CPU_LOAD(name)                    \
     template <class T>                            \

@@ -1,6 +1,6 @@
 #pragma once
-// Atomic functions, for the types CUDA has them for. Threads of a block share one OS thread and change places only in
-// barriers, so shared memory needs no locked instruction.
+// Atomic functions for the types that CUDA supports. The threads of a block share one OS thread, which switches between
+// them only at barriers, so shared memory needs no locked instruction.
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 namespace warplab_cpu {
 
-/// Tells the sanitizer that the next atomic on these bytes holds within the block only.
+/// Tell the sanitizer that the next atomic on these bytes is atomic only within the block.
 #ifdef WARPLAB_CPU_FAST
 inline void note_block_scope(const volatile void*, size_t, bool) {}
 #else
@@ -34,9 +34,9 @@ WARPLAB_CPU_INLINE T value_of(Bits<T> bits) {
     return value;
 }
 
-/// Replaces the value by what `change` makes of it; returns the old one.
+/// Replace the value with the result of `change`. Return the old value.
 template <class T, class Change>
-WARPLAB_CPU_INLINE T update(T* place, Change change) {
+WARPLAB_CPU_INLINE T replace(T* place, Change change) {
     if (needs_no_lock(place)) {
         const T old = *place;
         *place = change(old);
@@ -51,14 +51,25 @@ WARPLAB_CPU_INLINE T update(T* place, Change change) {
     }
 }
 
+/// Do the same for a function that can be a read: a thread that changes nothing may poll until another one does.
+template <class T, class Change>
+WARPLAB_CPU_INLINE T update(T* place, Change change) {
+    const T old = replace(place, change);
+    if (__builtin_expect(change(old) == old, 0)) {
+        note_spin();
+        restore_thread();
+    }
+    return old;
+}
+
 template <class T>
 WARPLAB_CPU_INLINE T add(T* place, T value) {
-    if (__builtin_constant_p(value == 0) && value == 0) {  // a thread that looks until something changes
+    if (__builtin_constant_p(value == 0) && value == 0) {  // a thread that polls until something changes
         note_spin();
         restore_thread();
     }
     if constexpr (std::is_floating_point_v<T>) {
-        return update(place, [value](T old) { return old + value; });
+        return replace(place, [value](T old) { return old + value; });
     } else {
         if (needs_no_lock(place)) {
             const T old = *place;
@@ -69,22 +80,31 @@ WARPLAB_CPU_INLINE T add(T* place, T value) {
     }
 }
 
+/// Set the value to `better(old)` if that differs. Most values change nothing, so without the sanitizer most calls need
+/// no write. A constant that changes nothing may poll.
+template <class T, class Better>
+WARPLAB_CPU_INLINE T improve(T* place, Better better, bool is_constant) {
+    T old;
+#ifdef WARPLAB_CPU_FAST
+    if (needs_no_lock(place) || better(old = __atomic_load_n(place, __ATOMIC_RELAXED)) != old)
+#endif
+        old = replace(place, better);
+    if (is_constant && better(old) == old) {
+        note_spin();
+        restore_thread();
+    }
+    return old;
+}
+
 template <class T>
 WARPLAB_CPU_INLINE T minimum(T* place, T value) {
-    // Most values change nothing, and then nothing need be written.
-    if (!needs_no_lock(place)) {
-        const T old = __atomic_load_n(place, __ATOMIC_RELAXED);
-        if (!(value < old)) return old;
-    }
-    return update(place, [value](T old) { return value < old ? value : old; });
+    return improve(
+        place, [value](T old) { return value < old ? value : old; }, __builtin_constant_p(value));
 }
 template <class T>
 WARPLAB_CPU_INLINE T maximum(T* place, T value) {
-    if (!needs_no_lock(place)) {
-        const T old = __atomic_load_n(place, __ATOMIC_RELAXED);
-        if (!(old < value)) return old;
-    }
-    return update(place, [value](T old) { return old < value ? value : old; });
+    return improve(
+        place, [value](T old) { return old < value ? value : old; }, __builtin_constant_p(value));
 }
 
 template <class T>
@@ -96,7 +116,7 @@ WARPLAB_CPU_INLINE T exchange(T* place, T value) {
     } else {
         old = value_of<T>(__atomic_exchange_n(reinterpret_cast<Bits<T>*>(place), bits_of(value), __ATOMIC_SEQ_CST));
     }
-    if (__builtin_expect(bits_of(old) == bits_of(value), 0)) {  // perhaps a lock that is taken
+    if (__builtin_expect(bits_of(old) == bits_of(value), 0)) {  // perhaps a lock that another thread holds
         note_spin();
         restore_thread();
     }
@@ -113,7 +133,7 @@ WARPLAB_CPU_INLINE T compare_and_swap(T* place, T compare, T value) {
     } else {
         __atomic_compare_exchange_n(place, &old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     }
-    if (__builtin_expect(old != compare, 0)) note_spin();
+    if (__builtin_expect(old != compare || compare == value, 0)) note_spin();
     restore_thread();
     return old;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Floating-point numbers of 16 bits: every operation computes in double, with no error or one that shows in the last
-// bit alone, and rounds once.
+// Floating-point numbers of 16 bits. Each operation computes in double, without an error or with one that affects only
+// the last bit, and rounds once.
 
 #include <math.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ WARPLAB_CPU_INLINE bool rounds_away(Rounding rounding, bool negative) {
     return rounding == (negative ? Rounding::down : Rounding::up);
 }
 
-/// Return the bits of the number in the format that a double rounds to.
+/// Return the bits of the number to which a double rounds in the format.
 template <class Format>
 inline unsigned short encode(double value, Rounding rounding = Rounding::nearest) {
     constexpr uint64_t double_infinity = uint64_t{0x7ff} << 52, fraction_mask = (uint64_t{1} << 52) - 1;
@@ -65,12 +65,13 @@ inline float decode(unsigned short bits) {
         const uint32_t magnitude = bits & 0x7fffu, sign = uint32_t{bits} << 16 & 0x80000000u;
         if (magnitude > Format::infinity) return same_bits<float>(uint32_t{0x7fffffff});
         if (magnitude == Format::infinity) return same_bits<float>(sign | 0x7f800000u);
-        constexpr float scale = 0x1p112f;  // between the exponents' biases
+        constexpr float scale = 0x1p112f;  // the difference of the exponents' biases
         return same_bits<float>(sign | magnitude << 13) * scale;
     }
 }
 
-/// Make a sum's last bit 1 if it has an error, so that rounding it to fewer bits gives what the exact sum gives.
+/// Make a sum's last bit 1 if it has an error, so that rounding it to fewer bits gives the same result as the exact
+/// sum.
 WARPLAB_CPU_INLINE double rounded_to_odd(double sum, double error) {
     const auto bits = same_bits<uint64_t>(sum);
     if (!(error > 0 || error < 0) || (bits & 1)) return sum;
@@ -80,7 +81,7 @@ WARPLAB_CPU_INLINE double odd_sum(double x, double y) {
     const double sum = kept(x + y), part = kept(sum - x);
     return rounded_to_odd(sum, kept(x - kept(sum - part)) + kept(y - part));
 }
-/// x * y must have no error, as the product of two such numbers has none.
+/// Return x * y + z, rounded to odd. x * y must be exact, as is the product of two numbers of 16 bits.
 WARPLAB_CPU_INLINE double odd_fused(double x, double y, double z) { return odd_sum(kept(x * y), z); }
 template <class Integer>
 WARPLAB_CPU_INLINE double odd_double(Integer value) {
@@ -92,7 +93,7 @@ WARPLAB_CPU_INLINE double odd_double(Integer value) {
     }
 }
 
-/// A NaN gives 0, or the highest bit alone in 64 bits.
+/// Return the integer. A NaN gives 0, or only the highest bit if the integer has 64 bits.
 template <class Integer>
 WARPLAB_CPU_INLINE Integer integer_of(double rounded) {
     if (rounded != rounded && sizeof(Integer) < 8) return 0;

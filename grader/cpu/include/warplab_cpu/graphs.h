@@ -1,5 +1,5 @@
 #pragma once
-// CUDA graphs: work captured from streams, or put together node by node, and launched as one.
+// CUDA graphs: work that is captured from streams, or added node by node, and launched as a unit.
 
 #include "api.h"
 
@@ -83,7 +83,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      unsigned long long* id = nullptr, cudaGraph_t* graph = nullptr);
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 
-// Graphs and their nodes. `line` is the caller's, for the report of a kernel that fails.
+// Graphs and their nodes. `line` is the caller's line, for the report of a kernel that fails.
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph);
@@ -115,7 +115,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
                                      size_t count);
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                         size_t count);
-// The same as CUDA 13 has them
+// The same functions as CUDA 13 declares them
 inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                             const cudaGraphEdgeData*, size_t count) {
     return cudaGraphAddDependencies(graph, from, to, count);
@@ -125,7 +125,7 @@ inline cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGrap
     return cudaGraphRemoveDependencies(graph, from, to, count);
 }
 
-// Questions. A list that is null, or too short, gets no more than fits; `count` gets the number that there are.
+// Queries. A list gets only as many entries as it can hold (none if it is null); `count` gets the total number.
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);

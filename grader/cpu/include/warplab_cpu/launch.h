@@ -1,5 +1,5 @@
 #pragma once
-// What the rewriter's output is made of (grader/cpu/rewriter/OUTPUT.md): launches, kernels, shared memory, symbols.
+// The parts of the rewriter's output (grader/cpu/rewriter/OUTPUT.md): launches, kernels, shared memory, symbols.
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct CUstream_st* cudaStream_t;
 
 namespace warplab_cpu {
 
-/// One kernel's grid on its way through the thread pool. `closure` is the kernel's body with its parameters.
+/// One kernel's grid, as the thread pool runs it. `closure` is the kernel's body with its parameters.
 struct Grid {
     const char* kernel;
     int line;
@@ -22,8 +22,8 @@ struct Grid {
     const void* closure;
     size_t closure_bytes;
     void (*run_block)(const Grid&, uint3 block);          // the threads of a block as a plain loop
-    void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the block that runs; null if it is split
-    void (*enter_block)(const Grid&, uint3 block);        // sets the built-in variables that all its threads share
+    void (*run_thread)(const Grid&, const Fiber& fiber);  // one thread of the running block; null if split
+    void (*enter_block)(const Grid&, uint3 block);        // sets the built-in variables of all the block's threads
     bool backward;
     bool cooperative;
     cudaStream_t stream;
@@ -58,14 +58,14 @@ class Launch {
     Launch* const outer;
     bool used = false;
     bool cooperative = false;
-    int error = 0;  // a cudaError_t, once it was used
+    int error = 0;  // a cudaError_t, once the launch was used
 };
 
-/// Checks and runs the pending launch with this grid's body.
+/// Check the pending launch and run it with this grid's body.
 void run_pending(const char* kernel, Grid& grid);
 
-// With the sanitizer, the kernel's body exists once, so that a line is one place. It also makes no calls: GCC's hooks
-// do not see the write of a call's result (x[i] = f(y), with f returning a struct).
+// With the sanitizer, the kernel's body exists only once, so that a line is one place. It also makes no calls, because
+// GCC's hooks do not see the write of a call's result (x[i] = f(y), where f returns a struct).
 #ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_BODY WARPLAB_CPU_INLINE
 #else
@@ -77,7 +77,7 @@ WARPLAB_CPU_BODY void run_body(Body body) {
     body();
 }
 
-// The hooks are for the kernel's body and for enter_block(), which shows them the built-in variables.
+// The hooks cover only the kernel's body and enter_block(), which shows them the built-in variables.
 #define WARPLAB_CPU_UNSEEN __attribute__((no_sanitize("thread")))
 
 template <class Body>
@@ -117,7 +117,7 @@ WARPLAB_CPU_UNSEEN void run_block(const Grid& grid, uint3 block) {
         for (unsigned y = first.y; y != end.y; y += step) {
             state.row = (z * threads.y + y) * threads.x;
             for (unsigned x = first.x; x != end.x; x += step) {
-                *static_cast<volatile unsigned*>(&state.column) = x;  // a fault's handler reads it
+                *static_cast<volatile unsigned*>(&state.column) = x;  // the handler of a fault reads it
                 threadIdx = {x, y, z};
                 run_body(body);
                 if (__builtin_expect(state.current != nullptr, 0)) {
@@ -138,7 +138,7 @@ void run_split_block(const Grid& grid, uint3 block) {
     body(grid.backward);
 }
 
-/// Runs one part of a split kernel for all threads. `Index` is the type that counts them, and decides how well the
+/// Run one part of a split kernel for all threads. `Index` is the type that counts them; it determines how well the
 /// compiler vectorises the loop. `shown`: functions that the part calls use threadIdx.
 template <class Index, bool shown>
 struct Threads {
@@ -172,7 +172,7 @@ template <class T>
 struct Kept {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256, "the rewriter splits the kernel without it");
     std::remove_cv_t<T> of[1024];
-    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // without this, the compiler warns of unset values
+    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // otherwise, the compiler warns of unset values
     WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
 };
 
@@ -214,14 +214,14 @@ struct Kernel {
 inline constexpr size_t most_static_shared_bytes = 48 * 1024;
 inline constexpr size_t shared_zone = 1024;  // around a shared variable, for the sanitizer
 
-/// A __shared__ variable of one block, poisoned when the block's first thread comes to its declaration. `Aligned` is a
-/// class with the alignment that the declaration asks for.
+/// A __shared__ variable of one block. It is poisoned when the block's first thread reaches its declaration. `Aligned`
+/// is a class with the alignment that the declaration requires.
 template <class T, class Aligned = char>
 struct Shared {
     static_assert(sizeof(T) <= most_static_shared_bytes,
                   "a __shared__ variable has at most 48 KB (49152 bytes); make it smaller, or use 'extern __shared__'");
 #ifndef WARPLAB_CPU_FAST
-    unsigned char before[shared_zone];  // nothing lies here: who comes here meant the variable
+    unsigned char before[shared_zone];  // unused: an access here was meant for the variable
 #endif
     alignas(128) unsigned char storage[sizeof(T)];
 #ifndef WARPLAB_CPU_FAST
@@ -233,7 +233,7 @@ struct Shared {
         if (__builtin_expect(load_unseen(epoch) != load_unseen(block_state.epoch), 0)) poison(name, line);
         void* place = storage;
 #ifdef WARPLAB_CPU_HOOKED
-        __asm__("" : "+r"(place));  // from here on, GCC knows only the alignment of T, as nvcc does
+        __asm__("" : "+r"(place));  // from here on, GCC knows only the alignment of T, like nvcc
 #endif
         return *static_cast<T*>(place);
     }
@@ -280,7 +280,7 @@ struct UnlistedSymbols {
                    __attribute__((always_inline))                                                              \
             ->void
 #define WARPLAB_CPU_KEPT(type, name) __attribute__((uninitialized)) ::warplab_cpu::Kept<type> warplab_cpu_kept_##name
-#define WARPLAB_CPU_STEPS 16  // of a loop that strides over the grid, in a thread's turn
+#define WARPLAB_CPU_STEPS 16  // the steps of a loop that strides over the grid in one turn of a thread
 #define WARPLAB_CPU_TAKE(name) warplab_cpu_kept_##name.of[warplab_cpu_thread]
 #define WARPLAB_CPU_KEEP(name) warplab_cpu_kept_##name.keep(warplab_cpu_thread, name)
 #define WARPLAB_CPU_SHARED static thread_local __attribute__((tls_model("local-exec")))

@@ -1,6 +1,6 @@
 #pragma once
-// What kernels need of the scheduler inline: the state of the block that runs, and the switch from one of its threads
-// to another. The rest is in grader/cpu/runtime.
+// The parts of the scheduler that kernels need inline: the state of the running block, and the switch from one of its
+// threads to another. The rest is in grader/cpu/runtime.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 namespace warplab_cpu {
 
-/// A thread of a block once the block's threads are fibers: where it goes on, and who comes after it.
+/// A thread of a block whose threads are fibers: where it continues, and which thread comes next.
 struct alignas(64) Fiber {
     void* stack;
     void* frame;
@@ -23,21 +23,21 @@ struct alignas(64) Fiber {
     int line;  // where it waits
 };
 
-/// The block that this OS thread runs. `current` is null while its threads run as a plain loop.
+/// The block that this OS thread runs. `current` is null while the block's threads run as a plain loop.
 struct Block {
     Fiber* current;
     unsigned threads, alive, arrived, generation;
-    unsigned row, column;  // in a plain loop, their sum is the thread that runs
+    unsigned row, column;  // in a plain loop, their sum is the running thread
     unsigned epoch;        // of the block, never 0
     uintptr_t tls_begin;   // shared memory lies in this OS thread's static thread-local storage
     uintptr_t tls_bytes;
 };
 extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));
 
-inline constexpr unsigned multiprocessors = 16;       // of the device that is shown
-inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, no pointer
+inline constexpr unsigned multiprocessors = 16;       // of the device that the backend shows
+inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, not a pointer
 
-/// Whether this OS thread is inside a kernel.
+/// Return whether this OS thread is inside a kernel.
 bool in_kernel();
 
 /// Allocate and free for new and delete; in a kernel, on the device's heap.
@@ -45,19 +45,20 @@ void* new_memory(size_t bytes);
 void delete_memory(void* place) noexcept;
 
 void fill_poison(void* begin, size_t bytes);
-/// A __shared__ variable as it is declared.
+/// The declaration of a __shared__ variable.
 struct SharedDeclaration {
     const char* name;
     int line;
     size_t bytes, alignment;
 };
-/// Poisons a shared variable that the block comes to, and ends the process when the block has more than 48 KB of them.
+/// Poison a shared variable whose declaration the block reaches. End the process if the block has more than 48 KB of
+/// them.
 void begin_shared(void* begin, const SharedDeclaration& variable);
 
-/// Turns the loop's thread into a fiber and makes fibers of those that come after it. False when none does, so that
-/// there is nobody to wait for; at a block's barrier that means that the others returned too early.
+/// Turn the loop's thread and the threads after it into fibers. Return false if there are none after it, so that there
+/// is no thread to wait for; at a block's barrier, this means that the other threads returned too early.
 bool promote(bool at_barrier);
-/// The current fiber has nothing to do yet: lets the next one run. Ends the process when nobody can go on.
+/// Let the next fiber run, because the current one must wait. End the process if no fiber can continue.
 void wait_in_vain();
 void finish_fibers();
 void note_early_exit();
@@ -75,8 +76,8 @@ inline void note_block_fence() {}
 inline void note_built_ins(bool) {}
 #else
 void note_barrier(int line);
-/// Record a copy of the running thread; `from` is null if it writes zeros. It is unfinished until the thread waits for
-/// it, or, with a barrier, until the barrier's phase ends.
+/// Record a copy of the running thread; `from` is null if the copy writes zeros. The copy is unfinished until the
+/// thread waits for it or, with a barrier, until the barrier's phase ends.
 void note_async_copy(void* to, const void* from, size_t bytes, const void* barrier = nullptr, unsigned phase = 0);
 /// End a batch of the running thread's copies.
 void note_async_commit();
@@ -84,11 +85,11 @@ void note_async_commit();
 void note_async_wait(unsigned prior = 0);
 /// Record that all phases of a barrier before this one have ended.
 void note_async_phases(const void* barrier, unsigned phase);
-/// Record that the grid's next barrier does not order accesses of the block from here on.
+/// Record that, from here on, the grid's next barrier does not order accesses of the block.
 void note_grid_arrival();
 void note_fence();
 void note_block_fence();
-/// Variables written between the two calls, such as threadIdx, may be used by kernels.
+/// Let kernels use the variables that are written between the two calls, such as threadIdx.
 void note_built_ins(bool begin);
 #endif
 /// Report that an asynchronous copy's address is not a multiple of the alignment.
@@ -97,9 +98,9 @@ WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, s
     if (reinterpret_cast<unsigned long>(to) % alignment) misaligned_copy(to, alignment, true);
     if (reinterpret_cast<unsigned long>(from) % alignment) misaligned_copy(from, alignment, false);
 }
-/// Before some of the atomics that expect a value, another thread gets its turn: on a GPU, the value may have changed.
+/// Before some of the atomics that expect a value, let another thread run: on a GPU, the value may have changed.
 void let_others_come_between();
-/// The same before an atomic of a kernel that checked the memory before.
+/// Do the same before an atomic in a kernel that has checked the memory.
 WARPLAB_CPU_INLINE void let_others_come_here();
 /// Identifies a kernel's threadIdx by this value, for hooks during which other threads run. If its address were taken,
 /// the compiler would have to assume that each store through a pointer changes it.
@@ -107,7 +108,7 @@ inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
 void find_thread_index();
 /// Record that a thread reads a volatile variable. If it reads the same value very often, it waits for another thread.
 void note_volatile_read(const volatile void* place, size_t width);
-/// An atomic did not get what it wants: after some of these in a row, another thread gets its turn.
+/// Record that an atomic did not find the value that it expects. After several of these in a row, another thread runs.
 void note_spin();
 void yield_thread();
 
@@ -159,7 +160,7 @@ WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
     switch_fiber(from, to);
 }
 
-/// Loads a word of the scheduler, not of the kernel, without a hook.
+/// Load a word of the scheduler, not of the kernel, without a hook.
 template <class Word>
 WARPLAB_CPU_INLINE Word load_unseen(const Word& word) {
 #if defined(WARPLAB_CPU_HOOKED) && defined(__x86_64__)
@@ -206,13 +207,14 @@ WARPLAB_CPU_INLINE bool is_shared(const void* address) {
 }
 
 #ifdef WARPLAB_CPU_FAST
-// Copies of the block's, as the built-in variables are: a kernel's stores do not change them, so a loop loads them
-// once.
+// Copies of the block's values. Like the built-in variables, a kernel's stores do not change them, so a loop loads them
+// only once.
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_begin __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_bytes __attribute__((unused));
 #endif
 
-/// Whether an atomic needs no locked instruction. With the sanitizer all need one, so that the hooks see them.
+/// Return whether an atomic needs no locked instruction. With the sanitizer, all atomics need one, so that the hooks
+/// see them.
 WARPLAB_CPU_INLINE bool needs_no_lock([[maybe_unused]] const void* address) {
 #ifdef WARPLAB_CPU_FAST
     return reinterpret_cast<uintptr_t>(address) - shared_begin < shared_bytes;

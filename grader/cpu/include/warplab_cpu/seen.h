@@ -19,5 +19,5 @@ double remquo(double, double, int*) noexcept __asm__("warplab_seen_remquo");
 void sincosf(float, float*, float*) noexcept __asm__("warplab_seen_sincosf");
 void sincos(double, double*, double*) noexcept __asm__("warplab_seen_sincos");
 }
-#define __builtin_memset memset  // what the C library's macros, such as CPU_ZERO, expand to
+#define __builtin_memset memset  // the C library's macros, such as CPU_ZERO, expand to it
 #endif

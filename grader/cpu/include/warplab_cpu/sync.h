@@ -1,5 +1,5 @@
 #pragma once
-// Barriers, warp functions and fences. Every one takes the line it is called from, for the report of a deadlock.
+// Barriers, warp functions and fences. Each takes the line of its call, for the report of a deadlock.
 
 #include <string.h>
 
@@ -12,39 +12,40 @@
 
 namespace warplab_cpu {
 
-/// How a block barrier combines its threads' predicates.
+/// The way in which a block barrier combines its threads' predicates.
 enum class Vote { count, all, any };
 int block_vote(int predicate, Vote vote, int line);
 
-/// Warp functions: each returns when all lanes of `mask` that have not returned are there.
+/// Warp functions. Each returns when all lanes of `mask` that have not returned have called it.
 void warp_barrier(unsigned mask, int line);
 unsigned warp_ballot(unsigned mask, bool predicate, int line);
-/// The word of lane `source` of the warp; poison when that lane is not in the mask.
+/// Return the word of lane `source` of the warp; poison if that lane is not in the mask.
 uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line);
 unsigned warp_match_any(unsigned mask, uint64_t word, int line);
 unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line);
 enum class Reduction { add, minimum, maximum, minimum_signed, maximum_signed, bit_and, bit_or, bit_xor };
 unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line);
-/// Combines what the threads of a group bring: `places[i]` is that of the group's i-th thread, null if it has returned.
+/// Combines the values of a group's threads: `places[i]` is the value of the group's i-th thread, null if it has
+/// returned.
 using Combine = void (*)(void* const* places, unsigned count, void* context);
-/// Warp function for a value of any type: the last lane of the mask to come runs `combine`, which may write through the
-/// places.
+/// Warp function for a value of any type: the last lane of the mask to arrive runs `combine`, which may write through
+/// the places.
 void warp_combine(unsigned mask, void* place, Combine combine, void* context, int line);
-/// The same among the block's threads k * size … (k + 1) * size - 1; `size` is 64, 128, 256 or 512. Without `combine`
+/// Do the same for the block's threads k * size … (k + 1) * size - 1; `size` is 64, 128, 256 or 512. Without `combine`,
 /// it is a barrier.
 void tile_combine(unsigned size, void* place, Combine combine, void* context, int line);
-/// A barrier for all blocks of a cooperative launch; without one, ends the process.
+/// A barrier for all blocks of a cooperative launch. Ends the process if the launch is not cooperative.
 void grid_barrier(int line);
 bool is_cooperative_launch();
-/// The lanes of the warp that are here when no other lane of it can come any more.
+/// Return the lanes of the warp that wait here when no other lane of the warp can still arrive.
 unsigned warp_converged(int line);
 
 WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
 
-// What inline PTX reads
+// The values that inline PTX reads
 WARPLAB_CPU_INLINE void compiler_fence() { __asm__ __volatile__("" ::: "memory"); }
 WARPLAB_CPU_INLINE unsigned warp() { return linear_thread() / 32; }
-/// One that exists: blocks have no fixed place here.
+/// Return a valid multiprocessor, although blocks run on no particular one here.
 WARPLAB_CPU_INLINE unsigned multiprocessor() {
     return (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) % multiprocessors;
 }
@@ -53,11 +54,11 @@ WARPLAB_CPU_INLINE unsigned lanes_below() { return lanes_equal() - 1; }
 WARPLAB_CPU_INLINE unsigned lanes_above() { return ~lanes_below() & ~lanes_equal(); }
 WARPLAB_CPU_INLINE long long ticks() { return clock64(); }
 
-/// The types a warp function takes; others are an error at the caller's line.
+/// The types that a warp function takes. Other types are an error at the caller's line.
 template <class T, class Result = T>
 using IfWord = std::enable_if_t<std::is_arithmetic_v<T> && sizeof(T) <= 8, Result>;
 template <class T>
-inline constexpr bool is_shuffled = std::is_arithmetic_v<T> && sizeof(T) <= 8;  // and types of 16 bits, and pairs
+inline constexpr bool is_shuffled = std::is_arithmetic_v<T> && sizeof(T) <= 8;  // also types of 16 bits, and pairs
 template <class T>
 using IfShuffled = std::enable_if_t<is_shuffled<T>, T>;
 
@@ -86,7 +87,7 @@ WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) 
 
 namespace warplab_cpu {
 
-/// The block's barrier. Returns whether another thread has run.
+/// The block's barrier. Return whether another thread has run.
 WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     Block& block = block_state;
     if (__builtin_expect(!block.current, 0) && !promote(true)) return false;
@@ -102,7 +103,7 @@ WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     while (__builtin_expect(block_state.generation == generation, 0)) wait_in_vain();
     return true;
 }
-/// The same, compiled without hooks.
+/// Do the same, compiled without hooks.
 void wait_for_block_unseen(int line);
 
 }  // namespace warplab_cpu
@@ -166,7 +167,7 @@ inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {__
 
 namespace warplab_cpu {
 
-/// Each gives the lane whose value lane `here` gets.
+/// Each type returns the lane whose value lane `here` gets.
 struct ShuffleAny {
     static WARPLAB_CPU_INLINE unsigned source(unsigned here, int lane, int width) {
         return (here & ~(unsigned(width) - 1)) + (unsigned(lane) & (unsigned(width) - 1));
@@ -190,7 +191,7 @@ struct ShuffleXor {
     }
 };
 
-/// A shuffle of a split kernel: first each thread gives its value, then each takes one of its warp.
+/// A shuffle of a split kernel: first, each thread gives its value; then, each takes the value of a thread of its warp.
 class Given {
   public:
     template <class T>
@@ -212,7 +213,7 @@ class Given {
     uint64_t words_[1024];
 };
 
-/// Stands for the shuffle's name.
+/// Replaces the shuffle's name.
 template <class Shuffle>
 struct Taker {
     const Given& given;
@@ -300,7 +301,7 @@ WARPLAB_CPU_INLINE void __threadfence_block() {
     __asm__ __volatile__("" ::: "memory");
     warplab_cpu::note_block_fence();
 }
-// Without the attribute of a dependent launch, which is refused, they do nothing.
+// These have no effect without the attribute of a dependent launch, which is refused.
 inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 inline void __nanosleep(unsigned) {

@@ -30,8 +30,8 @@
 #endif
 
 namespace warplab_cpu {
-/// The caller's, as a last parameter that CUDA's function has not: a type of its own, so that no argument passes for
-/// it.
+/// The caller's line, as a last parameter that CUDA's function does not have. It has a separate type, so that no
+/// argument can be passed for it.
 struct Line {
     int number;
     constexpr operator int() const { return number; }
@@ -77,8 +77,8 @@ struct dim3 {
     constexpr operator uint3() const { return {x, y, z}; }
 };
 
-// One copy in every file and every OS thread. Nothing takes their address, so the compiler knows that a store through
-// a kernel's pointer does not change them; what switches between threads sets them anew.
+// One copy in every file and every OS thread. Their address is never taken, so the compiler knows that a store through
+// a kernel's pointer does not change them. The code that switches between threads sets them again.
 static WARPLAB_CPU_THREAD_LOCAL uint3 threadIdx __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL uint3 blockIdx __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL dim3 blockDim __attribute__((unused));

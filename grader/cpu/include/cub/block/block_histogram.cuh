@@ -15,7 +15,7 @@ class BlockHistogram {
     using Line = warplab_cpu::Line;
 
   public:
-    /// CUB's sort uses storage, its atomics do not.
+    /// CUB's sort uses storage; its atomics do not.
     struct alignas(16) TempStorage {
         unsigned counts[sorts ? Bins : 1];
     };
@@ -42,13 +42,13 @@ class BlockHistogram {
     }
 
   private:
-    /// Not by the threads that read the bins at the end, so that the sanitizer finds a use of the storage without a
-    /// barrier before it.
+    /// Clear the storage. Other threads than those that read the bins at the end do this, so that the sanitizer finds a
+    /// use of the storage without a barrier before it.
     void clear_storage() {
         for (int bin = threads - 1 - int(warplab_cpu::linear_thread()); bin < Bins; bin += threads)
             storage_.counts[bin] = 0;
     }
-    /// As in CUB, each thread adds to its own bins, unless all add by atomics.
+    /// As in CUB, each thread adds to its own bins, unless all threads add by atomics.
     template <class Counter>
     void add(T (&items)[Items], Counter (&histogram)[Bins], Line line) {
         if (!sorts) {

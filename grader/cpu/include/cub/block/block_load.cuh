@@ -13,7 +13,7 @@ enum BlockLoadAlgorithm {
     BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED
 };
 
-/// Items of a tile, `Items` in a row for each thread, or striped: every DimX-th.
+/// Loads the items of a tile: `Items` consecutive ones for each thread, or striped, every DimX-th one.
 template <class T, int DimX, int Items, BlockLoadAlgorithm Algorithm = BLOCK_LOAD_DIRECT, int DimY = 1, int DimZ = 1>
 class BlockLoad {
     static constexpr int threads = DimX * DimY * DimZ;

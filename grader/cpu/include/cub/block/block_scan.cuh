@@ -6,7 +6,7 @@ namespace cub {
 
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
-/// Prefix sums and the like over the threads of the block.
+/// Prefix sums and similar scans over the threads of the block.
 template <class T, int DimX, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int DimY = 1, int DimZ = 1>
 class BlockScan {
     static constexpr int threads = DimX * DimY * DimZ, warps = (threads + 31) / 32;
@@ -95,7 +95,7 @@ class BlockScan {
         }
         return result;
     }
-    /// `initial` is what stands before the first item; the aggregate is without it.
+    /// `initial` precedes the first item; the aggregate does not include it.
     template <bool inclusive, int items, class Operation>
     void scan_items(T (&input)[items], T (&output)[items], Operation operation, const T* initial, T& aggregate,
                     Line line) {

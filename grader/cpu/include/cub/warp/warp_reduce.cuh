@@ -4,7 +4,7 @@
 
 namespace cub {
 
-/// Combines a value of each lane; the first lane has the result.
+/// Combines one value of each lane. The first lane has the result.
 template <class T, int Threads = 32>
 class WarpReduce {
     using Line = warplab_cpu::Line;

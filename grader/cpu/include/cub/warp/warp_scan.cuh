@@ -4,7 +4,7 @@
 
 namespace cub {
 
-/// Prefix sums and the like over the lanes of a warp.
+/// Prefix sums and similar scans over the lanes of a warp.
 template <class T, int Threads = 32>
 class WarpScan {
     using Line = warplab_cpu::Line;

@@ -1,7 +1,7 @@
 // -*- C++ -*-
 #pragma once
-// The standard library itself, under the name that CUDA gives its own: g++ compiles it as host code. CUDA's own
-// versions of the C library's functions are here, because the sanitizer sees only what g++ compiles.
+// The standard library under the name that CUDA gives to its own: g++ compiles it as host code. CUDA's own versions of
+// the C library's functions are here, because the sanitizer sees only code that g++ compiles.
 
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace std {
 
 using namespace ::std;
 
-/// Read byte by byte up to the first hit, as CUDA's own does.
+/// Read byte by byte up to the first match, as CUDA's version does.
 inline const void* memchr(const void* place, int value, size_t bytes) noexcept {
     for (const auto* byte = static_cast<const unsigned char*>(place); bytes; ++byte, --bytes)
         if (*byte == static_cast<unsigned char>(value)) return byte;
@@ -21,7 +21,7 @@ inline void* memchr(void* place, int value, size_t bytes) noexcept {
     return const_cast<void*>(memchr(static_cast<const void*>(place), value, bytes));
 }
 
-/// In a kernel, memory of the device's heap.
+/// Allocate zeroed memory; in a kernel, from the device's heap.
 inline void* calloc(size_t count, size_t size) noexcept {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
