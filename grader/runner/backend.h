@@ -9,35 +9,35 @@
 
 namespace warplab::runner {
 
-/// Before anything else of the student's code runs in main.
+/// Start the backend, in main and before any other code of the student runs.
 void start(StatusPage* page);
 
 /// Turn the sanitizer on or off (CPU backend), before any code of the submission runs.
 void use_sanitizer(bool on);
 
-inline constexpr int channel_closed = 91;  // the exit status when the judge cannot be reached
+inline constexpr int channel_closed = 91;  // the exit status if the judge cannot be reached
 
-/// Device memory for one buffer of an `open` request; `descriptor` is its memory file or -1. Ends the process with
-/// a message when it cannot be had: the judge treats that as our fault.
+/// Device memory for one buffer of an `open` request; `descriptor` is its memory file or -1. If there is no memory, the
+/// process ends with a message, which the judge treats as its own fault.
 struct Mapping {
     void* device = nullptr;  // start of the device allocation (slot 0 lies at Buffer::offset in it)
     void* file = nullptr;    // mapping of the memory file, if any
     std::size_t file_bytes = 0;
     protocol::Buffer buffer{};
-    std::uint32_t number = 0;  // which of the request's buffers
+    std::uint32_t number = 0;  // the buffer's position in the request
 };
 Mapping map_device(const protocol::Buffer& buffer, int descriptor);
 void unmap(Mapping& mapping);
 
-/// The memory file alone, on both backends (runner.cpp).
+/// Map only the memory file, on both backends (runner.cpp).
 Mapping map_host(const protocol::Buffer& buffer, int descriptor);
 
-/// Transport::local: the memory file's slot to device memory of our own and back.
+/// For Transport::local: copy the memory file's slot to the runner's own device memory, and back.
 void copy_in(const Mapping& mapping);
 void copy_out(const Mapping& mapping);
 
 void set_thread_order(std::uint32_t order);
-void set_host_limit(std::uint64_t bytes);  // device-to-host bytes until the next call of this
+void set_host_limit(std::uint64_t bytes);  // the limit of device-to-host bytes until the next call
 
 struct Counters {
     std::uint64_t host_bytes = 0;  // since set_host_limit
@@ -52,14 +52,14 @@ void begin_dataset();
 /// Return the observations of the last untimed call.
 Observed observed();
 
-/// For warplab::name_part() of driver.h.
+/// Name a part of scratch, for warplab::name_part() of driver.h.
 void name_part(void* begin, std::size_t bytes, const char* name);
 
-/// Around each untimed call: where the backend looks for what it leaves behind.
+/// Called around each untimed call. The backend checks in between what the call leaves behind.
 void call_begins();
 void call_ends();
 
-/// Whether the kernel launched last is to be named in the status page at each launch (costs time).
+/// Set whether each launch writes the kernel's name to the status page (costs time).
 void name_kernels(bool on);
 
 }  // namespace warplab::runner

@@ -1,4 +1,4 @@
-// The runner's side of the CPU backend: "device" memory is a memory file that the judge made.
+// The runner's side of the CPU backend: "device" memory is a memory file that the judge created.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ void start(StatusPage* page) {
     cpu::tell_findings([](const Finding& finding) {
         if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::finding, finding)) _exit(channel_closed);
     });
-    cpu::hide_device_memory(true);  // host code that uses a device pointer fails here as on a GPU
+    cpu::hide_device_memory(true);  // host code that uses a device pointer fails here, as on a GPU
 }
 
 Mapping map_device(const protocol::Buffer& buffer, int descriptor) {

@@ -1,7 +1,7 @@
 // The runner's side of the CUDA backend: device memory belongs to the judge and arrives as descriptors. The linker
-// sends the student's calls of a few runtime functions here first (--wrap; the list is in judge/toolchain.h): to
-// count device-to-host bytes and allocations and to name the kernel of a failure. That helps messages and honest
-// mistakes; nothing the judge trusts depends on it.
+// redirects the student's calls of a few runtime functions to this file (--wrap; judge/toolchain.h has the list), to
+// count device-to-host bytes and allocations and to name the kernel of a failure. This helps with messages and honest
+// mistakes; the judge trusts nothing that depends on it.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -50,7 +50,7 @@ void note_launch(const void* kernel) {
     }
 }
 
-/// With WARPLAB_LAUNCHES set, write one line to this file for each kernel and shape of launch, for `warplab device`.
+/// If WARPLAB_LAUNCHES is set, write one line to this file for each kernel and launch shape, for `warplab device`.
 void show_launch(const void* kernel, dim3 grid, dim3 block, std::size_t shared) {
     static const char* const path = std::getenv("WARPLAB_LAUNCHES");
     static std::FILE* const file = path ? std::fopen(path, "w") : nullptr;
@@ -106,7 +106,7 @@ bool is_local(const protocol::Buffer& buffer) {
     return buffer.transport == static_cast<std::uint32_t>(protocol::Transport::local);
 }
 
-/// Functions of NVIDIA's driver, which the runtime has loaded; a machine without a GPU has no library to link with.
+/// Functions of NVIDIA's driver, which the runtime has loaded. A machine without a GPU has no library to link with.
 struct DriverApi {
     void* library = dlopen("libcuda.so.1", RTLD_NOW);
     template <class Function>
@@ -150,7 +150,7 @@ void check(const char* what, CUresult result) {
 }
 
 void* map_judges_memory(int descriptor, std::size_t bytes) {
-    if (const cudaError_t error = cudaFree(nullptr)) give_up("cannot use the GPU", error);  // makes the context
+    if (const cudaError_t error = cudaFree(nullptr)) give_up("cannot use the GPU", error);  // creates the context
     CUmemAccessDesc access{};
     access.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
@@ -161,7 +161,7 @@ void* map_judges_memory(int descriptor, std::size_t bytes) {
     check("reserve addresses for", driver_api().reserve(&pointer, bytes, 0, 0, 0));
     check("map", driver_api().map(pointer, bytes, 0, physical, 0));
     check("get access to", driver_api().set_access(pointer, bytes, &access, 1));
-    check("let go of", driver_api().release(physical));  // stays until it is unmapped
+    check("let go of", driver_api().release(physical));  // the memory stays until it is unmapped
     return reinterpret_cast<void*>(pointer);
 }
 
@@ -274,7 +274,7 @@ cudaError_t __wrap_cudaFree(void* pointer) {
     return __real_cudaFree(pointer);
 }
 
-// CUDA 12 launches through the first, CUDA 13 through the second.
+// CUDA 12 launches through the first function, CUDA 13 through the second.
 cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) __attribute__((weak));
 cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                                     cudaStream_t stream) {
@@ -309,7 +309,7 @@ cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, di
 
 cudaError_t __real_cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) __attribute__((weak));
 cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
-    ++runner::now.launches;  // of kernels without a name
+    ++runner::now.launches;  // counts kernels without a name
     return __real_cudaGraphLaunch(graph, stream);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// CUDA_CHECK(expression): every CUDA call goes through it. If the call fails, it prints what failed, where and why, and
-// ends the process with status 90. Students and the kit's own code use it.
+// CUDA_CHECK(expression) is used for every CUDA call. If the call fails, it prints what failed, where and why, and ends
+// the process with status 90. Students and the kit's own code use it.
 //
 //     CUDA_CHECK(cudaMemset(out, 0, bytes));
 //     kernel<<<blocks, threads>>>(out, n);

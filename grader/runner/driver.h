@@ -13,7 +13,7 @@ struct Call {
     void* const* buffers;
     const std::int64_t* sizes;
     const double* reals;
-    void* scratch;  // what driver_scratch_bytes asked for; null when it asked for none
+    void* scratch;  // the bytes that driver_scratch_bytes requested; null if it requested none
 
     template <class T>
     T* buffer(int index) const {
@@ -21,22 +21,22 @@ struct Call {
     }
 };
 
-/// For a driver that divides scratch ("divides_scratch" in lab.json): check mode calls this piece by its name, and it
-/// ends where its bytes end. The runner has it; it may be called again.
+/// For a driver that divides scratch ("divides_scratch" in lab.json): name a part of scratch for the sanitizer, which
+/// ends after its bytes. The runner defines this function. It may be called again.
 __attribute__((visibility("default"))) void name_part(void* begin, std::size_t bytes, const char* name);
 
 }  // namespace warplab
 
-/// Calls the contract function once.
+/// Call the contract function once.
 void driver_call(const warplab::Call& call);
 
 /// Return the bytes of scratch that the student's code requests for these sizes (buffers are null here); 0 for none.
 std::size_t driver_scratch_bytes(const warplab::Call& call);
 
-/// Untimed, once after the buffers are there and before any call: lets the student's code set up what depends on
-/// sizes and parameters alone (buffers are null here).
+/// Called once, untimed, when the buffers exist and before any other call: the student's code can set up data that
+/// depends only on sizes and parameters (buffers are null here).
 void driver_prepare(const warplab::Call& call);
 
-/// Whether the student's code defines <lab>_host, and the call of it.
+/// Return whether the student's code defines <lab>_host. driver_host_call() calls it.
 bool driver_has_host();
 void driver_host_call(const warplab::Call& call);

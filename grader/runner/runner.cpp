@@ -63,7 +63,7 @@ void take_orders(int, char**, char**) {
 
 void enter(Phase phase) { page->phase = static_cast<std::uint32_t>(phase); }
 
-/// The call on one slot; `pointers` is where its buffer pointers are kept while it runs.
+/// Return the call on one slot. `pointers` stores its buffer pointers while it runs.
 Call call_on(const Request& request, std::uint32_t slot, void** pointers) {
     const std::uint32_t last = mapping_count - 1;  // scratch
     for (std::uint32_t i = 0; i < mapping_count; ++i) {
@@ -132,7 +132,7 @@ cudaError_t make_calls(const Request& request, const char*& what) {
     return cudaSuccess;
 }
 
-/// Events around the calls, on the default stream like the calls themselves.
+/// Make the calls between two events, on the default stream like the calls themselves.
 cudaError_t make_timed_calls(const Request& request, const char*& what, double& event_s) {
     static cudaEvent_t begin, end;
     if (!begin) {
@@ -227,7 +227,7 @@ __attribute__((visibility("default"))) int main() {
         Answer answer = answer_to(request);
         obey(request, descriptors, count, answer);
         answer.seal = protocol::seal_of(key, ++answers, answer);
-        std::fflush(stdout);  // may run the submission's code, which must not find an answer without its seal
+        std::fflush(stdout);  // may run the submission's code, which must not find an answer without a seal
         if (!protocol::send_packet(protocol::answer_fd, protocol::PacketKind::answer, answer))
             _exit(runner::channel_closed);
         if (request.ask == Ask::quit) _exit(0);

@@ -8,7 +8,7 @@ __global__ void probe() {
     bool alone = true;
     unsigned before = atomicAdd(&turns, 1);
     for (int k = 0; k < 200; ++k) {
-        atomicCAS(&same, 0, 0);
+        atomicCAS(&same, k % 2, 1 - k % 2);
         const unsigned now = atomicAdd(&turns, 1);
         alone = alone && now == before + 1;
         before = now;

@@ -561,7 +561,7 @@ std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
 double time_limit_s(const StageRun& run, const Problem& problem) {
     const double megabytes = static_cast<double>(Buffers::bytes_per_slot(problem, 0, 0)) * 1e-6;
     const double again = std::max(0.0, run.oracle.cost(problem).iterations - 1);  // a solver reads them many times
-    const double slower = run.tool.empty() ? 1 : 30;
+    const double slower = !run.tool.empty() ? 30 : run.sanitizer == Sanitizer::off ? 1 : 4;
     return slower * (run.backend == Backend::cuda ? 10 + megabytes * (1 + again / 20) / 1000
                                                   : 5 + megabytes * (1 + again / 4) / 20);
 }

@@ -9,6 +9,7 @@
 
 #include "grader/common/text.h"
 #include "grader/judge/device/bulk.h"
+#include "grader/judge/sandbox/apart.h"
 #include "grader/model/cause.h"
 
 namespace warplab {
@@ -238,6 +239,18 @@ std::string outside_scratch(const Lab& lab, const Damage& damage, const std::str
                        format_plural(damage.count, "byte"));
 }
 
+constexpr double most_explaining_s = 20;
+
+/// Return cause, message and hint of the first hypothesis that reproduces the output; nothing if none does.
+std::vector<std::string> find_hypothesis(const Lab& lab, const Oracle& oracle, const Situation& situation) {
+    for (const Hypothesis& hypothesis : oracle.hypotheses(situation)) {
+        std::vector<Array> predicted = right_answers(lab, situation.problem);
+        if (hypothesis.predict(predicted) && reproduces(oracle, lab, situation, predicted))
+            return {hypothesis.cause, hypothesis.message, hypothesis.hint};
+    }
+    return {};
+}
+
 }  // namespace
 
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
@@ -290,11 +303,9 @@ Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation
                            const Difference& difference, std::uint32_t poison) {
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
-    for (const Hypothesis& hypothesis : oracle.hypotheses(situation)) {
-        std::vector<Array> predicted = right_answers(lab, situation.problem);
-        if (hypothesis.predict(predicted) && reproduces(oracle, lab, situation, predicted))
-            return {hypothesis.cause, hypothesis.message, hypothesis.hint, place_of(lab, difference, expected, actual)};
-    }
+    const auto explained = compute_apart(most_explaining_s, [&] { return find_hypothesis(lab, oracle, situation); });
+    if (explained && explained->size() == 3)
+        return {(*explained)[0], (*explained)[1], (*explained)[2], place_of(lab, difference, expected, actual)};
     const auto wrong = wrong_indices(oracle, situation.problem, difference.buffer, expected, actual);
     return from_pattern(lab, difference, expected, actual, find_pattern(expected, actual, wrong, poison));
 }

@@ -148,7 +148,12 @@ Flags split_cpu_flags() {
 }
 
 Flags student_cuda_flags(bool for_tools) {
-    Flags flags = {"-std=c++17", "-O3", "-arch=" + gpu_architecture(), "-ccbin", find_cxx().string()};
+    Flags flags = {"-std=c++17",
+                   "-O3",
+                   "-arch=" + gpu_architecture(),
+                   "-ccbin",
+                   find_cxx().string(),
+                   "-diag-suppress=177,550"};  // variables that a starter declares for the student to use
     if (for_tools) flags.insert(flags.end(), {"-lineinfo", "-Xcompiler=-g1"});
     return flags;
 }

@@ -85,6 +85,7 @@ std::vector<Finding> merge_findings(std::vector<Finding> sent, const StatusPage&
         else if (is_same(sent[i], now))
             sent[i].count = std::max(sent[i].count, now.count);
     }
+    for (Finding& finding : sent) finding.width = std::max(finding.width, 1u);  // messages divide by it
     return sent;
 }
 

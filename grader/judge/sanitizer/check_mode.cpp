@@ -15,14 +15,14 @@
 namespace warplab {
 namespace {
 
-constexpr double most_bytes = 1 << 20;  // that a dataset has, times its iterations
-constexpr double slow_s = 4;            // a dataset that failed after so long: the others would take as long
+constexpr double most_bytes = 1 << 20;  // the maximum of a dataset's bytes times its iterations
+constexpr double slow_s = 4;            // if a dataset failed after this long, the others would take as long
 
 bool is_serious(const Discovery& found) { return !found.is_note; }
 
 bool any_serious(const std::vector<Discovery>& found) { return std::any_of(found.begin(), found.end(), is_serious); }
 
-/// Bytes of the dataset's arrays, times its iterations.
+/// Return the bytes of the dataset's arrays, times its iterations.
 double bytes_of(const StageRun& run, const Dataset& dataset) {
     const Problem problem = run.oracle.generate(dataset, dataset.seed, 0);
     double bytes = 0;
@@ -34,7 +34,7 @@ bool may_be_small(const StageRun& run, const Dataset& dataset) {
     return dataset.uses.check && !dataset.uses.cuda_only && dataset.applies_to(run.stage);
 }
 
-/// One process of check mode, and its results.
+/// One process with the sanitizer, and its results.
 struct Part {
     StageRun run;
     std::vector<Check> checks = {};
@@ -66,7 +66,7 @@ void run_part(Part& part, const std::vector<const Dataset*>& datasets, const Ord
         if (stop) break;
         orders.doing("check mode: " + dataset->name);
         const Check check = check_dataset(run, *dataset);
-        if (orders.until_found) run.end_session();  // returns its findings
+        if (orders.until_found) run.end_session();  // the end of the session returns its findings
         part.counted.push_back(take_counts(run, *dataset));
         const auto digests = std::exchange(run.launch_digests, {});
         const auto other = orders.expected.find(dataset->name);

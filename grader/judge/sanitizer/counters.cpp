@@ -55,7 +55,7 @@ LineSummary summarize(int line, const LineSums& sums) {
     return summary;
 }
 
-/// "an H200", "a T4".
+/// Return the name with its article: "an H200", "a T4".
 std::string with_article(const std::string& name) { return (std::strchr("AHLR", name.front()) ? "an " : "a ") + name; }
 
 }  // namespace
@@ -78,7 +78,7 @@ double device_bytes(const std::vector<AccessCounts>& accesses) {
     return sectors * sector_bytes;
 }
 
-// The page is untrusted: a product of what stands in it may be anything.
+// The page is untrusted: a product of its values may be any number.
 int KernelShape::threads() const { return static_cast<int>(std::min(size_of(launch.block), 1e6)); }
 std::uint64_t KernelShape::shared_bytes() const { return launch.static_shared_bytes + launch.dynamic_shared_bytes; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Summaries of check mode's counters for whole kernels and stages: how they fill a GPU, and how much memory they
-// request.
+// Summaries of the sanitizer's counters for whole kernels and stages: how well they fill a GPU, and how much memory
+// they request.
 
 #include <cstdint>
 #include <map>
@@ -20,19 +20,21 @@ struct Counted {
     std::string dataset;
     std::vector<AccessCounts> accesses;
     std::vector<LaunchCounts> launches;
-    double least_bytes = 0;  // that all its calls have to move through device memory
+    double least_bytes = 0;  // the minimum that all its calls must move through device memory
 };
 
 Counted all_of(const std::vector<Counted>& datasets);
 
-/// Bytes of the sectors that all requests to device memory touch. What was not looked at counts like what was.
+/// Return the bytes of the sectors that all requests to device memory touch. Requests that were not inspected are
+/// assumed to be like those that were.
 double device_bytes(const std::vector<AccessCounts>& accesses);
 
-/// Launches of one kernel with one shape of block, and what is resident at once on a multiprocessor.
+/// Launches of one kernel with one block shape, and the number of blocks and threads resident at once on a
+/// multiprocessor.
 struct KernelShape {
     std::string kernel;
     LaunchCounts launch;
-    KernelResources resources;  // registers 0: not known
+    KernelResources resources;  // registers 0: unknown
     Occupancy occupancy;
 
     int threads() const;  // of a block
@@ -43,19 +45,19 @@ struct KernelShape {
 std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launches,
                                           const std::map<std::string, KernelResources>& resources, const Gpu& gpu);
 
-/// "256 threads a block, 4352 bytes shared, 40 registers: 1536 of 2048 threads of an H200's multiprocessor (75%),
-/// limited by registers."
+/// Describe the occupancy: "256 threads a block, 4352 bytes shared, 40 registers: 1536 of 2048 threads of an H200's
+/// multiprocessor (75%), limited by registers."
 std::string occupancy_words(const KernelShape& shape, const Gpu& gpu);
 
-/// The margin beside a line of the source: what the requests of all warps that came there were like, on average.
+/// The text next to a source line: the averages over the requests of all warps that executed the line.
 struct LineSummary {
     int line = 0;
-    double heat = 0;  // sectors, passes and clashes, of the line that has most: how long memory works for it
+    double heat = 0;  // memory time: sectors, passes and clashes, relative to the line with the most
     std::uint64_t requests = 0;
-    double lanes = 0;                               // that take part, of 32
+    double lanes = 0;                               // active ones, of 32
     std::optional<double> sectors, fewest_sectors;  // of device memory
     std::optional<double> passes;                   // of shared memory or constants
-    std::optional<double> clashes;                  // of atomics: lanes that meet at one address
+    std::optional<double> clashes;                  // of atomics: lanes that update the same address
 
     bool few_lanes() const { return lanes < 16; }
     bool many_sectors() const { return sectors && *sectors >= 2 * *fewest_sectors; }
@@ -63,10 +65,10 @@ struct LineSummary {
     bool many_clashes() const { return clashes && *clashes >= 4; }
 };
 
-/// Sums over all kernels: device_bytes over the least; bytes that threads load from device memory and store there, each
-/// for itself, over the least; their loads and stores for each 16 bytes; atomics on device memory for each block;
-/// sectors over the fewest; passes for each request to shared memory; share of idle lanes in those. 0 where nothing of
-/// the kind was done.
+/// Return a counter's value, summed over all kernels: device_bytes divided by the minimum; the bytes that threads
+/// individually load from and store to device memory, divided by the minimum; their loads and stores for each 16 bytes;
+/// atomics on device memory for each block; sectors divided by the minimum of sectors; passes for each request to
+/// shared memory; the share of idle lanes in those requests. The value is 0 if there were no such accesses.
 double counter_value(Counter counter, const Counted& counted);
 
 /// A stage's limit, and the counted value.
@@ -76,14 +78,14 @@ struct LimitOutcome {
     bool held() const { return value <= limit.at_most; }
 };
 
-/// Compare the counts with those limits of the stage whose dataset was counted.
+/// Compare the counts with the stage's limits for the datasets that were counted.
 std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vector<Counted>& datasets);
 
-/// "Technique not used: 1,024 atomics on device memory for each block on noise, where 256 are enough. This stage is
-/// about bins in shared memory."
+/// Describe an exceeded limit: "Technique not used: 1,024 atomics on device memory for each block on noise, where 256
+/// are enough. This stage is about bins in shared memory."
 std::string limit_words(const LimitOutcome& outcome);
 
-/// By line.
+/// Return the summaries, sorted by line.
 std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts);
 
 }  // namespace warplab

@@ -21,7 +21,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_quoted_bytes = 200;  // of a line of source
+constexpr std::size_t most_quoted_bytes = 200;  // of a source line
 
 SourceLines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
     SourceLines lines;
@@ -44,7 +44,7 @@ std::string clean_name(const char* name, std::size_t capacity) {
     return to_printable(std::string(name, strnlen(name, capacity)));
 }
 
-/// One thing that memory is made of, and how often it is there.
+/// The elements of a memory object: their size, and the object's name.
 struct Elements {
     std::uint64_t bytes = 1;
     std::string of;  // "in", "the shared variable tile"
@@ -90,7 +90,7 @@ std::string object_of(const Finding& f) { return clean_name(f.object, sizeof f.o
 
 std::string detail_of(const Finding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-/// Steps back over "[…]" that ends before `end`; nowhere where there is no beginning.
+/// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
 std::size_t bracket_before(const std::string& text, std::size_t end) {
     int depth = 0;
     for (std::size_t at = end; at-- > 0;) {
@@ -100,8 +100,8 @@ std::size_t bracket_before(const std::string& text, std::size_t end) {
     return std::string::npos;
 }
 
-/// What is indexed in a line whose index ends with the bracket at `column`: "tile[t / 32]". Empty where that is not
-/// clear, as in a macro.
+/// Return the array in a line whose index ends with the bracket at `column`: "tile[t / 32]". Return an empty string if
+/// this is not clear, as in a macro.
 std::string array_before(const std::string& text, std::uint32_t column) {
     if (column == 0 || column > text.size() || text[column - 1] != ']') return "";
     const std::size_t end = bracket_before(text, column);
@@ -123,7 +123,8 @@ std::string array_before(const std::string& text, std::uint32_t column) {
     return to_printable(shorten(text.substr(begin, end - begin), most_quoted_bytes));
 }
 
-/// `line`: of the student's file. The type is GCC's: 'int [8][32]'.
+/// Describe an index beyond an array. `line` is a line of the student's file. The type is in GCC's format:
+/// 'int [8][32]'.
 Discovery index_beyond(const Finding& f, const std::string& line) {
     std::string type = detail_of(f);
     std::erase(type, '\'');
@@ -136,7 +137,7 @@ Discovery index_beyond(const Finding& f, const std::string& line) {
             "Compare the index with the array's declaration, dimension by dimension."};
 }
 
-/// `f.offset` is the address.
+/// Describe an access far from all memory. `f.offset` is the address.
 Discovery far_from_all(const Finding& f) {
     constexpr std::int64_t page_bytes = 4096;
     const auto address = static_cast<std::uint64_t>(f.offset);
@@ -172,7 +173,7 @@ Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f
             size_hint(f, elements)};
 }
 
-/// The access would be aligned if the variable were.
+/// Return whether the access would be aligned if the variable were.
 bool is_by_its_variable(const Finding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::shared && f.offset % f.width == 0;
 }
@@ -271,7 +272,7 @@ Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Fin
         "the copy. A barrier alone does not wait for copies."};
 }
 
-/// An access that nothing orders after earlier work of the device.
+/// Describe an access that nothing orders after earlier work of the device.
 Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
     const std::string kernel = kernel_of(f), work = detail_of(f);
     const bool by_host = kernel.empty();
@@ -409,12 +410,12 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
                     fmt::format("{}: harmless only if it is not used, for nobody knows what it is.", detail_of(f)), "",
                     true};
     }
-    return {};  // a kind that only a forged page has
+    return {};  // only a forged page has such a kind
 }
 
-/// A line that races may also read too early, beside an atomic, or write a value that is there already; one with a
-/// wrong mask may also miss a lane, and one with an index beyond its array may meet anything there: that says nothing
-/// more.
+/// Drop findings that follow from another finding at the same line and add no information. A line with a race may also
+/// read too early, read while an atomic updates, or write a value that is already there. A line with a wrong mask may
+/// also miss a lane. A line with an index beyond its array may access anything there.
 void drop_consequences(std::vector<Discovery>& all) {
     std::set<int> racing, masked, beyond;
     for (const Discovery& d : all) {
@@ -434,14 +435,15 @@ void drop_consequences(std::vector<Discovery>& all) {
 
 bool is_race(const Discovery& d) { return d.cause == "race" || d.cause == "atomic_race"; }
 
-/// Notes come last; races before them where there is an access out of bounds, which may be all that they come from.
+/// Sort notes last. If there is an access out of bounds, sort races before the notes, because the access
+/// may have caused all of them.
 void sort_by_likelihood(std::vector<Discovery>& all) {
     const bool strays = std::any_of(all.begin(), all.end(), [](const auto& d) { return d.cause == "out_of_bounds"; });
     const auto rank = [&](const Discovery& d) { return d.is_note ? 2 : strays && is_race(d) ? 1 : 0; };
     std::stable_sort(all.begin(), all.end(), [&](const Discovery& a, const Discovery& b) { return rank(a) < rank(b); });
 }
 
-/// Since compute capability 7.0 a barrier waits only for threads that have not ended.
+/// Make the finding a note: since compute capability 7.0, a barrier waits only for threads that have not ended.
 void allow_return(Discovery& returned) {
     returned.is_note = true;
     returned.message += " They have ended, so the others do not wait for them, and the outputs are right.";

@@ -1,5 +1,5 @@
 #pragma once
-// Describes what check mode found: one Discovery for each line and kind, however often it occurred.
+// Describes the sanitizer's findings: one Discovery for each line and kind, however often it occurred.
 
 #include <cstdint>
 #include <map>
@@ -19,21 +19,21 @@ struct LineCounts {
     int line = 0;
     MemoryKind kind = MemoryKind::device;
     bool atomic = false;
-    RequestCounts all = {}, stores = {};  // stores: plain ones
+    RequestCounts all = {}, stores = {};  // stores: only plain ones
 };
 
-/// Lines of the student's file by program counter.
+/// The lines of the student's file, by program counter.
 using SourceLines = std::map<std::uint64_t, int>;
 
 /// Add up by kernel and line; counts outside the student's file are omitted.
 std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
 std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
 
-/// Findings of one compiled file. Their lines are looked up in its debug information, within the sandbox, and quoted
-/// from `source`.
+/// Describe the findings of one compiled file. Their lines are looked up in its debug information, within the sandbox,
+/// and quoted from `source`.
 std::vector<Discovery> explain_findings(const StageRun& run, const std::filesystem::path& source,
                                         const std::vector<Finding>& findings, bool outputs_right);
-/// The same with the lines and the file's text at hand. `buffers`: the lab's; `guards`: StatusPage's.
+/// Do the same with known lines and the file's text. `buffers`: the lab's; `guards`: those of StatusPage.
 std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
                                          const std::string& text, const std::set<std::uint64_t>& guards,
                                          const std::vector<Finding>& findings);

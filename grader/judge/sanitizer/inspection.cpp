@@ -80,7 +80,7 @@ Json to_json(const LimitOutcome& outcome) {
             {"message", outcome.held() ? "" : limit_words(outcome)}};
 }
 
-/// Every counter that a limit can be on, by its name.
+/// Write every counter that a limit can refer to, by its name.
 Json to_json(const Counted& counted) {
     Json json = {{"dataset", counted.dataset}, {"least_bytes", counted.least_bytes}};
     for (const Counter counter : {Counter::device_bytes, Counter::thread_bytes, Counter::device_accesses,

@@ -1,5 +1,5 @@
 #pragma once
-// Everything that check mode reports about a file, and the format in which `make inspect` keeps it.
+// Everything that the sanitizer reports about a file, and the format in which `make inspect` stores it.
 
 #include <string>
 #include <vector>
@@ -22,11 +22,11 @@ struct Inspection {
     std::vector<LineSummary> lines = {};
     std::vector<LimitOutcome> limits = {};
     bool passed = false;
-    std::string wrong = {}, wrong_hint = {};  // where answers are, and what to try
+    std::string wrong = {}, wrong_hint = {};  // where the answers are wrong, and what to try
 };
 
-/// What `inspect --json` writes and grader/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py holds the
-/// keys. "counts" are sums over the requests of all warps that were looked at.
+/// The output of `inspect --json`, which grader/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py
+/// checks the keys. "counts" are sums over the requests of all warps that were inspected.
 Json to_json(const Inspection& found);
 
 }  // namespace warplab

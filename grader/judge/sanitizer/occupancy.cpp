@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kb = 1024, warp = 32, registers_per_multiprocessor = 65536;
 
-/// A compute capability's limits: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+/// The limits of a compute capability, from "Technical Specifications per Compute Capability" in the CUDA C++
+/// Programming Guide.
 struct Capability {
     int major, minor, threads, blocks, shared_bytes, shared_bytes_per_block;
 };
@@ -49,7 +50,7 @@ constexpr Gpu gpus[] = {
     gpu("B200", 10, 0, 148),   gpu("RTX 5090", 12, 0, 170),
 };
 
-/// "nvidia geforce rtx 3080" and "RTX-3080" are one name.
+/// Return a name in a form that makes "nvidia geforce rtx 3080" and "RTX-3080" equal.
 std::string plain(const std::string& name) {
     std::string letters;
     for (const char c : name)
@@ -75,7 +76,8 @@ int blocks_by_shared(const Gpu& gpu, long long shared_bytes) {
     return taken ? gpu.shared_bytes / taken : INT_MAX;
 }
 
-/// Registers are given to whole warps, 256 at a time, and each quarter of the multiprocessor has its own.
+/// Return how many blocks the registers allow. Registers are allocated to whole warps, 256 at a time, and each quarter
+/// of the multiprocessor has its own.
 int blocks_by_registers(const Gpu& gpu, int warps, int registers) {
     if (registers == 0) return INT_MAX;
     if (registers > 255) return 0;

@@ -1,36 +1,37 @@
 #pragma once
-// Computes how many threads of a kernel fit on a multiprocessor of a real GPU at once, and what limits them. Needs no
-// GPU.
+// Computes how many threads of a kernel fit on a multiprocessor of a real GPU at the same time, and what limits them.
+// Needs no GPU.
 
 #include <string>
 
 namespace warplab {
 
-/// A GPU's limits, for each multiprocessor; bytes and registers of 32 bits.
+/// A GPU's limits for each multiprocessor, in bytes and in registers of 32 bits.
 struct Gpu {
     const char* name;
     int major, minor;  // compute capability
     int multiprocessors;
     int threads, blocks, registers, shared_bytes;
-    int shared_bytes_per_block;  // at most, if asked for
+    int shared_bytes_per_block;  // the maximum on request
 
     std::string architecture() const;  // "sm_90"
 };
 
-/// Return the GPU with a name as typed ("rtx3080", "H200", "NVIDIA H200"). Throws UsageError with the available names.
+/// Return the GPU with a name as typed ("rtx3080", "H200", "NVIDIA H200"). Throws UsageError with the available names
+/// if there is none.
 const Gpu& find_gpu(const std::string& name);
 
-/// Return the machine's own GPU if it is in the table, else the one that the labs were measured on.
+/// Return the machine's own GPU if it is in the table, otherwise the GPU on which the labs were measured.
 const Gpu& usual_gpu();
 
 struct Occupancy {
     int blocks = 0, threads = 0;  // resident on a multiprocessor at once; 0: the launch fails there
-    double share = 0;             // of the threads that it holds at most
+    double share = 0;             // of the multiprocessor's maximum of threads
     std::string limit;            // "registers", "shared memory", "the number of blocks", "threads"
 };
 
-/// `shared_bytes`: static and dynamic, of a block. `registers`: of a thread; 0 when they are not known, and then they
-/// limit nothing.
+/// Compute the occupancy. `shared_bytes`: static and dynamic, for a block. `registers`: for a thread; 0 if unknown, in
+/// which case they limit nothing.
 Occupancy occupancy(const Gpu& gpu, int threads_per_block, long long shared_bytes, int registers);
 
 }  // namespace warplab

@@ -1,0 +1,39 @@
+// Cheat: an honest solution whose host code writes a finding into the status page (descriptor 4): kind misaligned (8),
+// space shared (4), width 0, by which a message would divide.
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "labs/dot_product/lab.h"
+
+__global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
+    __shared__ int products[256];
+    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;
+    products[threadIdx.x] = i < n ? a[i] * b[i] : 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int sum = 0;
+        for (unsigned t = 0; t < 256; ++t) sum += products[t];
+        atomicAdd(out, sum);
+    }
+}
+
+static void forge_a_finding() {
+    constexpr std::size_t bytes = 45440, findings = 744;  // as in tests/hostile/open_forges_a_guard.cu
+    auto* page = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0));
+    if (page == MAP_FAILED) return;
+    const std::uint32_t kind = 8, space = 4, width = 0, one = 1;
+    std::memcpy(page + findings, &kind, 4);
+    std::memcpy(page + findings + 4, &space, 4);
+    std::memcpy(page + findings + 112, &width, 4);
+    std::memcpy(page + findings - 4, &one, 4);  // finding_count
+    munmap(page, bytes);
+}
+
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
+    if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+    CUDA_CHECK(cudaGetLastError());
+    forge_a_finding();
+}

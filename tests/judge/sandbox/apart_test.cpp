@@ -1,0 +1,41 @@
+#include "grader/judge/sandbox/apart.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <stdexcept>
+
+namespace warplab {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+TEST(ComputeApart, ReturnsTheStrings) {
+    const Strings strings = {"one", "", std::string(100000, 'x')};
+    EXPECT_EQ(compute_apart(60, [&] { return strings; }), strings);
+    EXPECT_EQ(compute_apart(60, [] { return Strings{}; }), Strings{});
+}
+
+TEST(ComputeApart, ReturnsNothingAfterACrashOrAnException) {
+    EXPECT_EQ(compute_apart(60,
+                            []() -> Strings {
+                                std::raise(SIGFPE);
+                                return {"late"};
+                            }),
+              std::nullopt);
+    EXPECT_EQ(compute_apart(60, []() -> Strings { throw std::runtime_error("no"); }), std::nullopt);
+    EXPECT_EQ(compute_apart(60, []() -> Strings { _exit(0); }), Strings{});
+}
+
+TEST(ComputeApart, ReturnsNothingIfItTakesTooLongOrIsTooMuch) {
+    EXPECT_EQ(compute_apart(0.1,
+                            []() -> Strings {
+                                for (;;) pause();
+                            }),
+              std::nullopt);
+    EXPECT_EQ(compute_apart(60, [] { return Strings{std::string(5 << 20, 'x')}; }), std::nullopt);
+}
+
+}  // namespace
+}  // namespace warplab
