@@ -4,7 +4,8 @@ python3 -m grader.course.autograde LAB SUBMISSION… --format gradescope|autolab
 
 SUBMISSION is what was handed in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts
 in services/ call this. What is not the student's fault ends with exit status 2 and without a result, so that the
-course system says that grading failed.
+course system says that grading failed. If the judge fails on a submission and grades the reference next, the submission
+is the cause and gets 0 points.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ import argparse
 import json
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from grader.course.batch.grading import Settings, grade_submission, read
+from grader.course.batch.grading import MINIMUM_S, Running, Settings, grade_submission, read
+from grader.course.batch.reference import accuse, is_reference_graded
 from grader.course.batch.submissions import Submission
 from grader.course.formats import ONE_REPORT
 from grader.journal.console import UserError, choose_labs, read_json, run_command, write_atomically, write_document
 from grader.journal.markup import show_text
 
-STUDENTS_FAULT = ("nothing_to_grade", "archive_refused")
+STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
 TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
+SHARE = 0.8  # of that time is the submission's; the rest is the reference's, if the judge fails on the submission
 
 
 def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
@@ -37,9 +42,14 @@ def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
 def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
     """Return the result for the course system. Raises UserError if the kit is at fault."""
     handed_in = Submission("submission", entries=list(submission))
-    graded = grade_submission(handed_in, settings)
+    bounded, end_s = replace(settings, timeout_s=SHARE * settings.timeout_s), time.monotonic() + settings.timeout_s
+    graded = grade_submission(handed_in, bounded)
     if graded.was_killed:
-        graded = grade_submission(handed_in, settings)
+        left_s = SHARE * (end_s - time.monotonic())
+        graded = grade_submission(handed_in, replace(settings, timeout_s=max(left_s, MINIMUM_S)))
+    if graded.judge_failure:
+        rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
+        graded = accuse(graded) if is_reference_graded(rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:
         opened = "What was handed in is not opened. " if graded.status == "archive_refused" else ""
         return refuse(wanted, settings.stages, opened + graded.detail)

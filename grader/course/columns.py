@@ -40,7 +40,7 @@ MOST_CELL = 300  # characters that are read of a cell
 IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
-# Cells up to a comma or the end: the quoted content, or the plain one. PHP does not double a quote behind a backslash.
+# Cells up to a comma or the end, quoted or plain. PHP does not double a quote that follows a backslash.
 PHP_CELL = re.compile(r'(?:"((?:[^"\\]++|\\++"?+|"")*+)"|([^",]*+))(?=,|\Z)')
 CSV_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",]*+))(?=,|\Z)')
 PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
@@ -65,7 +65,7 @@ def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
     """Return the student that a row of a roster, a gradebook or a file of points belongs to."""
     cells = cells_by_title(header, row)
     of_canvas = {"student", "id"} <= set(map(plain_title, header))
-    is_whole = "section" in map(plain_title, header)  # Canvas wrote this file, not a person
+    is_whole = "section" in map(plain_title, header)  # Canvas wrote this file; no person did
     ids = []
     for column in IDS:
         if (cell := cells.get(column, "")).casefold() in NOTHING:
@@ -158,8 +158,9 @@ def quote_as_php(cells: Sequence[str]) -> str:
 def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
     """Read a worksheet that Moodle's PHP wrote.
 
-    PHP doubles a quote in a cell, except behind a backslash. So no text in a cell has a line that begins with one
-    quote and "Participant 7": each such line begins a row, and whatever a student types stays in the student's row.
+    PHP doubles a quote in a cell, except after a backslash. Therefore, no text in a cell has a line that begins with
+    one quote and "Participant 7": each such line begins a row, and all text that a student types stays in the student's
+    row.
     """
     header, _, rest = text.partition("\n")
     titles = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)

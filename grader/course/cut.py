@@ -1,4 +1,4 @@
-"""Removes later stages from a lab: from its lab.json, its datasets and its handout."""
+"""Remove later stages from a lab: from its lab.json, its datasets and its handout."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
 
 
 def find_number(labs: Mapping[str, Sequence[str]], upto: str) -> int:
-    """Return the number of the last stage of all these labs, as typed. Raises UserError."""
+    """Return the number of the stage `upto`, which must be the last one of all these labs. Raises UserError."""
     if not labs:
         raise UserError(f"UPTO={upto}: every lab has a last stage of its own, so it means nothing. Leave it out.")
     found = [(lab, stage) for lab, stages in labs.items() for stage in stages if is_called(stage, upto)]

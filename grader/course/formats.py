@@ -1,9 +1,9 @@
-"""Converts reports to the formats of other systems. No score is recomputed, no hidden dataset is named, and pending
+"""Convert reports to the formats of other systems. No score is recomputed, no hidden dataset is named, and pending
 points are stated.
 
-Gradescope, Autolab, GitHub Classroom and PrairieLearn accept one report; Canvas and Moodle a gradebook of many. If no
-stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so that they
-report that grading failed; GitHub and PrairieLearn get their own status for it; a gradebook gets an empty cell.
+Gradescope, Autolab, GitHub Classroom and PrairieLearn accept one report; Canvas and Moodle accept a gradebook of many.
+If no stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so that
+they report that grading failed; GitHub and PrairieLearn get their own status for it; a gradebook gets an empty cell.
 """
 
 from __future__ import annotations
@@ -277,8 +277,8 @@ def write_csv(rows: Sequence[Sequence[str]]) -> str:
 def encode_csv(rows: Sequence[Sequence[str]]) -> str:
     """Encode rows so that Moodle, whose reader is PHP's, and readers of RFC 4180 agree.
 
-    In PHP, a quote behind a backslash does not end a cell and is not doubled. So this adds a space between a backslash
-    and a quote, and behind a backslash at a cell's end.
+    In PHP, a quote after a backslash does not end a cell and is not doubled. Therefore, this adds a space between a
+    backslash and a quote, and after a backslash at a cell's end.
     """
     text = io.StringIO()
     csv.writer(text).writerows([[BACKSLASH_AT_QUOTE.sub(r"\\ ", cell) for cell in row] for row in rows])
@@ -330,7 +330,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     columns = {title: lambda student: grades[student]}
     found = fill(rows, entries, columns, keep=("EX",), first={title: show_points(most)})
     for row in rows[1:]:
-        for at in columns_of(rows[0], IDENTITIES):  # students type their names; all else stays as it is
+        for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
             row[at] = defuse(row[at], at == 0)
     return mark_of(gradebook) + encode_csv(rows), unknown_of(entries, found)
 
@@ -412,8 +412,8 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
 def to_html(text: str) -> str:
     """Return text as HTML, as Moodle stores imported comments: with its line breaks, and its markup escaped.
 
-    Each reference ends with a semicolon, and defuse() would change a sign behind it, as in `&lt;=`. So such signs
-    become references, too, and so do backslashes, which are special in PHP's reader.
+    Each reference ends with a semicolon, and defuse() would change a sign after it, as in `&lt;=`. Therefore, such
+    signs become references, too, and so do backslashes, which are special in PHP's reader.
     """
     escaped = html.escape(text.rstrip("\n")).replace("\\", "&#92;").replace("\n", "<br>")
     return BEHIND_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)

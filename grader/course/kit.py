@@ -45,10 +45,10 @@ OF_A_LAB = [
     "starter/{lab}/*.cu",
 ]
 HIDDEN = "datasets/*/hidden.json"
-GIVEN = ("starter/", "grader/runner/cuda_check.h")  # every student's file begins as these do
+GIVEN = ("starter/", "grader/runner/cuda_check.h")  # every student's file begins like these
 REVISION = "grader/revision"  # the revision of a copy that is not a git checkout; build.mk reads it
 SANDBOX = "grader/judge/sandbox/SANDBOX.md"
-DECEPTIONS = "### What still deceives it"
+DECEPTIONS = "### Remaining gaps of the sanitizer"
 README_TEMPLATE = Path(__file__).with_name("kit.md.in")
 LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
 PICTURE = re.compile(r"!\[[^\]]*\]\(([^()\s]+)\)")

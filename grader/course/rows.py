@@ -1,7 +1,7 @@
-"""Finds each student's row in a gradebook: by an id of the same namespace, or else by the name.
+"""Find each student's row in a gradebook: by an id of the same namespace, otherwise by the name.
 
-A number means different students in different namespaces: Canvas's, Moodle's and the course's own. So ids are compared
-only within a namespace and names only with names. If an id matches, the name must agree as well.
+A number means different students in different namespaces: Canvas's, Moodle's and the course's own. Therefore, ids are
+compared only within a namespace, and names only with names. If an id matches, the name must match as well.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@ python3 -m grader.course.services gradescope|autolab LAB [--upto STAGE] [--unsaf
 
 Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
 dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md says how
-to use them. With them go the hidden datasets and the course's secret, from which their numbers derive, and no solution.
+to use them. With them go the hidden datasets, the course's secret, from which their numbers derive, and the starters,
+which are the reference there, but no solution.
 
 Graded code runs in a sandbox there, or not at all. With --unsafe (UNSAFE=1) it runs where there is none, too; as it
-could read them, the hidden datasets and the secret then stay at home.
+could read them, the hidden datasets, the secret and the starters then stay at home.
 """
 
 from __future__ import annotations
@@ -41,14 +42,15 @@ from grader.journal.console import UserError, choose_labs, read_text, run_comman
 from grader.journal.units import show_points
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
-NOT_NEEDED = ["grader/course/new_lab*", "grader/course/services*", "grader/cpu/bench/*", "starter/*", "*.md"]
+NOT_NEEDED = ["grader/course/new_lab*", "grader/course/services*", "grader/cpu/bench/*", "*.md"]
+STARTERS = "starter/*"  # the reference that decides whether a file or a tool is at fault
 SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")
 
 
 def collect_grader(root: Path, lab: str, unsafe: bool, upto: str) -> Files:
     """Return the files that grading a lab up to a stage needs. Raises UserError."""
-    left_out = NOT_NEEDED + ([HIDDEN] if unsafe else [])
+    left_out = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
     files = {
         name: (root / name).read_bytes()
         for name in list_tracked(root)

@@ -100,7 +100,7 @@ def make_labs(sources: Sources) -> list[str]:
         manifest = sources.manifest(lab)
         points = show_points(manifest["points"])
         rows.append([f"[{lab}](handouts/{lab}.md)", manifest["about"], str(len(manifest["stages"])), points])
-    return make_table(["Lab", "What it is about", "Stages>", "Points>"], rows)
+    return make_table(["Lab", "Topic", "Stages>", "Points>"], rows)
 
 
 def make_contract(sources: Sources, lab: str) -> list[str]:
@@ -238,7 +238,7 @@ def find_ours(
             continue
         scale = row.get("scale", 1)
         share, calls = scale * iterations / measured.iterations, measured.iterations / per_call
-        # A solver that is stopped early still has its data brought there and back once.
+        # A solver that is stopped early still transfers its data there and back once.
         transfers = scale * max(1.0, iterations / per_call)
         found.append(Ours(measured, share, calls, transfers, found[-1] if goes_on else None))
     return found
@@ -267,7 +267,8 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
     shown = [number for number in range(len(names)) if any(row[number] != NONE for row in rows)]
     table = make_table([names[number] for number in shown], [[row[number] for number in shown] for row in rows])
     return [
-        f"`make inspect` on the dataset {dataset}, each stage's solution. Bold: what the stage is about.",
+        f"`make inspect` on dataset {dataset}, for each stage's reference solution. "
+        "Bold: the stage has a limit for this count.",
         "",
         *table,
     ]
@@ -305,10 +306,10 @@ def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
 def describe_sweep(results: Results, swept: SweepResult, usual: dict[str, int]) -> str:
     """Return the sentence above a sweep's table: the machine, the dataset, and the solution's default choice."""
     choice = next((point.name for point in swept.points if point.defines == usual), "")
-    own = f" The solution's own choice is `{choice}`." if choice else ""
+    own = f" The reference solution uses `{choice}`." if choice else ""
     return (
-        f"{results.gpu}, {swept.dataset}, revision {swept.revision}: the best time in seconds for "
-        f"{swept.iterations} iterations, the others as multiples of it.{own}"
+        f"{results.gpu}, {swept.dataset}, revision {swept.revision}: the best time is in seconds for "
+        f"{swept.iterations} iterations; the other times are multiples of it.{own}"
     )
 
 
@@ -345,7 +346,8 @@ def describe_machine(results: Results, lab: str, iterations: int) -> str:
     cuda = f", CUDA {results.cuda}" if results.cuda else ""
     return (
         f"{results.gpu}, driver {results.driver}{cuda}{cpu}; revision {revisions}, {day}. "
-        f"Time: seconds for {iterations} iterations, kernels only. Of bound: share of what memory allows."
+        f"Time: seconds for {iterations} iterations, kernels only. "
+        "Of bound: memory-bandwidth bound divided by time."
     )
 
 

@@ -1,4 +1,4 @@
-"""A course made up for tests of the batch: one lab of two stages, and a judge that grades by words in the source."""
+"""A fake course for tests of the batch: one lab with two stages, and a judge that grades by words in the source."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.python.support import ROOT
 LAB = "lab"
 STAGES = ("01_first", "02_second")
 
-# Says in $LOG when it begins and when it is done, so that tests see what was graded how often.
+# Writes to the file `log` next to it when it begins and ends, so that tests can count how often it graded a submission.
 JUDGE = """#!/usr/bin/env python3
-import hashlib, json, os, shutil, sys, time
+import hashlib, json, os, shutil, signal, sys, time
 from pathlib import Path
 arguments = sys.argv[1:]
 if arguments[0] == "baselines":
@@ -51,6 +51,17 @@ for stage in report["stages"]:
     if "break the judge" in text and not (here / "mended").exists():
         (here / "broken").touch()
         sys.exit("The judge broke.")
+    if "crash" in text and not (here / "mended").exists():
+        os.kill(os.getpid(), signal.SIGFPE)
+    if "mend the judge" in text:
+        (here / "mended").touch()
+    if "works once" in text:
+        if (here / "worked").exists():
+            os.kill(os.getpid(), signal.SIGFPE)
+        (here / "worked").touch()
+    if "garbage" in text:
+        (reports / "lab.json").write_text('{"stages": [1')
+        sys.exit(1)
     for cause in ("missing", "compile_error"):
         if cause in text:
             failure = {"cause": cause.replace("missing", "missing_file"), "message": cause, "hint": "", "place": None}
@@ -76,7 +87,7 @@ sys.exit(1 if "failed" in verdicts else 2 if "error" in verdicts else 0)
 
 
 class Course:
-    """Its folder, what is handed in, and the batch in `out`."""
+    """A course's folder, its hand-ins in `handed_in`, and the batch in `out`."""
 
     def __init__(self, folder: Path):
         self.root, self.handed_in, self.out = folder / "course", folder / "handed in", folder / "out"
@@ -99,12 +110,19 @@ class Course:
         (self.build / "version").write_text(version)
 
     def hand_in(self, student: str, *texts: str) -> Path:
-        """A plain folder with the first stages' files."""
+        """Hand in a plain folder with the files of the first stages, and return it."""
         folder = self.handed_in / student
         folder.mkdir(parents=True, exist_ok=True)
         for stage, text in zip(STAGES, texts, strict=False):
             (folder / f"{stage}.cu").write_text(f"// {student}\n{text}\n", errors="surrogateescape")
         return folder
+
+    def add_reference(self, *texts: str) -> None:
+        """The solutions of both stages."""
+        folder = self.root / "solutions" / LAB
+        folder.mkdir(parents=True, exist_ok=True)
+        for stage, text in zip(STAGES, texts, strict=True):
+            (folder / f"{stage}.cu").write_text(text)
 
     def command(self, *words: str | Path) -> list[str]:
         return [sys.executable, "-m", "grader.course.batch", *map(str, words)]
@@ -133,7 +151,7 @@ class Course:
         return {row.key: row.status for row in self.database().rows()}
 
     def log(self, what: str) -> list[str]:
-        """Keys in the order in which the judge began or ended them; trials are left out."""
+        """Return the keys in the order in which the judge began or ended them, without trials."""
         lines = [line.split(maxsplit=2) for line in (self.build / "log").read_text().splitlines()]
         keys = [words[2].partition("/")[2] for words in lines if words[0] == what]
         return [key for key in keys if key != "trial"]
@@ -146,12 +164,12 @@ class Course:
         )
 
     def wait_for(self, key: str, process: subprocess.Popen[bytes]) -> None:
-        """Until the judge has begun with a submission."""
+        """Wait until the judge has begun with a submission, or the process has ended."""
         while key not in self.log("begin") and process.poll() is None:
             time.sleep(0.02)
 
     def kill(self, process: subprocess.Popen[bytes], number: int = signal.SIGKILL) -> int:
-        """Returns its exit status."""
+        """Send a signal to a process, and return its exit status."""
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
         assert b"Traceback" not in said, said.decode()

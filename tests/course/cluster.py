@@ -1,4 +1,4 @@
-"""A real Slurm on this machine: a controller, three nodes and munge on loopback, in a folder of their own."""
+"""A real Slurm on this machine: a controller, three nodes and munge on loopback, in a separate folder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PartitionName=all Nodes=ALL MaxTime=INFINITE State=UP
 
 
 def why_not() -> str:
-    """Why no Slurm can be started here; empty when one can."""
+    """Return the reason why Slurm cannot be started here; empty if it can."""
     if os.geteuid() != 0:
         return "starting Slurm's daemons takes root"
     missing = [program for program in PROGRAMS if not find(program)]
@@ -60,7 +60,7 @@ def find(program: str) -> str | None:
 
 
 class Slurm:
-    """Started in __enter__, gone after __exit__. `environment` leads Slurm's commands to it."""
+    """A cluster that __enter__ starts and __exit__ stops. `environment` makes Slurm's commands use it."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -129,7 +129,7 @@ class Slurm:
             time.sleep(0.1)
 
     def lose(self, node: str) -> None:
-        """Ends a node as a power cut would: its daemon and everything that runs there."""
+        """End a node as a power cut would: its daemon and all processes on it."""
         process = self.processes.pop(node, None)
         if process:
             process.kill()
@@ -142,13 +142,13 @@ class Slurm:
                     os.kill(int(environ.parent.name), signal.SIGKILL)
 
     def running_on(self) -> dict[str, str]:
-        """The state of each job, by the node that it runs on."""
+        """Return each job's state by the node that it runs on."""
         lines = self.ask("squeue", "-h", "-r", "-o", "%N %T").splitlines()
         return dict(line.split(maxsplit=1) for line in lines if len(line.split()) == 2)
 
 
 def free_ports() -> list[int]:
-    """Four, of which the second and third follow each other."""
+    """Return four consecutive free ports; the second and third must be consecutive."""
     for first in range(20000 + os.getpid() % 5000 * 4, 64000, 4):
         ports = [first, first + 1, first + 2, first + 3]
         if all(is_free(port) for port in ports):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def write_row(cells: Sequence[str]) -> str:
-    """Return a line as fputcsv writes it: a quote behind a backslash is not doubled."""
+    """Return a line as fputcsv writes it: a quote that follows a backslash is not doubled."""
     return ",".join(map(write_cell, cells)) + "\n"
 
 
@@ -26,7 +26,8 @@ def write_cell(cell: str) -> str:
 
 
 def read_rows(text: str) -> list[list[str]]:
-    """Return the rows that fgetcsv reads: a backslash and the sign behind it stay, and no quote there ends a cell."""
+    """Return the rows that fgetcsv reads: a backslash and the character after it are kept, and a quote there does not
+    end a cell."""
     rows: list[list[str]] = [[]]
     at = 0
     while at < len(text):
@@ -39,7 +40,7 @@ def read_rows(text: str) -> list[list[str]]:
 
 
 def read_cell(text: str, at: int) -> tuple[str, int]:
-    """Return a cell and the place of the comma or line break behind it."""
+    """Return a cell and the position of the comma or line break after it."""
     begin = at
     while text[begin : begin + 1] in (" ", "\t"):
         begin += 1

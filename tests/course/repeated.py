@@ -36,15 +36,15 @@ LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 
 
 def hand_in(lab: str, since: str, folder: Path) -> None:
-    """The lab's solutions in `folder`, from the stage `since` on."""
+    """Copy the lab's solutions to `folder`, from the stage `since` on."""
     shutil.copytree(ROOT / "solutions" / lab, folder)
     for earlier in (file for file in folder.glob("*.cu") if file.stem < since):
         earlier.unlink()
 
 
 def grade(lab: str, times: int, since: str, folder: Path, options: list[str], end: float) -> list[dict[str, Any]]:
-    """The reports of one lab's solutions from `since` on, graded so many times, or as often as can be until `end` (s,
-    monotonic clock). Exits when the batch does not end well."""
+    """Return the reports of one lab's solutions from `since` on, graded `times` times, or as often as possible until
+    `end` (s, monotonic clock). Exit if the batch ends with an unexpected result."""
     handed_in, out = folder / f"{lab} handed in", folder / lab
     for number in range(times):
         hand_in(lab, since, handed_in / f"s{number:03}")
@@ -74,7 +74,7 @@ SAMPLES = ("dataset", "calls_per_sample", "samples_s", "reference_samples_s", "s
 
 
 def write_samples(lab: str, reports: list[dict[str, Any]], file: Path) -> None:
-    """A line for each timing, with its samples."""
+    """Append a line for each timing, with its samples."""
     with file.open("a", encoding="utf-8") as lines:
         for number, report in enumerate(reports):
             for stage in report["stages"]:
@@ -84,7 +84,7 @@ def write_samples(lab: str, reports: list[dict[str, Any]], file: Path) -> None:
 
 
 def compare(lab: str, since: str, reports: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each stage from `since` on: its outcomes, how many each, and how its ratios spread."""
+    """Return a row for each stage from `since` on: how often each outcome occurred, and the spread of its ratios."""
     stages: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for report in reports:
         for stage in report["stages"]:
@@ -93,7 +93,7 @@ def compare(lab: str, since: str, reports: list[dict[str, Any]]) -> list[dict[st
 
 
 def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
-    """One stage's outcomes, and each dataset's ratios with their intervals."""
+    """Return one stage's outcomes, and each dataset's ratios with their intervals."""
     outcomes: dict[str, int] = defaultdict(int)
     ratios: dict[str, list[float]] = defaultdict(list)
     intervals: dict[str, list[list[float]]] = defaultdict(list)
@@ -110,7 +110,8 @@ def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def with_figures(row: dict[str, Any]) -> dict[str, Any]:
-    """`spread` and `deviation` are of the dataset that spreads most, None where nothing was timed."""
+    """Return the row with the figures that follow from it. `spread` and `deviation` are each the largest of all
+    datasets, None if nothing was timed."""
     ratios = row["ratios"].values()
     spreads = [(max(values) - min(values)) / statistics.median(values) for values in ratios]
     deviations = [statistics.pstdev(values) / statistics.median(values) for values in ratios]
@@ -125,7 +126,7 @@ def with_figures(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """A stage's row of two runs together."""
+    """Return the row of a stage that combines two runs."""
 
     def joined(what: str) -> dict[str, Any]:
         return {name: one[what].get(name, []) + other[what].get(name, []) for name in one[what] | other[what]}
@@ -151,7 +152,7 @@ def show(row: dict[str, Any]) -> None:
 
 
 def faults(rows: list[dict[str, Any]]) -> list[str]:
-    """What should not be."""
+    """Return a sentence for each result that an honest solution must not have."""
     found = [f"{row['lab']}/{row['stage']}: {row['outcomes']}" for row in rows if len(row["outcomes"]) != 1]
     found += [
         f"{row['lab']}/{row['stage']} failed" for row in rows if not all(o[:6] == "passed" for o in row["outcomes"])
@@ -163,7 +164,7 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
 def repeat(
     labs: list[str], times: int, since: str, options: list[str], limit_s: float, samples: Path | None
 ) -> Iterator[dict[str, Any]]:
-    """All of it as JSON, again after each lab."""
+    """Yield the whole result as JSON after each lab."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -185,7 +186,7 @@ def repeat(
 
 
 def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
-    """With what earlier runs found, and what of all that should not be."""
+    """Return the report with the results of earlier runs, and the faults in all of them."""
     report = dict(report)
     for file in files:
         earlier = json.loads(file.read_text())
@@ -195,7 +196,7 @@ def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
 
 
 def say_sum(report: dict[str, Any]) -> int:
-    """All stages together; 1 where something should not be."""
+    """Print the totals of all stages. Return the exit status: 1 if there are faults."""
     rows = report["stages"]
     timed = [row for row in rows if row["spread"] is not None]
     if timed:

@@ -1,6 +1,8 @@
-"""How fast a batch is and how much it bears: `make soak` runs it, and python3 -m tests.course.soak_batch alone.
+"""Measure how fast a batch is, and how many submissions and kills it withstands; `make soak` runs this.
 
-Submissions differ by a comment and a constant, so that each is compiled; rows of the large database are made up.
+    python3 -m tests.course.soak_batch    run this alone
+
+Submissions differ in a comment and a constant, so that each is compiled; the rows of the large database are made up.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ LAB, STAGE = "vector_add", "02_grid_stride"
 
 
 def hand_in(folder: Path, count: int, mark: str) -> Path:
-    """Right answers that all differ."""
+    """Hand in correct submissions that all differ."""
     source = (ROOT / "solutions" / LAB / f"{STAGE}.cu").read_text()
     for number in range(count):
         file = folder / f"s{number:04}" / f"{STAGE}.cu"
@@ -39,7 +41,8 @@ def hand_in(folder: Path, count: int, mark: str) -> Path:
 
 
 def grade(folder: Path, count: int, *options: str) -> dict[str, Any]:
-    """Grades one stage of `count` submissions: how many a second, and what the report does not account for."""
+    """Grade one stage of `count` submissions. Return the number per second, and the time that the report does not
+    account for."""
     mark = f"{time.time_ns()}"
     handed_in, out = hand_in(folder / f"handed in {mark}", count, mark), folder / f"out {mark}"
     command = [sys.executable, "-m", "grader.course.batch", "grade", handed_in, "--lab", LAB, "--stage", STAGE]
@@ -68,7 +71,7 @@ def grade(folder: Path, count: int, *options: str) -> dict[str, Any]:
 
 
 def fill(folder: Path, count: int) -> dict[str, Any]:
-    """Made-up rows through database, gradebook, feedback and page."""
+    """Run made-up rows through database, gradebook, feedback and page."""
     out = folder / "large"
     out.mkdir()
     database = Database(out / "batch.sqlite")
@@ -98,7 +101,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
 
 
 def kill(kills: int) -> dict[str, Any]:
-    """A batch killed at random moments."""
+    """Run the test that kills a batch at random moments."""
     test = "tests/course/test_batch.py::test_killed_at_any_moment_it_goes_on_and_loses_nothing"
     environment = {**os.environ, "WARPLAB_KILLS": str(kills)}
     command = [sys.executable, "-m", "pytest", "-q", test]
@@ -108,10 +111,10 @@ def kill(kills: int) -> dict[str, Any]:
 
 
 def soak(submissions: int = 500, watched: int = 100, rows: int = 10_000, kills: int = 100) -> list[dict[str, Any]]:
-    """All of it."""
+    """Run all parts, and return their results."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        grade(folder, 2, "--no-check-mode")  # builds what all share
+        grade(folder, 2, "--no-check-mode")  # builds the files that all submissions share
         grade(folder, 2)
         return [
             grade(folder, submissions, "--no-check-mode"),

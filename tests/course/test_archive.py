@@ -1,4 +1,4 @@
-"""grader/course/batch/archive.py: hostile and broken archives are refused by name, and good ones are read."""
+"""grader/course/batch/archive.py: hostile and broken archives are refused with a reason, and valid ones are read."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def zip_mode(name: str, mode: int) -> zipfile.ZipInfo:
 
 
 def sparse() -> bytes:
-    """A member that says that it is 1 TB large, and holds nothing."""
+    """Return a tar with a member that claims to be 1 TB large and has no content."""
     data = bytearray(make_tar(("a.cu", b"")))
     data[124:136] = (0x80 << 88 | 10**12).to_bytes(12, "big")
     data[148:156] = b" " * 8
@@ -83,7 +83,7 @@ def sparse() -> bytes:
 
 
 def negative_size() -> bytes:
-    """A member that leads the reader back to itself."""
+    """Return a tar with a member whose size leads the reader back to that member."""
     data = bytearray(make_tar(("a.cu", b"")))
     data[124:136] = (2**96 - 512).to_bytes(12, "big")
     data[148:156] = b" " * 8
@@ -104,8 +104,8 @@ def pax_headers(count: int, records: int) -> bytes:
 
 
 def overlapping(count: int) -> bytes:
-    """Return a zip whose members all point to one deflate stream, without output, of half the archive: local headers
-    lie in each other's extra field, so that every name is right."""
+    """Return a zip whose members all point to one deflate stream of half the archive that has no output. Local headers
+    lie in each other's extra field, so that every name is correct."""
     stream = b"\0\0\0\xff\xff" * 20_000 + b"\3\0"  # empty blocks
     names = [f"{number:03}_1_1_a.cu".encode() for number in range(count)]
     body = directory = b""
@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_read_is_refused_alone(name: str) -> None:
 
 
 def test_files_of_one_name_are_all_read() -> None:
-    """As in a folder, where names that differ only in case are two files."""
+    """Names that differ only in case are two files, as in a folder."""
     members = [("a.cu", b"1"), ("A.cu", b"2"), ("./a.cu", b"3")]
     for data in (make_tar(*members), make_zip(*members)):
         assert [(file.name, file.content) for file in read_archive(data)] == [
@@ -252,7 +252,7 @@ def test_files_of_one_name_are_all_read() -> None:
 
 
 def test_a_sparse_file_costs_no_other_file() -> None:
-    """GNU tar writes further blocks of the map of holes behind the header."""
+    """GNU tar writes further blocks of the map of holes after the header."""
     info = special("lab/profile.bin", b"S")
     header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
     header[482] = 1

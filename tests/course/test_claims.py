@@ -1,4 +1,4 @@
-"""File names, display names and partners' ids, which students choose, take no points from anybody."""
+"""File names, display names and partners' ids are chosen by students; they take no points from any other student."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADA, AS_ADA = "Ada Lovelace_12_assignsubmission_file_", "Ada Lovelace_66_assigns
 
 
 def fill(course: Course, **texts: str) -> None:
-    """Write other code into hand-ins, by the beginning of their names."""
+    """Write other code into the hand-ins whose names begin with the keywords."""
     for begin, text in texts.items():
         (folder,) = [path for path in course.handed_in.iterdir() if path.name.startswith(begin)]
         for file in folder.iterdir():
@@ -93,7 +93,7 @@ def test_an_own_hand_in_by_number_is_nobody_elses(folder: Path) -> None:
     assert found["ma6"].members == ["ma6"] and not has_kind(found["ma6"].notes, "rivals")
 
 
-# --- who is not identified counts for nobody ---
+# --- unidentified hand-ins count for no student ---
 
 SHEET = "Identifier,Full name\nParticipant 7,Yara Santos\nParticipant 8,Zed Zimmer\n"
 
@@ -139,7 +139,7 @@ def test_an_earlier_stranger_gives_up_an_id_of_the_roster(course: Course) -> Non
     }  # fmt: skip
 
 
-# --- rosters that do not fit ---
+# --- rosters that do not match ---
 
 PEOPLE = ["Mei Brown", "Nora Brown", "Mei Schulz", "Pablo Schulz", "Nora Weber", "\u738b \u4f1f", "Jos\u00e9 Weber"]
 
@@ -254,7 +254,7 @@ def test_names_agree_where_the_number_does(ours: str, theirs: str, same: bool | 
     assert agree(ours, theirs) is same
 
 
-# --- names that browsers change ---
+# --- names changed by browsers ---
 
 COPIES = ["{} (1){}", "{}(1){}", "{}-1{}", "{} (1) (2){}", "{} - Copy{}", "{}_1{}", "{} copy 2{}", "{} {}"]
 STAGES = [pattern.format("01_first", ".cu") for pattern in COPIES if pattern != "{}_1{}"]

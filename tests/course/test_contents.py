@@ -1,4 +1,5 @@
-"""grader/course/batch/reader.py and contents.py: all that was handed in is read; of each stage the newest counts."""
+"""grader/course/batch/reader.py and contents.py: everything in a hand-in is read, and the newest file of each stage
+counts."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ MOODLE, CANVAS = "Ada_5_assignsubmission_file_", "ada_5_"
 REPORT = pack({"report.pdf": b"%PDF", "figure.png": b"x"}, LATER)
 SUBMIT = "lab-al1-2025-11-20-120000.tar.gz"
 MAC = {SUBMIT: pack_tar({f"lab/{FIRST}": b"1"}), f"__MACOSX/._{SUBMIT}": b"\0\5\x16\7"}
-# What one student hands in, and the files that count.
+# The files that one student hands in, and those that count.
 HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "canvas_code_then_report": ({f"{CANVAS}500_{FIRST}": b"1", f"{CANVAS}501_report.zip": REPORT}, "1"),
     "canvas_two_zips": ({f"{CANVAS}500_code.zip": pack({FIRST: b"1"}), f"{CANVAS}501_report.zip": REPORT}, "1"),
@@ -212,7 +213,7 @@ def test_a_reader_that_fails_for_one_hand_in_refuses_it(
 def test_a_reader_that_something_else_kills_is_no_fault_of_the_student(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
 ) -> None:
-    """As the kernel does if memory is short."""
+    """The kernel kills it in the same way if memory is short."""
     (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nkill -{signal} $$\n")
     program.chmod(0o755)
     (tmp_path / "ada").mkdir()
@@ -315,7 +316,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A student exchanges it after the batch listed it, before the batch reads a file in it."""
+    """A student replaces the folder by a link after the batch listed it and before the batch reads a file in it."""
     (solutions := tmp_path / "solutions").mkdir()
     (solutions / FIRST).write_text("solution")
     (inner := tmp_path / "eve" / "d").mkdir(parents=True)
@@ -339,7 +340,7 @@ def test_a_file_that_vanishes_is_refused_alone(tmp_path: Path, monkeypatch: pyte
 
 
 def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests may run as root, who may read everything."""
+    """The test simulates a permission error, because tests may run as root, which can read everything."""
     for name in (f"open/{FIRST}", f"closed/{SECOND}", "manifest.json"):
         (file := tmp_path / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
         file.write_text("1")

@@ -1,4 +1,4 @@
-"""A later download, or a better roster, takes nothing from a student who handed in before."""
+"""A later download or a better roster takes nothing from a student who handed in before."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ADA, MALLORY = "Ada Lovelace_12_assignsubmission_file_", "Mallory Malice_66_assi
 
 
 def download(course: Course, *names: str, text: str = "fine", roster: str = "") -> str:
-    """Grade a download of folders in the place of the previous one; a name with a "/" has an archive. Return what is
-    said on stderr."""
+    """Grade a download of folders in place of the previous one; the part of a name after "/" is an archive in the
+    folder. Return stderr."""
     shutil.rmtree(course.handed_in)
     course.handed_in.mkdir()
     for name in names:
@@ -69,7 +69,7 @@ def test_a_display_name_in_a_later_download_replaces_nobody(course: Course) -> N
     said = download(course, ADA.replace("12", "66"), text="compile_error")
     assert points(course)["al1"] == ("graded", "12") and points(course)["66"][1] == "0"
     assert "A name alone does not identify the student: 66 is called Ada Lovelace" in said and "12 may be" in said
-    download(course, ADA, text="missing")  # the same number is the same student
+    download(course, ADA, text="missing")  # the same number means the same student
     assert points(course)["al1"][1] == "0"
 
 

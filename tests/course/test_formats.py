@@ -1,4 +1,4 @@
-"""Reports as other systems read them: each is held against its system's rules, with nasty names in it."""
+"""Exports of reports with nasty names and texts keep the rules of each system that reads them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def make_report(json_report: dict[str, Any]) -> Report:
 
 
 def nasty_report(text: str) -> Report:
-    """A report in which all that a student or a lab can choose says this, surrogates included."""
+    """Return a report in which every text that a student or a lab can choose is this one, surrogates included."""
     made = make_report(samples.report())
     for stage in made.stages:
         stage.title = stage.output = stage.compilation.log = text
@@ -85,7 +85,7 @@ def nasty_report(text: str) -> Report:
 
 
 def hidden_report() -> Report:
-    """Hidden datasets fail, with their names wherever a name may stand."""
+    """Return a report in which hidden datasets fail, with their names in every text that may contain them."""
     made = make_report(samples.report())
     for stage in made.stages:
         stage.output = f"printed on {HIDDEN}: 4711"
@@ -112,7 +112,7 @@ def nothing_judged() -> Report:
 
 
 def parse_json(text: str) -> Any:
-    """Strictly: no NaN, no lone surrogate, no control character as it is."""
+    """Parse strictly: no NaN, no lone surrogate, no raw control character."""
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
@@ -147,7 +147,7 @@ def check_gradescope(text: str) -> dict[str, Any]:
     for test in content["tests"]:
         keys = {"score", "max_score", "status", "name", "number", "output", "output_format", "tags", "visibility"}
         assert set(test) <= keys | {"extra_data"}
-        assert test["visibility"] == "visible"  # a hidden one would hide the total
+        assert test["visibility"] == "visible"  # a hidden test would hide the total
         assert test["output_format"] in formats and isinstance(test["name"], str) and isinstance(test["number"], str)
         assert test.get("status") in ("passed", "failed", None)
         assert ("score" in test) == ("max_score" in test) and all(
@@ -164,7 +164,7 @@ def check_autolab(text: str) -> dict[str, float]:
     assert not [line for line in before if line.startswith("{")]
     for line in (presentation, last):
         for string in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
-            assert not re.search(r"\w:", string), string  # the parser would quote it again
+            assert not re.search(r"\w:", string), string  # Autolab's parser would quote such a word again
     shown = parse_json(presentation)
     assert shown["_presentation"] == "semantic" and set(shown) == {"_presentation", "stages", *shown["stages"]}
     for stage in shown["stages"]:
@@ -184,7 +184,7 @@ def check_github(text: str) -> dict[str, Any]:
     keys = {"name", "status", "score", "message", "test_code", "filename", "line_no", "duration"}
     for test in content["tests"]:
         assert set(test) == keys and test["status"] in ("pass", "fail", "error")
-        assert test["score"] == (test["status"] == "pass")  # equal weights
+        assert test["score"] == (test["status"] == "pass")  # all tests have the same weight
     judged = [test for test in content["tests"] if test["status"] != "error"]
     assert content["max_score"] == len(judged)
     passed = sum(test["status"] == "pass" for test in content["tests"])
@@ -321,7 +321,7 @@ def test_points_are_the_reports():
         made.total.points / made.total.max, abs=1e-5
     )
     content = check_github(github(made))
-    assert content["max_score"] == 40  # 50 but for hygiene, pending in all five
+    assert content["max_score"] == 40  # 50 without hygiene, which is pending in all five stages
     assert sum(test["score"] for test in content["tests"]) == 8 + 8 + 2 + 8 + 8
 
 
@@ -349,7 +349,7 @@ def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
 
 
 def test_our_fault_is_no_zero():
-    """A stage that could not be judged has no score in any format, and where nothing was judged there is no result."""
+    """A stage that could not be judged has no score in any format; if nothing was judged, there is no result."""
     made = make_report(samples.cpu_report())
     lost = check_gradescope(gradescope(made))["tests"][2]
     assert "score" not in lost and "status" not in lost and "costs no points" in lost["output"]
@@ -390,7 +390,7 @@ def test_canvas_gradebook_filled_in():
         '"Lovelace, Ada",11,S1,al1,A,3,\r\n"Turing, Alan",12,S2,at2,A,,EX\r\n"=cmd, Eve",13,S3,eve,A,,\r\n'
     )
     text, unknown = canvas(entries("al1", "S2", "nobody"), exported, "Dot (7)")
-    assert text.startswith("\ufeffStudent,")  # as it came
+    assert text.startswith("\ufeffStudent,")  # the byte order mark is kept
     rows = check_csv(text.removeprefix("\ufeff"))
     assert rows[1] == ["    Points Possible", "", "", "", "", "10", "50"]
     assert rows[2] == ["Lovelace, Ada", "11", "S1", "al1", "A", "3", "33.32"]
@@ -478,7 +478,7 @@ def test_lines_longer_than_the_header_are_refused_unless_the_rest_is_empty():
 
 
 def test_a_term_in_one_table():
-    """What one lab's export wrote is the next one's gradebook, as BATCH.md says."""
+    """One lab's export serves as the gradebook for the next lab, as described in BATCH.md."""
     one, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
     two, unknown = canvas(entries("at2"), one, "Lab 2")
     assert check_csv(two) == [
@@ -499,16 +499,17 @@ def test_moodle_grades_and_feedback():
         "Participant 7,Ada Lovelace,ada@example.com,-,50.00,-,\nParticipant 8,Alan Turing,alan@example.com,-,50.00,-,\n"
     )
     text, unknown = moodle(entries("ada@example.com", "nobody@example.com"), worksheet)
-    header, ada = check_csv(text)  # an import changes nothing of who is not in it
+    header, ada = check_csv(text)  # an import does not change students who are not in it
     assert header == worksheet.splitlines()[0].split(",")
     assert ada[3] == "33.32" and "hidden dataset" in ada[6] and ada[5] == "-"
     assert unknown == ["nobody@example.com"]
-    text, unknown = moodle(entries("8"), worksheet)  # as Moodle's archives call Participant 8
+    text, unknown = moodle(entries("8"), worksheet)  # the name of Participant 8 in Moodle's archives
     assert [row[3] for row in check_csv(text)[1:]] == ["33.32"] and unknown == []
 
 
 def test_moodles_comments_are_html_with_the_students_markup_as_text():
-    """Moodle stores imported comments as HTML, so line breaks need a tag, and a compiler quotes students' lines."""
+    """Moodle stores imported comments as HTML, so line breaks need a tag, and a compiler's messages quote students'
+    lines."""
     markup = '#error <img src=//evil.example/x.png><<<grid, block>>> & <br>; <= =1; "-2 x<=\uff1d'
     made = make_report(samples.cpu_report())
     assert made.stages[1].compilation.failure
@@ -557,7 +558,7 @@ BOOKS = {
 
 
 def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str], list[str]]:
-    """Return the points of Ada and of Ed, and who has no row."""
+    """Return the points of Ada and of Ed, and the students without a row."""
     text, unknown = canvas(people, book, "Dot (7)") if wanted == "canvas" else moodle(people, book)
     header, *rows = check_csv(text)
     at = header.index("Dot (7)" if wanted == "canvas" else "Grade")
@@ -568,7 +569,7 @@ def export_points(wanted: str, people: list[Entry], book: str) -> tuple[list[str
 
 @pytest.mark.parametrize("wanted", BOOKS)
 def test_a_cell_that_a_student_typed_may_be_as_long_as_the_file(wanted, monkeypatch):
-    """Moodle's worksheet has a column for the text that students type into its page."""
+    """Moodle's worksheet has a column for text that students type into its page."""
     lengths = []
     monkeypatch.setattr(called, "fold", lambda text: lengths.append(len(text)) or text)
     csv.field_size_limit(131_072)
@@ -602,7 +603,7 @@ def test_no_name_of_a_stranger_ends_an_export(wanted, stranger, on_roster):
         Entry(student, report, [], names[student] if on_roster else "") for student in names)]  # fmt: skip
     contested = not on_roster and stranger in {"AL1", "77", "Participant 77" if wanted == "moodle" else ""}
     points, unknown = export_points(wanted, people, BOOKS[wanted])
-    if contested:  # nobody can say whose the row is
+    if contested:  # the row's student cannot be determined
         assert points == ["", "33.32"] and unknown == sorted([stranger, "al1"])
     else:
         assert points == ["33.32", "33.32"] and unknown == [stranger]
@@ -640,7 +641,8 @@ def test_no_part_of_a_cell_is_a_formula_in_any_spreadsheet(cell):
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("skips_blanks", [False, True])
 def test_no_reader_of_any_separator_finds_a_formula(separator: str, skips_blanks: bool) -> None:
-    """A formula's sign at the start of a field, in random tables of everything that ends, begins or quotes one."""
+    """Search for a formula's sign at the start of a field, in random tables made of characters that end, begin or quote
+    a field."""
     chance = random.Random(4711)
     parts = [*';\t\n",= -+@x1', "\r\n", '"=', ';"', "\uff1d", "al1"]
     for _ in range(3000):
@@ -778,7 +780,7 @@ def test_the_command_names_who_is_not_in_the_gradebook(tmp_path):
 
 
 def test_the_judges_own_sample_can_be_exported():
-    """tests/model/expected/report.json is what the judge writes, with every kind of part in it."""
+    """tests/model/expected/report.json is a report by the judge that contains every kind of part."""
     file = Path(__file__).resolve().parents[1] / "model/expected/report.json"
     made = make_report(json.loads(file.read_text()))
     for wanted, convert in ONE_REPORT.items():

@@ -1,4 +1,4 @@
-"""How a batch uses GPUs, with a judge made up for it; and that what was compiled ahead is found compiled."""
+"""The use of GPUs by a batch, with a fake judge; and the use of programs that were compiled ahead."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def test_every_gpu_is_used_and_times_one_at_a_time(course: Course, monkeypatch: 
     lines = (course.build / "log").read_text().splitlines()
     gpus = [line.split()[1] for line in lines if line.startswith("timed")]
     assert set(gpus) == {"0", "1"} and len(gpus) == 8
-    assert lines[0].startswith("baselines")  # before anything else runs
+    assert lines[0].startswith("baselines")  # before all other runs
     assert not [line for line in lines if line.startswith("clash")]
-    assert not [line for line in lines if line.startswith("begin compile")]  # two cores: both are timing's
+    assert not [line for line in lines if line.startswith("begin compile")]  # with two cores, both are for timing
 
 
 def test_the_rest_is_compiled_ahead(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_judges_have_cores_of_their_own_and_compilers_the_others() -> None:
     assert [len(share) for share in shares] == [8] * 4 and rest == list(range(32, 64))
     assert sorted(sum(shares, rest)) == list(range(64))
     assert run.share_cores([0, 1], 1) == ([[0, 1]], [])
-    assert run.share_cores([0, 1, 2], 2) == ([[0, 1, 2]] * 2, [2])  # too few to share
+    assert run.share_cores([0, 1, 2], 2) == ([[0, 1, 2]] * 2, [2])  # too few cores to share
 
 
 def test_what_was_compiled_ahead_is_found_compiled(tmp_path: Path) -> None:

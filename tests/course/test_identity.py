@@ -1,4 +1,4 @@
-"""No student can replace another student's work, take another's points or hide another's hand-in."""
+"""A student cannot replace another student's work, take another's points or hide another's hand-in."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_words_in_a_different_order_are_a_different_name(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "key"),
     [
-        ("trudy_66_900_x_12_assignsubmission_file_lab.zip", "66"),  # all names are Canvas's
+        ("trudy_66_900_x_12_assignsubmission_file_lab.zip", "66"),  # Canvas made all names
         ("trudy_66_900_x_12_assignsubmission_onlinetext_lab.zip", "66"),
         ("Trudy_66_assignsubmission_file_x_12_assignsubmission_file_lab.zip", ""),
         ("trudy_12_999_66_900_lab.zip", ""),  # the sortable name was Trudy_-12_-999
@@ -159,7 +159,7 @@ def test_a_teams_number_gives_its_work_to_nobody(folder: Path) -> None:
     make(folder, "Team 5_12_assignsubmission_file_", "Alan M. Turing_13_assignsubmission_file_")
     found, _ = find(folder, CANVAS_ROSTER)
     assert sorted(found) == ["12", "at2"] and kind_of(found["12"].notes[0]) == "other_name"
-    assert sorted(find(folder, "id,Moodle ID\nal1,12\nat2,13\n")[0]) == ["al1", "at2"]  # no names to compare
+    assert sorted(find(folder, "id,Moodle ID\nal1,12\nat2,13\n")[0]) == ["al1", "at2"]  # there are no names to compare
 
 
 @pytest.mark.parametrize("name", ["Zo\u00eb", "Zo\u00eb.zip", "lab-Zo\u00eb-2026-11-20-101010.tar.gz"])
@@ -233,7 +233,7 @@ def test_ids_with_a_plus_get_different_keys(folder: Path) -> None:
 
 
 def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The roster has middle names, and Moodle has not: no hand-in compares its name with all students' names."""
+    """The roster has middle names and Moodle has none: a hand-in's name is not compared with all students' names."""
     spelled: list[str] = []
     spellings = submissions.spellings
     monkeypatch.setattr(submissions, "spellings", lambda name: spelled.append(name) or spellings(name))

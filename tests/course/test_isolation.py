@@ -113,7 +113,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "run_judge", judge)
-    monkeypatch.setattr(grading, "read_apart", lambda entries, _: read_all(entries))  # 350 processes take long
+    monkeypatch.setattr(grading, "read_apart", lambda entries, _: read_all(entries))  # 350 processes would take long
     chance = random.Random(1)
     for number in range(300):
         name = chance.choice(list(SEEDS))
@@ -182,7 +182,7 @@ def test_folders_nested_deeply_are_refused(course: Course, monkeypatch: pytest.M
     course.hand_in("al1", "fine", "fine")
     monkeypatch.setattr(grading, "run_judge", judge)
     statuses = {key: one.status for key, one in grade_all(course).items()}
-    subprocess.run(["rm", "-rf", course.handed_in / "eve"], check=True)  # pytest's own clearing is recursive
+    subprocess.run(["rm", "-rf", course.handed_in / "eve"], check=True)  # pytest would delete it recursively
     assert statuses == {"eve": "archive_refused", "mallory": "archive_refused", "al1": "graded"}
 
 

@@ -1,4 +1,4 @@
-"""Journals in a batch: kept, rendered anew and linked; whatever is in one, it is a remark at most."""
+"""Journals in a batch are kept, rendered again and linked; invalid contents result only in a remark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def records(*lines: journals.Json) -> bytes:
 
 
 def hand_in_archive(course: Course, student: str, files: dict[str, bytes]) -> None:
-    """As `make submit` packs it, both stages in it."""
+    """Hand in an archive with both stages, as `make submit` packs it."""
     whole = {f"{stage}.cu": b"fine" for stage in STAGES} | files
     with tarfile.open(course.handed_in / f"{LAB}-{student}-2026-11-21-040506.tar.gz", "w:gz") as archive:
         for name, content in whole.items():
@@ -60,7 +60,7 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
     assert "at2/journal.html" not in dashboard
     assert 'href="journal.html"' in (course.out / "feedback/al1/index.html").read_text()
     assert "journal.html" not in (course.out / "feedback/at2/index.html").read_text()
-    (course.handed_in / "al1.zip").write_bytes(b"PK")  # again, and damaged
+    (course.handed_in / "al1.zip").write_bytes(b"PK")  # handed in again, damaged
     (course.handed_in / f"{LAB}-al1-2026-11-21-040506.tar.gz").unlink()
     course.grade()
     assert not (course.out / "feedback/al1/journal.html").exists()
@@ -92,7 +92,7 @@ def test_a_hostile_journal_is_text(course: Course) -> None:
 def test_a_journal_that_cannot_be_rendered_is_a_remark(course: Course) -> None:
     long = journals.report(1, STAGES[0], "x", 0.1)
     other = journals.report(2, STAGES[1], "y", 0.1)
-    for line in (long, other):  # each sample before over each sample after
+    for line in (long, other):  # the page compares each earlier sample with each later one
         line["report"]["stages"][0]["measurements"][0]["samples_s"] = [0.1] * 10_000
     hand_in_archive(course, "al1", {"journal/records.jsonl": records(long, other)})
     course.grade()

@@ -1,4 +1,4 @@
-"""The students' archive: no answer gets out, and what is in it works by itself."""
+"""The students' archive contains no answer, and works without the rest of the project."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from grader.course.kit import drop_dangling_links, find_leaks
 from tests.layout.tree import BUILD, copy_built, uncommitted_labs
 from tests.python.support import ROOT, run_module
 
-NEW_LABS = uncommitted_labs()  # nothing packs them yet
+NEW_LABS = uncommitted_labs()  # not in git, so no archive contains them yet
 LABS = sorted(lab for lab in (file.parent.name for file in ROOT.glob("labs/*/lab.json")) if lab not in NEW_LABS)
 needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
 
 
 def make_kit(archive: Path, *options: str) -> dict[str, bytes]:
-    """The archive's files, by path below its one folder."""
+    """Return the archive's files by their paths below its one folder."""
     made = run_module("grader.course.kit", "--output", archive, *options)
     assert made.returncode == 0, made.stderr
     return read_kit(archive.read_bytes())
@@ -54,7 +54,7 @@ def squeeze(text: str) -> str:
 
 
 def answers_written_by_students() -> dict[str, str]:
-    """Long lines between //@ begin and its end, found without the packer's help."""
+    """Return the long lines between //@ begin and its end, found without the packer's functions."""
     found = {}
     for solution in ROOT.glob("solutions/*/*.cu"):
         shown = solution.with_name("shown.txt")
@@ -69,7 +69,7 @@ def answers_written_by_students() -> dict[str, str]:
 
 
 def test_no_answer_is_in_it(kit):
-    """But for what starters give: one stage's answer may be another's beginning."""
+    """Lines of starters are excluded, because one stage's answer may be the beginning of another stage."""
     answers = answers_written_by_students()
     assert len(answers) > 200
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
@@ -101,7 +101,7 @@ def test_no_program_that_deceives_the_sanitizer_is_named_in_it(kit):
 
 
 def test_no_seed_of_a_hidden_dataset_is_in_it(kit):
-    """Seeds are HMACs of the course's secret; a checkout that has graded has one."""
+    """Seeds are HMACs of the course's secret, which exists after a checkout has graded."""
     file = ROOT / "datasets/.secret"
     if not file.exists():
         pytest.skip("nothing was graded here yet, so there is no secret")
@@ -127,7 +127,7 @@ def test_an_answer_in_any_file_is_found(kit, place):
         if re.search(r"out\[i\] = ", line)
         and squeeze(line) not in squeeze(kit[f"starter/vector_add/{solution.name}"].decode())
     )
-    planted = kit[place] + b"\n// " + line.replace(" = ", "=\n").encode() + b"\n"  # in another layout
+    planted = kit[place] + b"\n// " + line.replace(" = ", "=\n").encode() + b"\n"  # with another layout
     (leak,) = list(find_leaks(ROOT, kit | {place: planted}))
     assert place in leak and str(solution.relative_to(ROOT)) in leak
 
@@ -155,7 +155,7 @@ def test_a_leak_is_refused_and_nothing_is_written(tmp_path):
 
 
 def clone(folder: Path) -> None:
-    """What git tracks of this project, as a checkout of its own with everything committed."""
+    """Copy the files of this project that git tracks to a new checkout, and commit everything there."""
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file() and not name.startswith("tests/"):
@@ -250,7 +250,8 @@ def test_up_to_a_stage_nothing_of_a_later_one_is_left(tmp_path, options, lasts):
 
 
 def find_later_answers(kit: dict[str, bytes], lasts: dict[str, int]) -> list[tuple[str, str]]:
-    """Lines that solve stages which are not in the kit, in any of its files; but for what its starters give."""
+    """Return the lines that solve stages which are not in the kit but occur in one of its files; lines of its starters
+    are excluded."""
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
     given = "".join(text for name, text in texts.items() if name.startswith("starter/"))
     later = {
@@ -275,7 +276,7 @@ def test_the_judge_takes_what_is_left(tmp_path, options):
 
 @pytest.mark.parametrize("lab", [*LABS, *NEW_LABS])
 def test_a_labs_first_stage_can_be_given_out_alone(tmp_path, lab):
-    """Its answers are in no file of the kit, though another lab's starter, which is not in it, may give them."""
+    """No file of the kit contains its answers; a starter of another lab, which is not in the kit, may contain them."""
     if lab in NEW_LABS:
         pytest.skip(f"labs/{lab} is not in git yet, and a kit packs only what git tracks")
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab, "--upto", "1")
@@ -290,7 +291,7 @@ def unpack(folder: Path) -> Path:
 
 
 def test_labs_left_out_leave_no_trace(tmp_path):
-    lab = "heat_dissipation"  # its handout points to another lab's
+    lab = "heat_dissipation"  # its handout links to another lab's handout
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab)
     assert find_broken_links(kit) == []
     others = [other for other in LABS if other != lab]
@@ -310,7 +311,7 @@ def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
     ]
     readme = kit["README.md"].decode()
     assert "make show" not in readme and "build/show" not in readme and "IMAGE" not in readme
-    assert "limits it reckons with.\n`make device`" in readme and "last tables" in readme
+    assert "limits `make inspect` uses.\n`make device`" in readme and "last tables" in readme
     told = run_in(tmp_path, "sh", "grader/help.sh", BUILD="nowhere").stdout
     assert "make inspect LAB=" in told and "make show" not in told
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "heat_dissipation:2")
@@ -321,7 +322,7 @@ def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
 
 
 def run_in(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """What a command says in the kit of a folder, which is unpacked anew."""
+    """Unpack the kit of a folder again, and return the result of a command in it."""
     for old in folder.glob("warplab-*"):
         shutil.rmtree(old)
     environment = {"PATH": os.environ["PATH"]} | variables
@@ -359,7 +360,7 @@ def test_misuse_is_told(tmp_path, options, told):
 
 @needs_build
 def test_a_kit_works_by_itself(tmp_path):
-    """With the programs built before: nothing but the revision differs. From scratch it takes some minutes."""
+    """The programs were built before, because only the revision differs; building them takes some minutes."""
     lab = "vector_add"
     make_kit(tmp_path / "kit.tar.gz")
     folder = unpack(tmp_path)
@@ -405,7 +406,7 @@ def test_a_kit_works_by_itself(tmp_path):
 
 
 def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -> None:
-    """By the instructor's batch, with check mode, as far as the course system's gradebook."""
+    """Grade the hand-in with the instructor's batch, sanitizer included, and export the course system's gradebook."""
     handed_in, out = folder / "handed in", folder / "batch"
     handed_in.mkdir()
     (archive,) = kit.rglob(f"{lab}-al1-*.tar.gz")
@@ -421,7 +422,7 @@ def grade_what_was_handed_in(kit: Path, lab: str, points: float, folder: Path) -
 
     course("grade", handed_in, "--lab", lab, "--out", out, "--backend", "cpu", "--build", BUILD, "--no-nvcc")
     book = (out / "gradebook.csv").read_text()
-    assert f"al1,,graded,{points:g}," in book, book  # names are the roster's
+    assert f"al1,,graded,{points:g}," in book, book  # the name is empty, because there is no roster
     assert "One thread per element" in (out / "feedback/al1/journal.html").read_text()
     assert "correctness 6 of 6, hygiene 2 of 2, speed pending" in (out / "feedback/al1/feedback.txt").read_text()
     exported = folder / "canvas.csv"

@@ -1,4 +1,4 @@
-"""A later report's points where the first one's are pending."""
+"""Points that are pending in the first report come from a later one."""
 
 from __future__ import annotations
 

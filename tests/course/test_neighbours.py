@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,8 @@ FAILURE = {"cause": "timeout", "message": "No answer after 20 s.", "hint": "", "
 
 
 class Judge:
-    """Times out whenever it does not run alone, and always for `endless`."""
+    """A judge whose first two runs, which are simultaneous, fail with `cause`, such as a timeout. The submission
+    `endless` always fails."""
 
     def __init__(self, course: Course, cause: str):
         self.course, self.cause = course, cause
@@ -43,7 +45,7 @@ class Judge:
             self.runs.append((reports.name, self.at_work))
             self.cores.append(os.sched_getaffinity(0))
         if first:
-            self.meeting.wait(timeout=30)  # both are running now
+            self.meeting.wait(timeout=30)  # both runs are in progress here
         report = json.loads((self.course.build / "report.json").read_text())
         if first or reports.name == "endless":
             stage = report["stages"][0]
@@ -61,7 +63,7 @@ class Judge:
         return 1, ""
 
 
-def grade(course: Course, judge: Judge, monkeypatch: pytest.MonkeyPatch, jobs: int = 2) -> list[Graded]:
+def grade(course: Course, judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, jobs: int = 2) -> list[Graded]:
     monkeypatch.setattr(grading, "run_judge", judge)
     monkeypatch.setattr(run, "run_judge", judge)
     course.out.mkdir()
@@ -84,6 +86,26 @@ def test_a_time_out_next_to_others_is_retried_alone(
     assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
 
 
+def test_a_judge_that_is_killed_next_to_others_is_retried_alone(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when memory is short; then the submission is not the cause, although the reference is graded."""
+    for student in ("al1", "at2"):
+        course.hand_in(student, "fine", "fine")
+    course.add_reference("fine", "fine")
+    judge = Judge(course, "wrong_value")
+    judge.meeting = threading.Barrier(1)
+    calls: list[str] = []
+
+    def die(command: Sequence[str], *rest: Any) -> tuple[int, str]:
+        calls.extend(word for word in command if word == "--report-dir")
+        return (-9, "") if len(calls) <= 4 else judge(command, *rest)
+
+    graded = grade(course, die, monkeypatch)
+    assert {one.key: one.status for one in graded} == {"al1": "graded", "at2": "graded"}
+    assert sorted(name for name, _ in judge.runs) == ["al1", "at2"] and not any(one.judge_failure for one in graded)
+
+
 def test_other_failures_are_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
@@ -95,7 +117,7 @@ def test_other_failures_are_graded_once(course: Course, monkeypatch: pytest.Monk
 def test_judges_on_the_cpu_have_their_own_cores(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     assert split_cores([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
     assert split_cores([0, 1], 2) == [[0], [1]]
-    assert split_cores([0, 1], 3) == [[0, 1]] * 3  # too few to share
+    assert split_cores([0, 1], 3) == [[0, 1]] * 3  # too few cores to share
     if len(run.cores()) < 2:
         pytest.skip("one core")
     for student in ("al1", "at2"):

@@ -1,4 +1,4 @@
-"""What a batch writes for people: gradebook.csv, feedback and report.html."""
+"""The outputs of a batch: gradebook.csv, feedback and report.html."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     late = ("--at", "2020-01-01T00:00Z", "--percent-per-day", "10", "--most-days", "5")
     course.verb("due", *late)
     course.verb("report")
-    assert gradebook(course)["al1"]["points"] == "12"  # a file's date may be the download's
+    assert gradebook(course)["al1"]["points"] == "12"  # a file's date does not count, because it may be the download's
     course.verb("due", *late, "--trust-file-dates")
     course.verb("extend", "--student", "at2", "--until", "2100-01-01T00:00Z", "--reason", "ill")
     course.verb("points", "--student", "at2", "--item", "journal", "--points", "3", "--of", "5", "--reason", "good")
@@ -173,7 +173,7 @@ def test_no_cell_is_a_formula(course: Course) -> None:
 
 def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
     place = {"buffer": "out", "index": 77, "expected": SECRET, "actual": SECRET}
-    failure = {"cause": "tail_lost", "message": f"{SECRET} of 77", "hint": "Round up.", "place": place}
+    failure = {"cause": "tail_lost", "message": f"{SECRET} of 77", "hint": f"{SECRET} times 77", "place": place}
     public = {"cause": "tail_lost", "message": "Not run, because of hidden_secret.", "hint": "", "place": None}
     checks = [
         samples.check("hidden_secret", hidden=True, verdict="failed", failure=failure),
@@ -192,8 +192,8 @@ def test_nothing_of_a_hidden_dataset_is_in_the_feedback() -> None:
     shown = json.dumps(redact(report))
     for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77", "123.25"):
         assert leak not in shown, leak
-    assert "tail_lost" in shown and "Round up." in shown
-    assert SECRET in json.dumps(report)  # the database's stays whole
+    assert "tail_lost" in shown
+    assert SECRET in json.dumps(report)  # the report in the database stays complete
 
 
 def make_rows(count: int) -> list[Row]:
@@ -303,7 +303,7 @@ def test_the_suspicious_come_first_with_their_reason() -> None:
         row("broken", status="archive_refused"),
         row("ours", status="judge_error"),
     ]
-    alike = [Alike("a", "copied", "copy", 1.0)]  # nothing new: it is the same file
+    alike = [Alike("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
     found = [(remark.key, remark.what) for remark in find_remarks(rows, alike)]
     assert "much alike" in [remark.what for remark in find_remarks(rows, [Alike("a", "fine", "copy", 0.9)])]
     assert found == [
@@ -335,9 +335,9 @@ def test_much_alike_is_found_and_the_starter_does_not_count(tmp_path: Path) -> N
 
 
 SLOW_LEXERS = (
-    "int f" + "//a\\\n" * 60,  # Pygments takes time exponential in the lines
+    "int f" + "//a\\\n" * 60,  # Pygments takes exponential time in the number of lines
     "int f" + "//a\\ \r\n" * 60,
-    "int" + " " * 29_000,  # and quadratic in the blanks
+    "int" + " " * 29_000,  # and quadratic time in the number of blanks
     "int f" + "\n/**/ " * 5_000,
 )
 
@@ -497,7 +497,7 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
     course.hand_in("al1", "fine", "fine")
     course.grade()
     report = json.loads((course.build / "report.json").read_text())
-    for stage in report["stages"]:  # the next one's speed is known
+    for stage in report["stages"]:  # the next submission gets decided speed points
         stage["score"] |= {"speed": 1.5, "speed_pending": False, "total": 7.5}
     report["total"]["pending"] = 4
     (course.build / "report.json").write_text(json.dumps(report))
@@ -534,7 +534,7 @@ def test_points_that_cannot_be_had_are_left_out_everywhere(course: Course) -> No
 
 
 def test_who_is_in_a_team_and_alone_counts_once(course: Course) -> None:
-    """The latest counts; the plain folders' time is that of their files."""
+    """The latest submission counts; the time of a plain folder is that of its files."""
     for hours_ago, student in enumerate(("al1-at2", "al1")):
         for file in course.hand_in(student, "fine", *["fine"] * hours_ago).iterdir():
             os.utime(file, (1_000_000 - 3600 * hours_ago,) * 2)
@@ -580,9 +580,9 @@ def test_points_given_by_hand_are_exported_for_whom_nothing_was_graded_too(cours
     course.grade("--roster", roster)
     cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
     page = (course.out / "report.html").read_text()
-    assert "feedback/at2/" in page and "feedback/jb4/" not in page  # who handed nothing in has no feedback
+    assert "feedback/at2/" in page and "feedback/jb4/" not in page  # no hand-in, no feedback
     assert cells.get("at2") == cells.get("gh3") == "0"
-    assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, and not submitted: no points rather than none
+    assert not cells.keys() & {"al1", "jb4", "kt5"}  # our fault, or nothing handed in: no row, not 0 points
     for student in ("al1", "at2", "jb4"):
         course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
     said = course.verb("export", "--format", "moodle").stdout

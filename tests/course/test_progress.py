@@ -1,4 +1,4 @@
-"""grader/course/batch/progress.py and who is at work: how long a batch says that it still takes."""
+"""grader/course/batch/progress.py and judges_at_once(): the predicted remaining time of a batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.course.batch.run import judges_at_once
 
 
 def after(progress: Progress, *graded: tuple[str, float]) -> str:
-    """What it says is left after these statuses and durations in s."""
+    """Return the text on the remaining time after these statuses and durations in s."""
     for status, wall_s in graded:
         progress.add(Graded("al1", status, wall_s=wall_s))
     return progress.left()

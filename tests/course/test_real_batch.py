@@ -64,7 +64,7 @@ def test_honest_wrong_and_hostile_ones_beside_each_other(tmp_path: Path) -> None
 
 
 def test_two_judges_at_a_time_find_nothing_in_right_stages_up_to_one(tmp_path: Path) -> None:
-    """Check mode runs its blocks one after the other, whatever number of threads a batch gives its judges."""
+    """The sanitizer runs blocks one after the other, for any number of threads that a batch gives its judges."""
     lab, handed_in = "dot_product", tmp_path / "handed in"
     for student in ("al1", "al2"):
         (handed_in / student).mkdir(parents=True)

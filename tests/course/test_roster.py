@@ -1,4 +1,4 @@
-"""Who is who: names of files, the roster, and course systems' gradebooks."""
+"""The identification of students: names of files, the roster, and course systems' gradebooks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_partner_named_by_an_uploaded_archive_has_its_points_if_nothing_else(c
     course.grade("--roster", roster)
     points = {student: line["points"] for student, line in gradebook(course).items()}
     assert points == {"at200": "12", "al1": "12", "zo8": "0"}
-    course.hand_in("al1", "fine")  # her own counts for her, whatever he says
+    course.hand_in("al1", "fine")  # her own hand-in counts for her, whatever his archive's name claims
     course.grade("--roster", roster)
     book = gradebook(course)
     assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")
@@ -97,7 +97,7 @@ def test_a_partner_has_the_same_feedback_until_the_partnership_ends(course: Cour
     pack(course, name)
     course.grade("--roster", write_roster(course, ROSTER))
     assert read("al1") == read("at200") and "report.json" in read("al1") and not read("zo8")
-    (course.handed_in / "al1.zip").write_bytes(b"PK")  # her own, which has no report
+    (course.handed_in / "al1.zip").write_bytes(b"PK")  # her own hand-in, which has no report
     course.grade()
     assert set(read("al1")) == {"feedback.txt", "index.html"} and "Its end is missing." in read("al1")["feedback.txt"]
     (course.handed_in / "al1.zip").unlink()
@@ -110,7 +110,7 @@ def test_a_partner_has_the_same_feedback_until_the_partnership_ends(course: Cour
 
 
 def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None:
-    course.hand_in("packed", "fine")  # one stage alone
+    course.hand_in("packed", "fine")  # only one stage
     shutil.make_archive(str(course.root / "packed"), "gztar", course.handed_in / "packed")
     shutil.rmtree(course.handed_in / "packed")
     name = f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz"
@@ -121,7 +121,7 @@ def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None
 
     def remarks() -> str:
         feedback = (course.out / "feedback" / "at200" / "feedback.txt").read_text()
-        assert missing in feedback  # of the files, which are the same
+        assert missing in feedback  # this note concerns the files, which are unchanged
         return feedback
 
     course.grade("--roster", write_roster(course, ROSTER))
@@ -132,7 +132,7 @@ def test_remarks_on_a_partner_follow_what_others_hand_in(course: Course) -> None
     write_roster(course, ROSTER.replace("al1,", "al9,"))
     course.grade()
     assert not_credited not in remarks() and credited not in remarks()
-    assert course.log("end") == ["at200", "al1"]  # nothing was graded twice for it
+    assert course.log("end") == ["at200", "al1"]  # no submission was graded twice because of this
 
 
 def test_remarks_of_a_grading_before_do_not_stay(course: Course) -> None:
@@ -210,7 +210,7 @@ def test_a_better_roster_gives_ids_to_what_was_graded_before(course: Course) -> 
     said = course.grade("--roster", write_roster(course, ROSTER))
     assert "1002 is at200 now, according to the roster." in said.stdout and "No longer among" not in said.stderr
     assert course.statuses() == {"at200": "graded", "zo8": "graded", "al1": "not_submitted"}
-    assert len(course.log("end")) == graded  # nothing is graded twice
+    assert len(course.log("end")) == graded  # no submission is graded twice
     assert gradebook(course)["at200"]["points"] == "15"
     assert sorted(folder.name for folder in (course.out / "feedback").iterdir()) == ["at200", "zo8"]
 
@@ -263,7 +263,7 @@ def test_a_gradebook_knows_students_by_its_own_names(course: Course) -> None:
     )
     said = course.verb("export", "--format", "moodle", "--gradebook", book)
     lines = {line["Identifier"]: line["Grade"] for line in csv.DictReader(said.stdout.splitlines())}
-    # An address decides before a name does, so that a namesake gets nothing.
+    # An address takes precedence over a name, so a student with the same name gets no points.
     assert lines == {"Participant 2002": "12", "Participant 7": "12"}, said.stderr
 
 

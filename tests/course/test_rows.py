@@ -1,4 +1,4 @@
-"""Rows of gradebooks: grader/course/rows.py. Ids count in their own namespace, and only with a name that agrees."""
+"""grader/course/rows.py: rows of gradebooks. Ids count in their own namespace, and only with a name that agrees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def entries_of(folder: Path, roster: str, points: dict[str, int]) -> list[Entry]
 
 
 def export(system: str, entries: list[Entry], book: str) -> tuple[dict[str, str], list[str]]:
-    """Return the points in each row, by its first cell and number, and the students who are left out."""
+    """Return the points by the name of each row, and the students who are left out."""
     text, unknown = canvas(entries, book, "Lab (1)") if system == "canvas" else moodle(entries, book)
     at = -1 if system == "canvas" else 3
     return {row[0 if system == "canvas" else 1]: row[at] for row in [*csv.reader(io.StringIO(text))][1:]}, unknown
@@ -150,7 +150,7 @@ def test_numbers_of_the_courses_own_table_tell_students_of_one_name_apart(tmp_pa
 
 
 def test_a_row_with_a_students_name_and_a_middle_name_is_a_rival(tmp_path: Path) -> None:
-    """Mallory is called Ada Lovelace in the course system, where the real one has a middle name."""
+    """Mallory is called Ada Lovelace in the course system, where the real Ada has a middle name."""
     entries = entries_of(tmp_path, "id,name\nada,Ada Lovelace\nzed,Zed Zimmer\n", {"ada": 9, "zed": 1})
     names = ("Ada Lovelace", "Ada M. Lovelace", "Zed Zimmer", "Mei Zimmer")
     book = MOODLE + "".join(f"Participant {number},{name},,\n" for number, name in enumerate(names, 7))

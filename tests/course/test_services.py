@@ -1,5 +1,5 @@
-"""The grader on a course system's machine: laid out as Gradescope and Autolab do, without a GPU, with and without
-namespaces. The services themselves were not tried."""
+"""The grader on a course system's machine, with the folders of Gradescope and Autolab, without a GPU, with and without
+namespaces. It was not tested on the services themselves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pack(archive: Path, *words: str) -> Path:
 
 @pytest.fixture
 def everyones() -> Iterator[Path]:
-    """A folder that other users, such as sandboxed ones, may look into."""
+    """Yield a folder that other users, such as sandboxed ones, can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
@@ -50,7 +50,8 @@ def everyones() -> Iterator[Path]:
 
 @pytest.fixture
 def autograder(everyones) -> Path:
-    """Gradescope's folder after setup.sh, which takes minutes: what it builds was built before."""
+    """Return Gradescope's folder as after setup.sh, but with programs that were built before, because setup.sh takes
+    minutes."""
     folder = everyones / "autograder"
     for name in ("submission", "results"):
         (folder / name).mkdir(parents=True)
@@ -65,7 +66,7 @@ def autograder(everyones) -> Path:
 
 
 def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Runs the script as Gradescope does. `without`: a program that is not there, bwrap being there but refused."""
+    """Run the script as Gradescope does. `without`: a missing feature; without "namespaces", bwrap exists and fails."""
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     if without == "namespaces":
@@ -86,7 +87,7 @@ def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()
 
 
 def hand_in(folder: Path, *stages: str) -> None:
-    """Bare .cu files, as a student uploads them."""
+    """Hand in bare .cu files, as a student uploads them."""
     for stage in stages:
         shutil.copy(ROOT / "solutions" / LAB / f"{stage}.cu", folder / "submission")
 
@@ -105,7 +106,10 @@ def test_gradescopes_zip(tmp_path):
         modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}
     assert modes["setup.sh"] == modes["run_autograder"] == 0o755 and modes["datasets/.secret"] == 0o600
     assert f"labs/{LAB}/oracle.cpp" in files and f"datasets/{LAB}/hidden.json" in files
-    assert not [name for name in files if name.startswith(("solutions/", "tests/", "starter/", "handouts/"))]
+    assert not [name for name in files if name.startswith(("solutions/", "tests/", "handouts/"))]
+    assert [name for name in sorted(files) if name.startswith("starter/")] == [
+        f"starter/{LAB}/{stage}.cu" for stage in STAGES
+    ]
     assert {name.split("/")[1] for name in files if name.startswith(("labs/", "datasets/"))} == {
         LAB, "precompiled.h", ".secret",
     }  # fmt: skip
@@ -132,7 +136,7 @@ def test_what_code_without_a_sandbox_could_read_stays_at_home(tmp_path, system):
             assert inner
             with tarfile.open(fileobj=io.BytesIO(inner.read())) as packed:
                 files = {one.name: packed.extractfile(one).read() for one in packed}  # type: ignore[union-attr]
-    assert not [name for name in files if "hidden" in name or ".secret" in name]
+    assert not [name for name in files if "hidden" in name or ".secret" in name or name.startswith("starter/")]
     script = next(content for name, content in files.items() if Path(name).name.startswith("run_auto"))
     assert b" --unsafe" in script
 
@@ -143,7 +147,7 @@ def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
         manifest = json.loads(archive.read("labs/dot_product/lab.json"))
         assert [stage["id"][:2] for stage in manifest["stages"]] == ["01", "02"]
         assert manifest["points"] == 20
-        for recipes in ("public", "hidden"):  # one of the hidden datasets is for stage 04 alone
+        for recipes in ("public", "hidden"):  # one of the hidden datasets is only for stage 04
             assert "04_" not in archive.read(f"datasets/dot_product/{recipes}.json").decode()
     said = run_module("grader.course.services", "gradescope", "dot_product", "--upto", "9")
     assert said.returncode == 2 and "dot_product has no stage 9" in said.stderr
@@ -185,7 +189,7 @@ def test_gradescope_grades_bare_files(autograder):
 @needs_build
 @needs_root
 def test_gradescope_where_namespaces_are_refused(autograder):
-    """An archive of make submit, in a container without CAP_SYS_ADMIN: the uid level."""
+    """The hand-in is an archive of make submit, graded in a container without CAP_SYS_ADMIN, at the uid level."""
     work = autograder / "work" / LAB
     work.mkdir(parents=True)
     for stage in STAGES[:2]:
@@ -207,7 +211,7 @@ def test_gradescope_where_namespaces_are_refused(autograder):
 @needs_build
 @needs_root
 def test_without_any_sandbox_nothing_is_graded(autograder):
-    """Our fault: no result, so that Gradescope says that grading failed."""
+    """This is not the student's fault: there is no result, so that Gradescope reports that grading failed."""
     hand_in(autograder, STAGES[0])
     for path in [autograder, *autograder.rglob("*")]:
         os.chown(path, 65534, 65534, follow_symlinks=False)
@@ -240,7 +244,7 @@ def test_what_cannot_be_graded_is_told_and_earns_nothing(autograder, what):
 
 @needs_build
 def test_autolab(everyones):
-    """In the folder where Autolab runs make: its two files, and what was handed in under the name set there."""
+    """Autolab runs make in a folder with its two files and the hand-in, under the name that Autolab gives it."""
     with tarfile.open(pack(everyones / "autolab.tar", "autolab", LAB)) as archive:
         assert archive.getnames() == ["autograde-Makefile", "autograde.tar"]
         archive.extractall(everyones / "vm", filter="data")

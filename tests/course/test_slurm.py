@@ -52,9 +52,19 @@ def test_an_array_is_graded_and_gathered(slurm: Slurm, course: Course) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert course.statuses() == {f"s{number}": "graded" for number in range(6)}
     assert sorted(course.log("end")) == [f"s{number}" for number in range(6)]
-    assert len(list((course.out / "slurm").glob("*_result.pkl"))) == 7  # and the trial
+    assert len(list((course.out / "slurm").glob("*_result.pkl"))) == 7  # six submissions and the trial
     assert course.verb("regrade", "--student", "s1", *BY_SLURM).returncode == 0
-    assert course.log("end").count("s1") == 2  # graded again, not gathered again
+    assert course.log("end").count("s1") == 2  # graded again, not collected again
+
+
+def test_a_submission_that_crashes_the_judge_has_no_points(slurm: Slurm, course: Course) -> None:
+    course.hand_in("s0", "crash", "fine")
+    course.hand_in("s1", "fine", "fine")
+    course.add_reference("fine", "fine")
+    done = course.grade(*BY_SLURM)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert course.statuses() == {"s0": "judge_crashed", "s1": "graded"}
+    assert course.log("end").count("solutions") == 2  # before and after the second task of s0, on its node
 
 
 def test_a_killed_batch_gathers_what_its_tasks_did_meanwhile(slurm: Slurm, course: Course) -> None:
@@ -90,7 +100,7 @@ def test_a_lost_node_and_a_vanished_task_are_graded_again(slurm: Slurm, course: 
     assert process.returncode == 0, said
     assert course.statuses() == {f"s{number}": "graded" for number in range(4)}
     begun = course.log("begin")
-    assert len(begun) > 4  # the one that was lost began twice
+    assert len(begun) > 4  # the lost task began twice
     assert sorted(course.log("end")) == [f"s{number}" for number in range(4)]
     graded = course.database().query("SELECT COUNT(*) FROM grades")
     assert graded == [(4,)]
@@ -114,7 +124,7 @@ def test_a_task_whose_time_is_over_is_ours_to_blame_in_the_end(slurm: Slurm, cou
     course.hand_in("s1", "fine", "fine")
     said = course.grade(*BY_SLURM, "--slurm", "time=1")
     assert said.returncode == 1, said.stdout + said.stderr
-    assert len(list((course.out / "slurm").glob("*_submission.sh"))) == 4  # the trial, both, and s0 twice more
+    assert len(list((course.out / "slurm").glob("*_submission.sh"))) == 4  # the trial, both students, s0 twice more
     assert course.statuses() == {"s0": "judge_error", "s1": "graded"}
     assert "Slurm's time limit; --slurm time=MINUTES" in course.verb("status").stdout
     assert not slurm.running_on()

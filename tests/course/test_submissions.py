@@ -1,4 +1,4 @@
-"""grader/course/batch/submissions.py: whose is what, and which of several counts."""
+"""grader/course/batch/submissions.py: the owner of each submission, and which of several submissions counts."""
 
 from __future__ import annotations
 
@@ -55,6 +55,12 @@ def test_canvas_names(folder: Path) -> None:
     assert {key: len(one.entries) for key, one in found.items()} == {"12": 1, "34": 2}
     assert found["12"].name == "lovelaceada"
     assert "Canvas calls it late." in found["34"].notes
+
+
+def test_a_late_file_whose_name_can_be_read_in_several_ways_stays_late(folder: Path) -> None:
+    (folder / "malicemallory_LATE_2000_600001_x_7000_500_01_first.cu").write_text("late")
+    ((key, one),) = find(folder)[0].items()
+    assert key == "malicemallory_2000" and "Canvas calls it late." in one.notes
 
 
 @pytest.mark.parametrize(
@@ -196,7 +202,7 @@ def test_who_has_another_number_in_the_archive_is_found_by_name(folder: Path) ->
     found, _ = find(folder, roster)
     assert found["2001"].notes == ["The roster has no 77123: found by the name, Emmy Noether."]
     assert found["2002"].members == ["2002"]
-    assert found["5"].notes == ["Not on the roster."]  # two have that name
+    assert found["5"].notes == ["Not on the roster."]  # two students have that name
 
 
 def test_the_roster_may_say_when_it_was_handed_in(folder: Path) -> None:
@@ -257,7 +263,7 @@ def test_a_time_of_the_roster_has_a_zone(tmp_path: Path) -> None:
 
 
 def test_a_text_that_a_student_typed_delays_no_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Composing takes time quadratic in the length of a run of accents; only short texts are composed."""
+    """Composition takes quadratic time in the length of a run of accents, so only short texts are composed."""
     lengths: list[int] = []
     compose = columns.compose
     monkeypatch.setattr(columns, "compose", lambda text: lengths.append(len(text)) or compose(text))
@@ -287,7 +293,7 @@ def test_names_of_folders_differ_wherever_keys_do() -> None:
 
 
 def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) -> None:
-    """Contents that hold a name, the same files under other names, and files moved to another folder."""
+    """The cases: contents that include a name, the same files under other names, and files moved to another folder."""
     trees: tuple[dict[str, bytes], ...] = (
         {"a.cu": b"1", "b.cu": b"2"},
         {"a.cu": b"1b.cu\0" + b"2"},
@@ -310,7 +316,7 @@ def test_other_files_never_have_the_fingerprint_of_earlier_ones(tmp_path: Path) 
 
 @pytest.mark.parametrize("ids", [("al_12", "al-12"), ("m_ller", "m\xfcller"), ("anna", "anna_"), ("dne", "\xc5dne")])
 def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, ids: tuple[str, str]) -> None:
-    """`make submit` writes both ids alike."""
+    """`make submit` writes both ids in the same form."""
     form = name_part(ids[0])
     for second in (1, 2):
         (folder / f"lab-{form}-2025-11-20-09000{second}.tar.gz").write_bytes(b"%d" % second)
@@ -325,7 +331,7 @@ def test_an_archives_name_that_two_students_may_have_is_nobodys(folder: Path, id
 
 
 def test_the_manifest_tells_whose_an_archive_is(folder: Path) -> None:
-    """If the name says two students; a manifest of other students than the name's says nothing."""
+    """The manifest decides if the name fits two students; a manifest with other students than the name is ignored."""
     for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
         form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
         manifest = json.dumps({"authors": [{"name": "A B", "id": one} for one in ids]}).encode()

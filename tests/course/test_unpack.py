@@ -1,4 +1,4 @@
-"""grader/course/batch/unpack.py: everybody's hand-ins in one archive, as Canvas and Moodle give them."""
+"""grader/course/batch/unpack.py: an archive with all hand-ins, as Canvas and Moodle provide it."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ GRACE = (f"Grace Hopper_56_assignsubmission_file_/{FIRST}", b"fine")
 
 
 def give(course: Course, *members: tuple[str, bytes], name: str = "submissions.zip") -> None:
-    """Everybody's archive, where the folder of submissions was."""
+    """Replace the folder of submissions by an archive with all hand-ins."""
     course.handed_in = course.handed_in.with_name(name)
     course.handed_in.write_bytes(make_zip(*members))
 
 
 def unpack_bytes(folder: Path, data: bytes) -> tuple[set[str], list[str]]:
-    """Names of all files, and what was left out."""
+    """Return the names of all files, and the sentences about files that were left out."""
     file = folder / "submissions.zip"
     file.write_bytes(data)
     made, left_out = unpack(file, folder / "out", LAB)
@@ -93,7 +93,7 @@ def test_a_newer_zip_is_a_changed_folder(course: Course) -> None:
     said = course.grade()
     assert "No longer among the submissions, and kept as graded: 56" in said.stderr
     assert {key: course.log("end").count(key) for key in ("12", "34", "56")} == {"12": 1, "34": 2, "56": 1}
-    assert course.verb("regrade", "--all").returncode == 0  # who is gone, too
+    assert course.verb("regrade", "--all").returncode == 0  # includes a student whose hand-in is no longer there
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
 
 
@@ -111,7 +111,7 @@ def test_what_nobody_needs_any_more_is_removed(course: Course) -> None:
         (course.handed_in / name).write_bytes(content)
     course.grade()
     assert not list((course.out / "handed-in").iterdir())
-    assert course.log("end").count("12") == 2  # unpacked by hand, it is the same
+    assert course.log("end").count("12") == 2  # a hand-in that was unpacked by hand is recognised as the same
 
 
 def test_what_a_clusters_tasks_may_read_stays(course: Course) -> None:
@@ -297,11 +297,11 @@ def test_another_download_makes_nobody_late(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,submitted\nal1,1970-01-25T12:00Z\nat2,\n")
     course.grade("--roster", roster)
-    assert [row.handed_in[8:10] for row in course.database().rows()] == ["25", "16"]  # which says it for sure
+    assert [row.handed_in[8:10] for row in course.database().rows()] == ["25", "16"]  # the roster's time is certain
 
 
 def huge_header() -> bytes:
-    """A tar that says that a name in it is 1 TB long."""
+    """Return a tar that claims to contain a name of 1 TB."""
     data = bytearray(make_tar(("a" * 200, b"")))
     data[124:136] = (0x80 << 88 | 10**12).to_bytes(12, "big")
     data[148:156] = b" " * 8

@@ -1,4 +1,4 @@
-"""Moodle's grading worksheet, which PHP writes and reads: grader/course/columns.py and formats.py."""
+"""grader/course/columns.py and formats.py: Moodle's grading worksheet, which PHP writes and reads."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_php_wrote_is_read_back() -> None:
     chance = random.Random(22)
     for _ in range(2000):
         texts = ["".join(chance.choices('a ,"\n\\;', k=chance.randrange(9))) for _ in range(2)]
-        if any(text.endswith("\\") for text in texts):  # has no single meaning in PHP's dialect
+        if any(text.endswith("\\") for text in texts):  # ambiguous in PHP's dialect
             continue
         people = [person(number, "Ada", *texts) for number in (12, 13)]
         assert [row for _, row in read_rows(write_worksheet(*people))] == [HEADER, *people], texts

@@ -1,1 +1,1 @@
-"""Grades a whole batch of submissions: BATCH.md."""
+"""Grade a whole batch of submissions; see BATCH.md."""

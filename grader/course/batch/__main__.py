@@ -56,7 +56,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def grade(options: argparse.Namespace) -> int:
-    """Enters what is in the folder or archive, and grades what waits."""
+    """Register the submissions of a folder or archive, and grade those that wait."""
     (lab,) = choose_labs(options.root, [options.lab])
     options.roster = options.roster or (None if options.no_roster else kept_roster(options.out))
     roster = read_roster(options.roster) if options.roster else []
@@ -75,7 +75,7 @@ def grade(options: argparse.Namespace) -> int:
         rename(database, settings.folder, found, {student.id for student in roster})
         say_gone({submission.key for submission in found}, database)
         database.enter(found)
-        if not database.fact("slurm_jobs"):  # whose tasks may still read them
+        if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
             forget(settings.folder, [folder, *database.entries()])
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
@@ -84,14 +84,16 @@ def grade(options: argparse.Namespace) -> int:
 
 
 def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[str]]:
-    """The folder of submissions, unpacked where it is an archive, and what was left out of that."""
+    """If the submissions are an archive, unpack them. Return their folder, and sentences about files that were left
+    out."""
     return unpack(submissions, settings.folder, settings.lab) if submissions.is_file() else (submissions, [])
 
 
 def say_found(
     submissions: Path, found: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
-    """What is no submission, and who is not on the roster. Raises UserError where there is nobody."""
+    """Print which entries are left out, which students are in doubt, and which are not on the roster. Raises UserError
+    if there is neither a submission nor a roster."""
     for sentence in left_out:
         say_error(f"Left out: {sentence}")
     for note in dict.fromkeys(note for one in found for note in one.notes if kind_of(note) in IN_DOUBT):
@@ -102,7 +104,7 @@ def say_found(
 
 
 def kept_roster(folder: Path) -> Path | None:
-    """The roster of the last time, where nobody gives one now."""
+    """Return the roster of the previous run, or None if there is none."""
     file = roster_file(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else None
     if file:
         say(f"Roster: {file}, as before.")
@@ -110,12 +112,12 @@ def kept_roster(folder: Path) -> Path | None:
 
 
 def read_earlier(folder: Path) -> list[Earlier]:
-    """Return the submissions that were handed in to the batch before."""
+    """Return the submissions that are already in the batch."""
     return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
 
 
 def say_strange(strange: Sequence[Submission]) -> None:
-    """Who is not on the roster, by what their files say, and what to do."""
+    """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
     named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in strange]
     if named:
         say_error(
@@ -135,8 +137,8 @@ def separate_strangers(folder: Path, ids: Set[str]) -> None:
 
 
 def move_renamed(database: Database, folder: Path) -> None:
-    """Move the folders of renamed submissions, also of those that a killed batch left. What lies at a new place is a
-    leftover, because no other submission has that key."""
+    """Move the folders of renamed submissions, also of those that a killed batch did not move. A folder at a new place
+    is a leftover, because no other submission has that key."""
     for old, new in (database.fact("renamed") or {}).items():
         for part in KEPT:
             source, target = place_of(folder, part, old), place_of(folder, part, new)
@@ -147,7 +149,7 @@ def move_renamed(database: Database, folder: Path) -> None:
 
 
 def rename(database: Database, folder: Path, found: Sequence[Submission], on_roster: Set[str]) -> None:
-    """Gives what a better roster knows its new name, with what lies in folders of the old one."""
+    """Rename submissions that a better roster identifies, and move their folders."""
     for old, one in database.find_renamed(found):
         database.rename(old, one, on_roster)
         move_renamed(database, folder)
@@ -155,7 +157,8 @@ def rename(database: Database, folder: Path, found: Sequence[Submission], on_ros
 
 
 def require_folders(options: argparse.Namespace) -> None:
-    """Raises UserError where OUT holds what is no batch's, or SUBMISSIONS is not there."""
+    """Raise UserError if SUBMISSIONS does not exist, or if OUT is a file, holds files that are not a batch's, or is the
+    same folder as SUBMISSIONS."""
     if not options.submissions.exists():
         raise UserError(
             f"There is no {options.submissions}. SUBMISSIONS is a folder of hand-ins, or an archive of them."
@@ -173,7 +176,7 @@ def require_folders(options: argparse.Namespace) -> None:
 
 
 def say_gone(found: set[str], database: Database) -> None:
-    """What was taken in before stays, whatever becomes of its files."""
+    """Print which earlier submissions are no longer there. They stay in the batch as they were graded."""
     rows = database.query("SELECT key FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     if gone := [key for (key,) in rows if key not in found]:
         say_error(f"No longer among the submissions, and kept as graded: {', '.join(gone)}")
@@ -182,7 +185,8 @@ def say_gone(found: set[str], database: Database) -> None:
 def grade_waiting(
     database: Database, settings: Settings, options: argparse.Namespace, trial: Report | None = None
 ) -> int:
-    """Grades what waits and says how it stands. Exit status 1 when something is our fault."""
+    """Grade the submissions that wait, and print the state of the batch. Return the exit status: 1 if our side broke,
+    130 if interrupted."""
     if database.waiting():
         trial = trial or try_judging(settings, options)
         database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
@@ -201,21 +205,22 @@ def grade_waiting(
 
 
 def try_judging(settings: Settings, options: argparse.Namespace) -> Report:
-    """Whether the judge works where it will run. Raises UserError."""
+    """Return the report of a trial run of the judge where it will run. Raises UserError if the judge does not work
+    there."""
     if options.executor == "slurm":
         return try_by_slurm(settings, slurm_parameters(options))
     return try_judge(settings)
 
 
 def choose_executor(database: Database, settings: Settings, backend: str, options: argparse.Namespace) -> Results:
-    """Who grades: this machine, or a cluster."""
+    """Return the function that grades: on this machine, or on a cluster."""
     if options.executor == "slurm":
         return lambda waiting: grade_by_slurm(waiting, settings, database, slurm_parameters(options))
     return lambda waiting: grade_here(waiting, settings, backend, options.jobs)
 
 
 def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
-    """sbatch's options by name. Raises UserError."""
+    """Return the options for sbatch by name. Raises UserError if one has no value."""
     for text in options.slurm:
         if "=" not in text:
             raise UserError(f"--slurm {text}: write NAME=VALUE, as in --slurm partition=gpu.")
@@ -223,13 +228,14 @@ def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
 
 
 def describe(database: Database) -> str:
-    """How many submissions are in which state."""
+    """Return how many submissions have each status."""
     counts = database.counts()
     return ", ".join(f"{count} {in_words(status)}" for status, count in counts.items()) or "No submissions"
 
 
 def make_settings(options: argparse.Namespace, lab: str) -> Settings:
-    """What was typed; folders are absolute, because the judge runs in the project's own."""
+    """Return the settings from the command line. Their folders are absolute, because the judge runs in the project's
+    folder."""
     stages = tuple(read_stages(options.root, lab))
     return Settings(
         lab,
@@ -249,7 +255,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
 
 
 def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
-    """Keeps them for `regrade`; one batch is of one lab."""
+    """Store the settings for `regrade`. Raises UserError if the batch is of another lab or of other stages."""
     before = database.fact("settings") or {}
     for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
         if before and before.get(name, "") != here:
@@ -267,7 +273,7 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
 
 
 def regrade(options: argparse.Namespace) -> int:
-    """Lets some wait again, with the reason, and grades them."""
+    """Grade some submissions again, and store the reason."""
     with only_one(options.folder):
         database = open_batch(options.folder)
         move_renamed(database, options.folder)
@@ -291,7 +297,8 @@ def regrade(options: argparse.Namespace) -> int:
 
 
 def choose_regraded(database: Database, settings: Settings, options: argparse.Namespace) -> tuple[list[str], str]:
-    """Keys of what is to be graded again, and why. Raises UserError for a student who is not there."""
+    """Return the keys of the submissions to grade again, and the reason. Raises UserError if a student is not in the
+    batch, or if the program is older than its sources."""
     if options.changed:
         version, judging = try_judge(settings).warplab, hash_judging(settings.root, settings.lab)
         require_built(settings)
@@ -306,12 +313,12 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
     if options.pending:
         return [row.key for row in rows if row.pending], "points were pending"
     if options.errors:
-        return [row.key for row in rows if row.status == "judge_error"], "our side had broken"
+        return [row.key for row in rows if row.status in ("judge_error", "judge_crashed")], "the judge had failed"
     return [find_key(database, student) for student in options.student], "asked for"
 
 
 def status(options: argparse.Namespace) -> int:
-    """How it stands; our own faults and what was refused, one by one."""
+    """Print the state of the batch, each failure and refusal, and the instructor's decisions."""
     database = open_batch(options.folder)
     for name, count in database.counts().items():
         say(f"{count:6} {in_words(name)}: {STATUSES.get(name, 'to be graded')}")
@@ -330,15 +337,15 @@ def status(options: argparse.Namespace) -> int:
 
 
 def report(options: argparse.Namespace) -> int:
-    """Writes the outputs anew, after due dates, points or overrides were entered."""
+    """Write the outputs again, after due dates, points or overrides were entered."""
     database = open_batch(options.folder)
     say(write_outputs(database, kept_settings(database)))
     return 0
 
 
 def export(options: argparse.Namespace) -> int:
-    """Writes a gradebook with the final points. Exit status 1 when somebody is not in the course's own, or its maximum
-    is another."""
+    """Write a gradebook with the final points. Return the exit status: 1 if a student is not in the course's gradebook
+    or roster, or if the maximum in the gradebook differs."""
     database = open_batch(options.folder)
     settings = kept_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
@@ -364,21 +371,22 @@ def export(options: argparse.Namespace) -> int:
 
 
 def ids_without_roster(final: Final) -> set[Identifier]:
-    """Return what a course system calls a student who is not on a roster. If a hand-in has its student's name, a course
-    system named it, and a number is that system's; any other key is what the student chose."""
+    """Return the course system's identifiers for a student who is not on a roster. If the hand-in has a student's name,
+    a course system named it, and a number is that system's; the student chose any other key."""
     key = final.student.removesuffix(ANOTHER)
     of_system = bool(final.row.name) and key.isdecimal()
     return {(kind, key.casefold()) for kind in (NUMBERS if of_system else (OWN_ID,))}
 
 
 def is_decided(final: Final) -> bool:
-    """Whether there are points to tell: who handed nothing in has none, but for those given by hand."""
+    """Return whether a student has final points. A student who handed nothing in has none, except points given by
+    hand."""
     by_hand = bool(final.override or final.given)
     return final.points is not None and (final.row.status != "not_submitted" or by_hand)
 
 
 def report_of(database: Database, settings: Settings, final: Final) -> Report:
-    """A report with the final points in its total; one without stages where nothing was judged."""
+    """Return a report with the final points as its total. If nothing was judged, the report has no stages."""
     judged = read(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
     found = leave_out(judged, final.without)
     found.total = Total(final.points or 0, final.most, final.pending)
@@ -386,7 +394,6 @@ def report_of(database: Database, settings: Settings, final: Final) -> Report:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The command line."""
     parser = argparse.ArgumentParser(
         prog="warplab-course", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -420,7 +427,7 @@ def make_parser() -> argparse.ArgumentParser:
     which.add_argument("--student", action="append", help="may be given several times")
     which.add_argument("--all", action="store_true")
     which.add_argument("--changed", action="store_true", help="what another version of the grader or lab graded")
-    which.add_argument("--errors", action="store_true", help="where our side broke")
+    which.add_argument("--errors", action="store_true", help="where the judge failed")
     which.add_argument("--pending", action="store_true", help="where points are pending, which are then added")
     one.add_argument("--backend", default="", help="another one than before: cuda, for points that take a GPU")
     one.add_argument("--reason", default="")
@@ -472,7 +479,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def add_verb(verbs, name, run, about) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
-    """A verb on a batch's folder."""
+    """Add a verb that works on a batch's folder."""
     one: argparse.ArgumentParser = verbs.add_parser(name, help=about)
     one.add_argument("folder", type=Path, help="the batch's folder")
     one.set_defaults(run=run)
@@ -480,20 +487,20 @@ def add_verb(verbs, name, run, about) -> argparse.ArgumentParser:  # type: ignor
 
 
 def add_students(one: argparse.ArgumentParser) -> None:
-    """Whom, and why."""
+    """Add the options that name the students and the reason."""
     one.add_argument("--student", action="append", required=True, help="may be given several times")
     one.add_argument("--reason", type=parse_reason, required=True)
 
 
 def add_undo(one: argparse.ArgumentParser) -> Any:
-    """The group of what to decide, or to take back."""
+    """Add --undo to a group of options that exclude each other, and return the group, which requires one of them."""
     group = one.add_mutually_exclusive_group(required=True)
     group.add_argument("--undo", action="store_true", help="take back what was decided before")
     return group
 
 
 def parse_points(text: str) -> float:
-    """A number. Raises what argparse shows."""
+    """Return a number. Raises argparse.ArgumentTypeError if the text is not one."""
     try:
         return float(text)
     except ValueError:
@@ -501,14 +508,14 @@ def parse_points(text: str) -> float:
 
 
 def parse_reason(text: str) -> str:
-    """Words. Raises what argparse shows."""
+    """Return the text. Raises argparse.ArgumentTypeError if it is blank."""
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty: say why, for whoever asks later")
     return text
 
 
 def add_running(one: argparse.ArgumentParser) -> None:
-    """How it is run."""
+    """Add the options that choose where and with how many judges to grade."""
     one.add_argument("--jobs", type=int, default=len(cores()), help="judges at a time without a GPU (all cores)")
     one.add_argument("--executor", choices=("local", "slurm"), default="local", help="this machine, or a cluster")
     one.add_argument(
@@ -517,7 +524,7 @@ def add_running(one: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status 1 when something is our fault, 130 when interrupted."""
+    """Run a verb. Return the exit status: 1 if our side broke, 130 if interrupted."""
     os.umask(0o077)  # a batch's files hold students' work and points
     options = make_parser().parse_args(arguments)
     return int(options.run(options))

@@ -1,12 +1,13 @@
-"""Whose files are much alike: copydetect's fingerprints, with the starter and the lab's header as boilerplate.
+"""Find submissions with similar files by copydetect's fingerprints; the starter and the lab's header count as
+boilerplate.
 
-Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. It says whom to
-look at, and nothing more: short stages have few ways to be written.
+Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. The result only
+suggests which submissions to look at, because there are few ways to write a short stage.
 
-python3 -m grader.course.batch.alike STARTER < FILES    prints the fingerprints of each, as find_alike() reads them
+    python3 -m grader.course.batch.alike STARTER < FILES    print each file's fingerprints, as find_alike() reads them
 
-Its lexer's regular expressions may take exponential time for what a student wrote. So it works in a process of its
-own, whose limits the kernel keeps.
+The regular expressions of copydetect's lexer may take exponential time on a student's code. Therefore, the fingerprints
+are computed in a separate process, whose limits the kernel enforces.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-NOISE, WINDOW = 25, 4  # characters of a fingerprint, and how many are thinned out to one
-LEAST_FINGERPRINTS = 8  # what a student wrote must be more than a line or two
+NOISE, WINDOW = 25, 4  # characters of a fingerprint; how many fingerprints are thinned out to one
+LEAST_FINGERPRINTS = 8  # a student's own code must be more than a line or two
 ALIKE = 0.9
-COMMON = 20  # a fingerprint that more files than this share says nothing about a pair
+COMMON = 20  # a fingerprint that more files share is not evidence about a pair
 MOST_CHARACTERS = 30_000  # of code, without comments
 MOST_PAIRS = 200
 FILE_S = 3  # of processor time; an honest file takes a tenth of a second
 MOST_MEMORY_BYTES = 2_000_000_000
-MOST_STOPPED = 10  # files of a stage that take too much; after them, the stage is not compared
+MOST_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
 
 PROJECT = Path(__file__).resolve().parents[3]
 CONTINUED = re.compile(r"\\[^\S\n]*+\n")
@@ -46,7 +47,7 @@ COMMENT = re.compile(rf"(?P<literal>{LITERAL})|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?
 
 @dataclass(frozen=True)
 class Alike:
-    """Two submissions' files of one stage; `share` of the smaller one is in the other."""
+    """Two submissions with similar files of one stage. `share`: how much of the smaller file is in the other one."""
 
     stage: str
     one: str
@@ -87,10 +88,13 @@ def find_alike(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> 
 
 
 def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerprints], list[int]]:
-    """Each file's fingerprints, without the starter's, and the places of those files that took too much and have none.
-    A process that ends before its last file was stopped by the file that it was at: another one goes on behind it.
-    Raises as find_alike() does."""
-    seed = str(secrets.randbelow(2**32))  # the same in all of them, as fingerprints are Python's hashes
+    """Return each file's fingerprints without the starter's, and the indices of the files that took too much time or
+    memory and have none.
+
+    If a process ends before its last file, the file that it was reading stopped it; another process continues after
+    that file. Raises as find_alike() does.
+    """
+    seed = str(secrets.randbelow(2**32))  # the same in all processes, because fingerprints are Python's hashes
     made: list[Fingerprints] = []
     stopped: list[int] = []
     while True:
@@ -104,7 +108,8 @@ def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerpr
 
 
 def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> list[Fingerprints]:
-    """The fingerprints of the first files, up to one that takes too much. Raises ImportError."""
+    """Return the fingerprints of the first files, up to one that takes too much time or memory. Raises ImportError if
+    copydetect does not run."""
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     limited = {"PYTHONPATH": path, "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
@@ -123,7 +128,7 @@ def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> lis
 
 def print_fingerprints(starter: Path) -> None:
     """Print a line for the starter, then one for each file that standard input names: a JSON list of its hashes and
-    whether the file is cut. The kernel kills the process at a file that takes too long."""
+    whether the file is cut. The kernel kills the process if a file takes too long."""
     import numpy
     from copydetect import CodeFingerprint
 
@@ -154,7 +159,7 @@ def allow_processor_time(more_s: int) -> None:
 def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
     """Return the hashes of a file, or none if it cannot be read as code. Raises MemoryError."""
     try:
-        text = simplify(file.read_bytes().decode("utf-8", "replace"))  # first: comments may be long
+        text = simplify(file.read_bytes().decode("utf-8", "replace"))  # before the text is cut: comments may be long
         code = io.StringIO(text[:MOST_CHARACTERS])
         made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=code)
         return Fingerprints(frozenset(map(int, made.hashes)), len(text) > MOST_CHARACTERS)
@@ -173,7 +178,7 @@ def simplify(text: str) -> str:
 
 
 def candidates(prints: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
-    """Pairs that share fingerprints which few others have."""
+    """Return the pairs of keys that share a rare fingerprint."""
     owners: dict[int, list[str]] = defaultdict(list)
     for key, hashes in prints.items():
         for one in hashes:

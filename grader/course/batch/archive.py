@@ -1,10 +1,10 @@
-"""Reads what students hand in, trusting none of it.
+"""Read untrusted hand-ins.
 
-Archives are read in memory and within bounds, and no name in one ever becomes a path: a submission is a dictionary of
-names and bytes, of which only a stage's own file is written anywhere. Whatever bytes make a reader raise, it is a
-RefusedError of that hand-in (`refusing_damage`). Files in folders are opened by `open_below` alone, which follows no
-link. One rule holds for archives and folders: a file that no grade needs is not read, and refuses nothing; a file that
-cannot be read is refused alone.
+Archives are read in memory and within bounds, and a name in an archive never becomes a path: a submission is a
+dictionary of names and bytes, and only the files of stages are written to disk. If bytes make a reader raise any
+exception, it becomes a RefusedError for that hand-in (`refusing_damage`). Only `open_below` opens files in folders; it
+follows no links. The same rule holds for archives and folders: a file that no grade needs is not read and causes no
+refusal; if a file cannot be read, only that file is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from grader.course.batch import tar
 from grader.course.batch.names import original_name
 
 MOST_ARCHIVE_BYTES = 20_000_000
-MOST_BYTES = 64_000_000  # unpacked, all files of a kind
+MOST_BYTES = 64_000_000  # of all unpacked files of a kind
 MOST_FILE_BYTES = 10_000_000
 MOST_FILES = 2000  # of a kind
 MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
@@ -45,7 +45,7 @@ XZ_MEMORY_BYTES = 128_000_000
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # of `make submit`
-ZIP_END_BYTES = 70_000  # where the directory's end is, with the longest comment behind it
+ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
@@ -77,7 +77,7 @@ Kind = Literal["code", "archive", "other", "ignored"]
 
 
 class RefusedError(Exception):
-    """Why a submission is not opened, as the end of a sentence. `reason` is a key of MEANINGS."""
+    """The reason why a submission is not opened, as the end of a sentence. `reason` is a key of MEANINGS."""
 
     def __init__(self, reason: str, detail: str = ""):
         super().__init__(f"{MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
@@ -108,13 +108,13 @@ class Part:
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file's name says that it is an archive of any kind."""
+    """Return whether a file's name is that of an archive of any kind."""
     return original_name(name).lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
 
 
 def kind_of_file(path: str) -> Kind:
-    """Return the kind of a file by its path in a submission. Each kind has bounds of its own, so that no crowd of other
-    files displaces the code. Files that no grade and no message needs are ignored, and so are hidden ones."""
+    """Return the kind of a file by its path in a submission. Each kind has its own bounds, so that other files, however
+    many, cannot displace the code. Hidden files, and files that no grade and no message needs, are ignored."""
     path = path.replace("\\", "/")
     name = original_name(path.rpartition("/")[2]).lower()
     if has_hidden_part(path):
@@ -127,7 +127,7 @@ def kind_of_file(path: str) -> Kind:
 
 
 def has_hidden_part(path: str) -> bool:
-    """Return whether a file or a folder around it is hidden."""
+    """Return whether a file, or a folder on its path, is hidden."""
     return any(is_hidden(part) for part in path.replace("\\", "/").split("/") if part not in (".", ".."))
 
 
@@ -146,7 +146,8 @@ def list_members(data: bytes) -> Iterator[Part]:
 
 
 def read_part(part: Part, name: str) -> Member:
-    """Read a file that is a plain one, and give it that name. Raises RefusedError."""
+    """Read a plain file, and return it under the name `name`. Raises RefusedError if it cannot be read or is too
+    large."""
     with refusing_damage():
         most = most_bytes(part.kind)
         content = b""
@@ -193,7 +194,8 @@ def zip_time(entry: zipfile.ZipInfo) -> float:
 
 
 def plain_name(name: str) -> str:
-    """A member's name with forward slashes. Raises RefusedError where it leads elsewhere or is no text."""
+    """Return a member's name with forward slashes. Raises RefusedError if the name is absolute, contains .., is too
+    long, or has characters that are not text."""
     name = name.replace("\\", "/")
     if len(name) > MOST_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
         raise RefusedError("bad_name", show(name))
@@ -214,7 +216,7 @@ def most_bytes(kind: Kind) -> int:
 
 
 def list_zip(data: bytes) -> Iterator[Part]:
-    """Files of a zip archive, in its order."""
+    """Yield the files of a zip archive in its order. Raises RefusedError if the archive is invalid."""
     require_end(data[-ZIP_END_BYTES:])
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         files = [entry for entry in archive.infolist() if not entry.is_dir()]
@@ -227,7 +229,7 @@ def list_zip(data: bytes) -> Iterator[Part]:
 
 
 def require_end(end: bytes) -> None:
-    """Raises RefusedError where a zip archive's last bytes are not its directory's end."""
+    """Raise RefusedError if a zip archive's last bytes do not contain the end of its directory."""
     if b"PK\x05\x06" not in end:
         raise RefusedError("truncated")
 
@@ -243,7 +245,8 @@ def require_no_overlap(entries: Iterable[zipfile.ZipInfo], size: int) -> None:
 
 
 def check_zip_entry(entry: zipfile.ZipInfo) -> None:
-    """Raises RefusedError for what is no plain file or folder."""
+    """Raise RefusedError if an entry is not a plain file or folder, is encrypted, or has an unsupported compression
+    method."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise RefusedError("link", show(entry.filename))
@@ -256,7 +259,8 @@ def check_zip_entry(entry: zipfile.ZipInfo) -> None:
 
 
 def inflate(data: bytes) -> tar.Stream:
-    """Return the tar in a compressed file. Raises RefusedError if there is none."""
+    """Return a stream of the tar in a file, which may be compressed. Raises RefusedError if the file has an unsupported
+    format."""
     for magic, name in OTHER_ARCHIVES.items():
         if data.startswith(magic):
             raise RefusedError("unknown_format", f"it is {name}; hand in a .zip or a .tar.gz")
@@ -272,7 +276,8 @@ def inflate(data: bytes) -> tar.Stream:
 
 
 class Xz(io.RawIOBase):
-    """The content of an xz file, within bounds of memory: the file itself states how much it takes."""
+    """The content of an xz file, read within a memory limit, because the file itself states how much memory it
+    takes."""
 
     def __init__(self, data: bytes):
         self.data, self.decompressor = data, lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
@@ -281,7 +286,8 @@ class Xz(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill the buffer; 0 at the end. Raises RefusedError, EOFError."""
+        """Fill the buffer and return the number of bytes, 0 at the end. Raises RefusedError if the data is damaged or
+        takes too much memory, EOFError if its end is missing."""
         if self.decompressor.eof:
             return 0
         try:
@@ -302,7 +308,7 @@ class Bounded:
         self.stream, self.left = stream, MOST_INFLATED
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes. Raises RefusedError."""
+        """Return the next bytes. Raises RefusedError after MOST_INFLATED bytes."""
         data = self.stream.read(size)
         self.left -= len(data)
         if self.left < 0:
@@ -311,19 +317,19 @@ class Bounded:
 
 
 def list_tar(stream: Bounded) -> Iterator[Part]:
-    """Files of a tar archive, in its order."""
+    """Yield the files of a tar archive in its order. Raises RefusedError if it has too many members."""
     for number, (member, content) in enumerate(tar.read_members(stream), 1):
         if number > MOST_ENTRIES:
             raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
         if not member.is_folder():
             check, read = partial(check_tar_member, member), partial(contextlib.nullcontext, content)
             yield Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)
-    while stream.read(CHUNK_BYTES):  # up to the checksum at its end
+    while stream.read(CHUNK_BYTES):  # read on to the end, where the checksum is
         pass
 
 
 def check_tar_member(member: tar.Member) -> None:
-    """Raises RefusedError for what is no plain file or folder."""
+    """Raise RefusedError if a member is not a plain file or folder."""
     if member.is_link():
         raise RefusedError("link", show(member.name))
     if not (member.is_folder() or member.is_file()):
@@ -331,8 +337,8 @@ def check_tar_member(member: tar.Member) -> None:
 
 
 def list_parts(entry: Path) -> list[Part]:
-    """List the files in a folder that was handed in, archives last and newer files first; or the file itself, which is
-    never ignored. Raises OSError."""
+    """List the files in a hand-in that is a folder, archives last and newer files first. If the hand-in is a file,
+    return that file; it is never ignored. Raises OSError."""
     status = entry.lstat()
     if not stat.S_ISDIR(status.st_mode):
         return [make_part(entry, "", status)]
@@ -340,15 +346,15 @@ def list_parts(entry: Path) -> list[Part]:
 
 
 def walk(folder: Path) -> Iterator[Part]:
-    """Yield all files in a folder, except hidden ones, those at its top first. A folder that cannot be read is yielded
-    as a part that cannot be.
+    """Yield all files in a folder, except hidden ones; files at its top come first. If a folder cannot be read, yield
+    it as a part whose check raises the error.
 
-    It opens folders part by part and follows no link, because students may still change them.
+    Open folders one path component at a time and follow no links, because students may still change them.
     """
     waiting, left = deque([""]), MOST_ENTRIES
     while waiting and left > 0:
         inside = waiting.popleft()
-        left -= inside.count("/") + 1  # to open it takes as many steps
+        left -= inside.count("/") + 1  # opening it takes as many steps
         try:
             if len(inside) > MOST_NAME:
                 raise RefusedError("too_deep")
@@ -368,19 +374,20 @@ def walk(folder: Path) -> Iterator[Part]:
 
 
 def list_folder(folder: Path, inside: str, most: int) -> list[tuple[str, os.stat_result]]:
-    """Return what is in a folder below another, by its path from there, and its status. Raises OSError."""
+    """Return at most `most` entries of a folder below another, each with its path from there and its status. Raises
+    OSError."""
     found = []
     with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
         for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(most, 0)):
-            with contextlib.suppress(FileNotFoundError):  # it is gone meanwhile
+            with contextlib.suppress(FileNotFoundError):  # it was removed in the meantime
                 found.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
     return sorted(found)
 
 
 @contextlib.contextmanager
 def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
-    """Open a path below a folder, or the folder or file itself if it is empty. None of its parts may be a link, even if
-    a student replaces it by one at this moment. Raises OSError."""
+    """Open a path below a folder, or the folder or file itself if the path is empty. Raises OSError if any component of
+    the path is a link, even if a student replaces it by one at this moment."""
     *around, last = [str(folder), *(name.split("/") if name else [])]
     descriptor = None
     with contextlib.ExitStack() as opened:
@@ -392,7 +399,7 @@ def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
 
 
 def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
-    """Return a file of a folder; with an empty name, the file that was handed in itself."""
+    """Return a file of a folder; if the name is empty, the hand-in is the file itself."""
     called = name or folder.name
     kind: Kind = kind_of_file(called)
     if kind == "ignored" and not name:
@@ -402,26 +409,25 @@ def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
 
 
 def require_file(name: str, mode: int) -> None:
-    """Raise RefusedError if a mode is not a regular file's: others may block, or cannot be opened."""
+    """Raise RefusedError if a mode is not that of a regular file: other kinds may block, or cannot be opened."""
     if not stat.S_ISREG(mode):
         raise RefusedError("link" if stat.S_ISLNK(mode) else "device", show(name))
 
 
 @contextlib.contextmanager
 def open_file(folder: Path, name: str) -> Iterator[IO[bytes]]:
-    """Open a regular file. Raises RefusedError, OSError."""
+    """Open a regular file. Raises RefusedError if it is of another kind, OSError if it cannot be opened."""
     with open_below(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as stream:
         require_file(name, os.fstat(descriptor).st_mode)
         yield stream
 
 
 def raise_again(error: Exception) -> None:
-    """Raise an error that was caught before."""
     raise error
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether the operating system creates files of that name, which no student hands in."""
+    """Return whether a name is one that the operating system creates; students do not hand in such files."""
     return name.startswith((".", "__MACOSX"))
 
 

@@ -1,4 +1,4 @@
-"""Compares people's names as the roster, a course system and a hand-in write them.
+"""Compare people's names as the roster, a course system and a hand-in write them.
 
 Two names are equal only if their words are equal after NFKC and case folding, in every script. Marks, such as vowel
 signs, count; spaces do not. If the course system's number agrees as well, `agree` also allows other spellings of a
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-BLIND = "participant"  # Moodle's name for everybody in an anonymous assignment
+BLIND = "participant"  # Moodle's name for all students in an anonymous assignment
 ESCAPED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5})")  # as show_name() escapes characters
 LOST = re.compile("[\ufffd+?\u2500-\u257f\ud800-\udfff]")  # stand for letters that an archive garbled
 GARBLED_AS = ("cp437", "cp850", "latin-1", "cp1252")  # how programs misread UTF-8
@@ -111,7 +111,7 @@ def bare_forms(ours: str, theirs: str) -> list[list[str]]:
 
 
 def is_mark(character: str) -> bool:
-    """Return whether a character changes the one before it, as accents and vowel signs do."""
+    """Return whether a character modifies the previous one, as accents and vowel signs do."""
     return unicodedata.category(character).startswith("M")
 
 
@@ -133,7 +133,7 @@ def fits(ours: Sequence[str], theirs: Sequence[str]) -> bool:
         return True
     return len(theirs) == 1 < len(ours) and is_around(
         theirs[0], tuple(ours)
-    )  # Canvas's name, with a further first name in it
+    )  # Canvas's name, with an additional first name in it
 
 
 def has_words(some: Sequence[str], of: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What grading again did to whose points."""
+"""Describe how a regrade changed the students' points."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ MOST_LINES = 20
 
 
 def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection[str]) -> list[str]:
-    """A line for each student whose points differ, and how many have the same. `keys`: of what was asked for; who is
-    still to be graded is left out."""
+    """Return a line for each student whose points differ, and a line with the number of students whose points are the
+    same. `keys`: the submissions that were to be graded again; those that still wait are left out."""
     earlier = {final.student: tell_points(final) for final in before}
     graded = [final for final in now if final.row.key in keys and final.row.status not in ("", "not_submitted")]
     lines = [
@@ -30,7 +30,7 @@ def tell_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection
 
 
 def tell_points(final: Final) -> str:
-    """12 points, and 8 pending; what is not known where our side broke."""
+    """Return a student's points, such as "12 points and 8 pending", or "no points yet" if our side broke."""
     if final.points is None:
         return "no points yet"
     pending = f" and {show_points(final.pending)} pending" if final.pending else ""

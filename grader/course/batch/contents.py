@@ -1,4 +1,4 @@
-"""Chooses the files to grade from everything that one student handed in: the newest file of each stage."""
+"""Choose the files to grade from all files that one student handed in: the newest file of each stage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def order_of(file: File, lab: str) -> Order:
     return is_own, attempt, file.time_s if time_s is None else time_s
 
 
-@lru_cache(maxsize=MOST_FILES)  # long names take milliseconds, and each stage asks for all of them
+@lru_cache(maxsize=MOST_FILES)  # a long name takes milliseconds, and every stage needs the order of all files
 def order_of_places(places: tuple[str, ...], lab: str) -> tuple[bool, int, float | None]:
     """Return the sort key that follows from the names of archives and folders; the time is None if they have none."""
     labs = {lab_in_name(Path(place)) for place in places}

@@ -1,6 +1,6 @@
-"""report.html: the whole batch on one page that fetches nothing. Its one script searches and sorts the table.
+"""Write report.html: the whole batch on one page that loads no other file. Its one script searches and sorts the table.
 
-It shows what the database holds and computes no points.
+The page shows what the database holds and computes no points.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def make_dashboard(
     title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
     stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
 ) -> str:  # fmt: skip
-    """The page. `notes`: what could not be looked at, and why; `journals`: keys of those with a journal's page."""
+    """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
+    submissions with a page for the journal."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
@@ -69,7 +70,7 @@ def make_dashboard(
 
 
 def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
-    """How many are in which state, our own faults first."""
+    """Return the page's header: how many submissions have each status, failures on our side first."""
     counts = Counter(row.status for row in rows)
     items = []
     for status in ["", *STATUSES]:
@@ -84,7 +85,8 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
 
 
 def count_all(rows: Sequence[Row]) -> str:
-    """How many submissions there are, and of how many students where that differs: because of teams, or the absent."""
+    """Return the number of submissions; also the number of students if it differs, because of teams or students who
+    handed nothing in."""
     handed_in = [row for row in rows if row.status != "not_submitted"]
     everyone, present = members_of(rows), members_of(handed_in)
     lead = plural(len(handed_in), "submission")
@@ -98,7 +100,7 @@ def members_of(rows: Sequence[Row]) -> set[str]:
 
 
 def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping[str, str]) -> Html:
-    """What to look at first."""
+    """Return the section that shows what to look at first."""
     said = [tag("p", note, class_="note") for note in notes]
     if not remarks:
         return tag("section", tag("h2", "Look at these first"), *said, tag("p", "Nothing stands out."))
@@ -114,7 +116,7 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
 
 
 def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
-    """Return at most MOST_REMARKS of each rank, so that a crowd of one hides no other."""
+    """Return at most MOST_REMARKS of each rank, so that many remarks of one rank hide no remark of another."""
     counts: Counter[int] = Counter()
     listed = []
     for remark in remarks:
@@ -125,7 +127,7 @@ def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
 
 
 def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> Html:
-    """A line a remark."""
+    """Return a table with one row per remark."""
     titles = [tag("th", name, scope="col") for name in ("Submission", "Name", "Stage", "What", "")]
     lines = []
     for remark in remarks:
@@ -135,12 +137,12 @@ def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> H
 
 
 def link(key: str) -> Html:
-    """To the submission's feedback."""
+    """Return a link to a submission's feedback."""
     return tag("a", key, href=f"feedback/{folder_name(key)}/index.html")
 
 
 def make_distribution(finals: Sequence[Final]) -> Html | None:
-    """How many students have how many points, of those who handed something in."""
+    """Return a histogram of the points of the students who handed something in, or None if there are no points."""
     present = [final for final in finals if final.row.status != "not_submitted"]
     shares = [final.points / final.most for final in present if final.points is not None and final.most > 0]
     if not shares:
@@ -169,7 +171,7 @@ def make_distribution(finals: Sequence[Final]) -> Html | None:
 
 
 def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
-    """Each stage's times over its bound, on one logarithmic axis."""
+    """Return a plot for each stage of the times divided by their bound, all on the same logarithmic axis."""
     timed = {stage: [found for row in rows for found in row.stages if found.stage == stage and found.time_s
                      and found.bound_s] for stage in stages}  # fmt: skip
     factors = [
@@ -187,7 +189,7 @@ def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
 
 
 def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> Html:
-    """One stage's dots."""
+    """Return the plot of one stage, with a dot for each submission."""
 
     def across(factor: float) -> str:
         return f"{100 * math.log(factor / low) / math.log(high / low):.2f}%"
@@ -207,7 +209,7 @@ def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> H
 
 
 def make_table(finals: Sequence[Final], stages: Sequence[str], journals: Collection[str]) -> Html:
-    """A line a student; the script searches and sorts it."""
+    """Return the table with one row per student, which the script searches and sorts."""
     columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
                ("Late", "number"), *((stage[:2], "number") for stage in stages), ("Remarks", "")]  # fmt: skip
     titles = dict(zip((stage[:2] for stage in stages), stages, strict=True))
@@ -227,7 +229,7 @@ def make_table(finals: Sequence[Final], stages: Sequence[str], journals: Collect
 
 
 def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
-    """One student's."""
+    """Return one student's row of the table."""
     row = final.row
     by_stage = {stage.stage: stage for stage in row.stages}
     points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.most)}"
@@ -251,12 +253,13 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool) -> Html:
 
 
 def value_cell(shown: Child, value: float) -> Html:
-    """A number, sorted by its value."""
+    """Return a cell that is sorted by a number."""
     return tag("td", shown, data_value=f"{value:.6g}", class_="number")
 
 
 def stage_cell(stage: Stage | None) -> Html:
-    """A stage's points, coloured and marked by its verdict; its cause and time in the tooltip."""
+    """Return a cell with a stage's points, coloured and marked by its verdict; the tooltip has the cause and the
+    time."""
     if stage is None:
         return tag("td", NONE, data_value="-1", class_="number")
     points = show_points(stage.points) if stage.points is not None else NONE
@@ -269,14 +272,15 @@ def stage_cell(stage: Stage | None) -> Html:
 
 
 def pseudonym(secret: str, key: str) -> str:
-    """A name that stays the same in this batch and tells nobody who it is."""
+    """Return a name that stays the same in this batch and does not identify the submission."""
     digest = hmac.digest(secret.encode(), key.encode("utf-8", "surrogateescape"), "sha256")
     adjectives, animals = ADJECTIVES.split(), ANIMALS.split()
     return f"{adjectives[digest[0] % len(adjectives)]} {animals[digest[1] % len(animals)]} {digest[2] % 100:02}"
 
 
 def make_leaderboard(rows: Sequence[Row], stages: Sequence[str], secret: str) -> Html | None:
-    """The fastest of each stage, by pseudonym: it may be shown to students."""
+    """Return a list of the fastest submissions of each stage under pseudonyms, which students may see; None if nothing
+    was timed."""
     lists = []
     for stage in stages:
         times = sorted(

@@ -33,9 +33,11 @@ from grader.journal.console import UserError
 from grader.journal.report import StageReport
 
 SCHEMA = 5
-# Every submission has exactly one of these. Failures on our side come first, and cost nobody points.
+# Every submission has exactly one of these. Failures on our side come first, and cost nobody points; next, those that
+# an instructor should look at.
 STATUSES = {
     "judge_error": "our side broke: no points are lost; grade it again",
+    "judge_crashed": "the judge crashes or does not end on it, and grades the reference: no points; have a look",
     "needs_review": "timed faster than is physically possible: have a look",
     "archive_refused": "the archive was not opened: it is damaged, unsafe, or of a kind that is not read",
     "nothing_to_grade": "no file of this lab is in it",
@@ -151,6 +153,7 @@ class Graded:
     fingerprint: str = ""
     timed_out: bool = False  # possibly because of a neighbour, if several were graded at once
     was_killed: bool = False  # while it was read, possibly because memory was short
+    judge_failure: str = ""  # how the judge ended, if it gave no valid report
 
 
 def in_words(status: str) -> str:
@@ -461,8 +464,8 @@ class Database:
         """Return the submissions that are still to be graded, by key."""
         rows = self.query(
             "SELECT s.key, s.name, s.entries, s.members, s.handed_in, s.known_by, s.notes, s.fingerprint,"
-            " iif(g.fingerprint = s.fingerprint, s.graded_notes, 'null')"
-            " FROM submissions s LEFT JOIN grades g ON g.id = s.grade WHERE s.status = '' ORDER BY s.key"
+            " iif(EXISTS (SELECT 1 FROM grades g WHERE g.key = s.key AND g.fingerprint = s.fingerprint),"
+            " s.graded_notes, 'null') FROM submissions s WHERE s.status = '' ORDER BY s.key"
         )
         return [
             Submission(key, name, self.read_paths(entries), json.loads(members), handed_in, known_by,
@@ -473,7 +476,8 @@ class Database:
 
     def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
         """Write a grade and the submission's status in one transaction. Without a report, an earlier grade of the same
-        contents stays. `summary`: the columns of grades that come from the report."""
+        contents stays, unless the submission caused that and was graded completely. `summary`: the columns of grades
+        that come from the report."""
         with self.transaction() as connection:
             ((reason,),) = connection.execute("SELECT reason FROM submissions WHERE key = ?", [graded.key]).fetchall()
             number = None
@@ -492,9 +496,11 @@ class Database:
             connection.execute(
                 "UPDATE submissions SET status = ?, detail = ?, wall_s = ?, graded_notes = ?, reason = '',"
                 " pending_alone = 0, grade = coalesce(?, (SELECT id FROM grades WHERE id = submissions.grade AND"
-                " grades.fingerprint = submissions.fingerprint)) WHERE key = ?",
-                [graded.status, graded.detail, graded.wall_s, write_notes(graded.notes), number, graded.key],
-            )
+                " grades.fingerprint = submissions.fingerprint AND (pending_alone OR ? != 'judge_crashed')))"
+                " WHERE key = ?",
+                [graded.status, graded.detail, graded.wall_s, write_notes(graded.notes), number, graded.status,
+                 graded.key],
+            )  # fmt: skip
 
     def grade_again(self, keys: Sequence[str], reason: str, pending_alone: bool = False) -> int:
         """Put submissions back in the queue, for their pending points only or completely, and return their number.

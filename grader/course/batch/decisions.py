@@ -1,4 +1,4 @@
-"""What an instructor decides: dates, points by hand, overrides. The database keeps each with its reason."""
+"""Enter the instructor's decisions: dates, points by hand, overrides. The database keeps each with its reason."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from grader.course.batch.submissions import FILE_DATES, parse_zoned_time
 from grader.journal.console import UserError, say
 from grader.journal.units import plural, show_points
 
-KINDS = ("speed", "hygiene")  # of points that a course may leave out
+KINDS = ("speed", "hygiene")  # the kinds of points that a course may leave out
 
 
 def due(options: argparse.Namespace) -> int:
-    """Sets the due date and what lateness costs, or some of it; says what is in force and whom it concerns."""
+    """Set the due date and the cost of lateness, or a part of them; print what is in force and how many students are
+    late."""
     database = open_batch(options.folder)
     said = read_due(options)
     if options.undo:
@@ -51,7 +52,7 @@ def due(options: argparse.Namespace) -> int:
 
 
 def read_due(options: argparse.Namespace) -> dict[str, Any]:
-    """What was typed, as facts. Raises UserError."""
+    """Return the options of the command line as facts. Raises UserError if one is out of range."""
     require_between("--percent-per-day", options.percent_per_day or 0, 0, 100)
     require_between("--most-days", options.most_days or 0, 0)
     require_between("--grace-minutes", options.grace_minutes or 0, 0)
@@ -66,7 +67,8 @@ def read_due(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def undo_due(database: Database, said: Mapping[str, Any]) -> None:
-    """Takes back the date and all that goes with it. Raises UserError."""
+    """Remove the due date and all settings that depend on it. Raises UserError if there is no due date, or other
+    options are given."""
     if said:
         raise UserError("--undo takes back the date and what lateness costs: leave the other options out.")
     if not database.fact("due"):
@@ -75,7 +77,8 @@ def undo_due(database: Database, said: Mapping[str, Any]) -> None:
 
 
 def without(options: argparse.Namespace) -> int:
-    """Leaves kinds of points out for everybody, and what there is of them at most; or counts them again."""
+    """Leave out kinds of points for all students, from their points and from the maximum; with --undo, count them
+    again."""
     database = open_batch(options.folder)
     if options.undo and not database.fact("without"):
         raise UserError("Nothing is left out that could be counted again.")
@@ -91,12 +94,12 @@ def without(options: argparse.Namespace) -> int:
 
 
 def exceeds(final: Final) -> bool:
-    """Whether somebody has more points than there are."""
+    """Return whether a student's points exceed the maximum."""
     return final.points is not None and final.points > final.most
 
 
 def extend(options: argparse.Namespace) -> int:
-    """Gives students more time."""
+    """Give students more time, or take an extension back."""
     if options.undo:
         return decide(options, "extensions", until=UNDONE_TIME, reason=options.reason)
     until = parse_zoned_time(options.until)
@@ -107,7 +110,7 @@ def extend(options: argparse.Namespace) -> int:
 
 
 def points(options: argparse.Namespace) -> int:
-    """Gives points by hand, for the journal and the like."""
+    """Give points by hand, for example for the journal, or take them back."""
     if options.file:
         return points_from_file(options)
     require_student_and_reason(options)
@@ -115,7 +118,7 @@ def points(options: argparse.Namespace) -> int:
         return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
     require_most(options)
     require_item(options)
-    require_between("--points", options.points, 0, options.of or math.inf)  # of 0: what is given is a bonus
+    require_between("--points", options.points, 0, options.of or math.inf)  # with --of 0, the points are a bonus
     database = open_batch(options.folder)
     require_same_most(database, options, {find_student(database, student) for student in options.student})
     values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
@@ -123,7 +126,7 @@ def points(options: argparse.Namespace) -> int:
 
 
 def points_from_file(options: argparse.Namespace) -> int:
-    """Gives each student the points of a line, or nobody any."""
+    """Give each student the points in a line of a file. If one line is invalid, no student gets points."""
     if options.undo or options.points is not None:
         raise UserError("--from: the file has the points; leave --points and --undo out.")
     require_most(options)
@@ -151,7 +154,8 @@ def points_from_file(options: argparse.Namespace) -> int:
 
 
 def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
-    """Their ids, each once. Raises UserError naming the line."""
+    """Return the id of each line's student. Raises UserError with the line if no student matches, or a student has
+    several lines."""
     people = People(database)
     places: dict[str, str] = {}
     for mark in marks:
@@ -166,7 +170,7 @@ def find_marked(database: Database, marks: Sequence[Mark]) -> list[str]:
 
 
 def require_student_and_reason(options: argparse.Namespace) -> None:
-    """Raises UserError."""
+    """Raise UserError if the reason or the points are missing."""
     if not options.reason:
         raise UserError("--reason: say why, for whoever asks later.")
     if not options.undo and options.points is None:
@@ -174,14 +178,14 @@ def require_student_and_reason(options: argparse.Namespace) -> None:
 
 
 def require_most(options: argparse.Namespace) -> None:
-    """Raises UserError."""
+    """Raise UserError if the maximum is missing or negative."""
     if options.of is None:
         raise UserError("--of: say how many points there are for it at most; 0 for a bonus.")
     require_between("--of", options.of, 0)
 
 
 def require_item(options: argparse.Namespace) -> None:
-    """Raises UserError where gradebook.csv could not have a column of that name."""
+    """Raise UserError if the item is blank, or gradebook.csv has another column of that name."""
     taken = columns_around(kept_settings(open_batch(options.folder)).stages)
     if not options.item.strip():
         raise UserError("--item: it is empty. Say what the points are for, such as journal.")
@@ -190,7 +194,7 @@ def require_item(options: argparse.Namespace) -> None:
 
 
 def require_same_most(database: Database, options: argparse.Namespace, students: Collection[str]) -> None:
-    """Raises UserError where others have the item with another most."""
+    """Raise UserError if other students have points for the item with another maximum."""
     given = read_policy(database).points.items()
     others = {items[options.item][1] for who, items in given if who not in students and options.item in items}
     if others - {options.of}:
@@ -198,7 +202,7 @@ def require_same_most(database: Database, options: argparse.Namespace, students:
 
 
 def override(options: argparse.Namespace) -> int:
-    """Replaces students' points."""
+    """Replace students' points, or take the replacement back."""
     if options.undo:
         return decide(options, "overrides", points=UNDONE, reason=options.reason)
     database = open_batch(options.folder)
@@ -209,7 +213,8 @@ def override(options: argparse.Namespace) -> int:
 
 
 def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
-    """Enters the same for all students that were typed, or for none, and says what they have now."""
+    """Enter the same decision for all named students, or for none if one is unknown; print the points that they have
+    now."""
     database = open_batch(options.folder)
     students = [find_student(database, student) for student in options.student]
     if options.undo:
@@ -228,7 +233,7 @@ def decide(options: argparse.Namespace, table: str, **values: Any) -> int:
 
 
 def say_partners(everyone: Sequence[Final], students: Collection[str], item: str) -> None:
-    """Who has none of the points that students of the same hand-in were given."""
+    """Print the students without points for the item whose partners in the same hand-in have some."""
     keys = {final.row.key for final in everyone if final.student in students}
     without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
     if without:
@@ -236,7 +241,7 @@ def say_partners(everyone: Sequence[Final], students: Collection[str], item: str
 
 
 def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
-    """Raises UserError naming those of whom nothing was decided that could be taken back."""
+    """Raise UserError with the students for whom there is no decision to take back."""
     policy = read_policy(database)
     given = {student for student, items in policy.points.items() if item in items}
     decided = {"extensions": policy.extensions, "points": given, "overrides": policy.overrides}[table]
@@ -247,13 +252,14 @@ def require_decided(database: Database, table: str, students: Sequence[str], ite
 
 
 def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:
-    """Raises UserError; infinity and not a number are between nothing."""
+    """Raise UserError if a value is out of range, infinite or not a number."""
     if not least <= value <= most or math.isinf(value):
         upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
         raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
 
 
 def say_report(database: Database) -> None:
-    """What shows the instructor's decision to others, who see the one of before until then."""
+    """Record that a decision was made, and print the command that updates the outputs; until then, they show the
+    earlier state."""
     database.set_facts(decided=(database.fact("decided") or 0) + 1)
     say(f"To update gradebook, feedback and page: warplab-course report {database.file.parent}")

@@ -1,8 +1,8 @@
-"""What a student gets back: a page, the same as text, and report.json, without anything about hidden datasets' data.
+"""Write a student's feedback: a page, the same as text, and report.json, without the data of hidden datasets.
 
-Of a hidden dataset a student sees that there is one, its verdict, its weight, and the cause with its hint. What the
-program printed is left out wherever hidden datasets ran, because it may have printed them; so are the instructor's
-paths.
+Of a hidden dataset, a student sees that it exists, its verdict, its weight, and the cause with its hint. If hidden
+datasets ran, the program's output is left out, because the program may have printed their data. The instructor's paths
+are left out, too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def redact(report: dict[str, Any], folders: Sequence[str] = ()) -> dict[str, Any
 
 
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A copy of JSON with every text changed."""
+    """Return a copy of a JSON value with every text changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -65,8 +65,8 @@ def change_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
-    """Keep only those parts of a hidden dataset's result that reveal nothing of its contents. Even its time may reveal
-    them, because code can make it depend on them."""
+    """Keep only those parts of a hidden dataset's result that reveal nothing of its contents. Even its time and the
+    numbers in its hint may reveal them, because code can make these depend on them."""
     failure = check["failure"]
     if check["hidden"]:
         shown = {name: check[name] for name in ("hidden", "points", "verdict", "skipped", "empty")}
@@ -75,7 +75,7 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
         shown["blocked_by"] = new_names.get(blocked_by, blocked_by)
         if failure:
             why = "Not run, because of what happened before." if blocked_by else "A dataset that is not shown fails."
-            shown["failure"] = {"cause": failure["cause"], "message": why, "hint": failure["hint"], "place": None}
+            shown["failure"] = {"cause": failure["cause"], "message": why, "hint": "", "place": None}
         if check["skipped_why"]:
             shown["skipped_why"] = "It was not run here."
         check.clear()
@@ -88,12 +88,13 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
 
 
 def write_feedback(target: Path, database: Database, row: Row, finals: list[Final]) -> None:
-    """index.html, feedback.txt and report.json of a submission in the folder `target`."""
+    """Write index.html, feedback.txt and report.json of a submission to the folder `target`. Without a grade, there is
+    no report.json."""
     remarks, sums = describe_submission(row, finals), sum_up(finals)
     said = list(map(show_text, [*remarks, *sums]))
     below = join(*(tag("p", remark, class_="note") for remark in remarks), link_journal(target))
     if row.grade is None:
-        (target / "report.json").unlink(missing_ok=True)  # of what was handed in before
+        (target / "report.json").unlink(missing_ok=True)  # of an earlier hand-in
         write_atomically(target / "feedback.txt", "\n".join([*said, ""]))
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
@@ -106,8 +107,8 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
 
 
 def describe_submission(row: Row, finals: list[Final]) -> list[str]:
-    """What is to be said before a report: why there is none, lateness, and what was decided by hand. What was decided
-    for one of a team alone is nobody else's business, and they read the same."""
+    """Return the remarks before a report: why there is none, lateness, and decisions by hand. A decision for one member
+    of a team concerns only that member, but all members read the same remarks, so the remarks leave it out."""
     about = STATUSES.get(row.status, "to be graded again: the points are those of before")
     remarks = [about[0].upper() + about[1:] + "."] if row.status != "graded" else []
     if row.status not in ("", "graded", "missing_stages", "judge_error") and row.detail:
@@ -122,14 +123,14 @@ def describe_submission(row: Row, finals: list[Final]) -> list[str]:
 
 
 def link_journal(target: Path) -> Html | None:
-    """To the journal in a feedback's folder, where there is one."""
+    """Return a link to the journal in a feedback's folder, or None if there is none."""
     if not (target / JOURNAL).is_file():
         return None
     return tag("p", tag("a", "The journal", href=JOURNAL), ", made anew of the records and notes handed in.")
 
 
 def make_remarks_page(sums: list[str], below: Html) -> str:
-    """The page of what has no report."""
+    """Return the page of a submission without a report."""
     style = Path(page.__file__).with_suffix(".css").read_text(encoding="utf-8")
     leads = [tag("p", lead, class_="lead") for lead in sums or ["Not graded"]]
     return make_document("Not graded", style, join(tag("header", tag("h1", "Lab report"), *leads), below))
@@ -144,17 +145,18 @@ def tell_use(final: Final) -> list[str]:
 
 
 def decisions(final: Final) -> list[str]:
-    """Lateness, points given by hand and overrides, for one student."""
+    """Return sentences on lateness, points given by hand and overrides for one student."""
     words = [f"Not counted, for anybody: {' and '.join(final.without)} points."] if final.without else []
     words += tell_late(final)
     words += [tell_item(item, most, final.given.get(item)) for item, most in sorted(final.items.items())]
     if final.override:
-        words.append("Points were set by hand.")  # why is in gradebook.csv
+        words.append("Points were set by hand.")  # gradebook.csv has the reason
     return [said for said in words if said]
 
 
 def tell_late(final: Final) -> list[str]:
-    """When it was handed in and due, both in the time zone of the date that was given, and what lateness costs."""
+    """Return a sentence with the time of the hand-in, the due date, and the cost of lateness, if it is late. Both times
+    are in the due date's own time zone."""
     if not final.days_late or not final.due:
         return []
     handed_in = parse_time(final.row.handed_in).astimezone(final.due.tzinfo)
@@ -166,14 +168,15 @@ def tell_late(final: Final) -> list[str]:
 
 
 def tell_item(item: str, most: float, given: float | None) -> str:
-    """Points by hand. Of a bonus that was not given, nothing."""
+    """Return a sentence on points given by hand; empty for a bonus that was not given."""
     if given is None:
         return f"{item}: no points yet, of {show_points(most)}." if most else ""
     return f"{item}: {show_points(given)} {f'of {show_points(most)} ' if most else ''}points."
 
 
 def sum_up(finals: list[Final]) -> list[str]:
-    """What comes of it for all who handed it in, where that is not what the report says."""
+    """Return a sentence with the total for all students of the hand-in if it can differ from the report's, and is the
+    same for all."""
     counted = [final for final in finals if final.counts and final.points is not None]
     if not any(decisions(final) or final.row.grade is None for final in counted):
         return []

@@ -1,4 +1,4 @@
-"""gradebook.csv: a line a student, for spreadsheets and course systems."""
+"""Make gradebook.csv, with a line per student, for spreadsheets and course systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.journal.units import show_points
 
 
 def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequence[str]) -> str:
-    """CSV. A blank cell is: nothing is known; points are plain numbers."""
+    """Return the gradebook as CSV. A blank cell means that nothing is known; points are plain numbers."""
     before, after = columns_around(stages)
     rows = [[*before, *items, *after]]
     for final in finals:
@@ -30,11 +30,11 @@ def make_gradebook(finals: Sequence[Final], items: Sequence[str], stages: Sequen
 
 
 def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names of the columns before and after those of the points given by hand."""
+    """Return the names of the columns before and after those of the points given by hand."""
     before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
     return before, [*stages, "override", "handed_in", "remarks"]
 
 
 def number(value: float | None) -> str:
-    """A number, or nothing."""
+    """Return a number as text; empty for None."""
     return "" if value is None else show_points(value)

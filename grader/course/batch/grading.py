@@ -1,7 +1,7 @@
-"""Grades one submission: opens it, hands its stages to `build/warplab grade`, and says what came of it.
+"""Grade one submission: open it, give its stages to `build/warplab grade`, and describe the result.
 
-Nothing here scores: points are the report's. Whatever a submission does, grade_submission returns one Graded with one
-status of the closed set; only a full disk and an interruption end the batch.
+This module computes no points: they are the report's. Whatever a submission does, grade_submission returns one Graded
+with one of the fixed statuses; only a full disk and an interruption end the batch.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from grader.journal.markup import show_text
 from grader.journal.report import Failure, Report, StageReport
 
 LEAST_FREE_BYTES = 64_000_000
-ATTEMPTS = 2  # of what failed by our fault
+ATTEMPTS = 2  # if our side breaks
 MINIMUM_S = 1.0  # minimum time for a judge to report an error
 TIMED_OUT = 124  # exit status of a judge that was stopped
 TIME_OUTS = ("timeout", "compile_timeout")
 MOST_WORDS = 500
-MARK = "fingerprint"  # file beside a copy of a hand-in's files
+MARK = "fingerprint"  # file next to the copy of a hand-in's files
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 LINKED = ("grader/common", "grader/io", "grader/judge", "grader/model")  # the sources of build/warplab
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
@@ -48,24 +48,24 @@ JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter"
 
 @dataclass(frozen=True)
 class Settings:
-    """How a batch is graded; the same for all of it."""
+    """The settings for grading, which are the same for the whole batch."""
 
     lab: str
     stages: tuple[str, ...]
     root: Path
     build: Path
-    folder: Path  # the batch's
+    folder: Path  # the batch's folder
     backend: str
-    stage: str = ""  # this one alone
+    stage: str = ""  # the only stage to grade
     check_mode: bool = True
     nvcc: bool = True
     unsafe: bool = False
     timeout_s: float = 1800
-    sample_s: float = 1.0  # the longest a timing sample takes
+    sample_s: float = 1.0  # the maximum time of a timing sample, in seconds
     upto: str = ""  # the last stage
 
     def wanted(self) -> tuple[str, ...]:
-        """Ids of the stages to grade."""
+        """Return the ids of the stages to grade."""
         if self.stage:
             return (self.stage,)
         return self.stages[: self.stages.index(self.upto) + 1] if self.upto else self.stages
@@ -75,13 +75,14 @@ class Settings:
         return [str(folder) for folder in (self.folder, self.build, self.root)]
 
     def program(self, *words: str) -> list[str]:
-        """A command line of the judge. It dies with the batch: nothing of it is left if that is killed."""
+        """Return a command line of the judge. If the batch is killed, the judge dies with it, so that no process
+        remains."""
         before = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         more = ["--build", str(self.build), *(["--backend", self.backend] if self.backend else [])]
         return [*before, str(self.build / "warplab"), *words, *more]
 
     def command(self, tree: Path, reports: Path, verb: str = "grade") -> list[str]:
-        """The command line that judges a tree."""
+        """Return the command line that judges a tree."""
         words = self.program(verb, self.lab, *([self.stage] if self.stage else []))
         words += ["--tree", str(tree), "--report-dir", str(reports)]
         words += ["--upto", self.upto] if self.upto else []
@@ -92,13 +93,13 @@ class Settings:
 
 @dataclass
 class Running:
-    """The judges at work, so that an interruption can end them."""
+    """The running judges, which an interruption must end."""
 
     processes: set[subprocess.Popen[bytes]] = field(default_factory=set)
     stopping: bool = False
 
     def stop(self) -> None:
-        """Kills them, and what they started dies with them."""
+        """Kill the judges and all processes that they started."""
         self.stopping = True
         for process in list(self.processes):
             with contextlib.suppress(ProcessLookupError):
@@ -106,11 +107,11 @@ class Running:
 
 
 class StoppedError(Exception):
-    """The batch is being interrupted; what was begun is not kept."""
+    """The batch is being interrupted; unfinished grades are not kept."""
 
 
 def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str:
-    """Why none of these files is graded."""
+    """Return the reason why none of these files is graded."""
     sources = list_sources(files)
     stage = f"{settings.wanted()[0]}.cu"
     if empty:
@@ -139,7 +140,7 @@ def tell_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[s
 
 
 def find_other_lab(names: Sequence[str], settings: Settings) -> str:
-    """Another lab of which one of these files is a stage; empty where there is none."""
+    """Return another lab that has a stage with the name of one of these files; empty if there is none."""
     stems = {PurePosixPath(file_name(name)).stem.casefold() for name in names}
     others = [lab for lab in find_labs(settings.root) if lab != settings.lab]
     return next((lab for lab in others if stems & set(map(str.casefold, read_stages(settings.root, lab)))), "")
@@ -148,7 +149,7 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 @dataclass
 class Opened:
     """A hand-in's contents: all files, and those of the journal and of the stages. The journal is None if the batch has
-    it already. If nothing can be judged, a status and the reason."""
+    it already. If nothing can be judged, `status` and `detail` give the reason."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     journal: dict[str, bytes] | None = field(default_factory=dict)
@@ -156,13 +157,13 @@ class Opened:
     notes: list[str] = field(default_factory=list)
     status: str = ""
     detail: str = ""
-    was_killed: bool = False  # the process that read it, by something else
+    was_killed: bool = False  # whether another process killed the one that read it
 
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
-    """Read a hand-in and choose the files to grade, without running anything. Contents that were graded before are the
-    batch's own copy, because the hand-in may be gone or changed. Raises only interruptions: every hand-in has a status
-    or files to judge."""
+    """Read a hand-in and choose the files to grade, without running anything. If its contents were graded before, use
+    the batch's own copy, because the hand-in may have been removed or changed. Raises only interruptions: every hand-in
+    gets a status or files to judge."""
     opened = Opened()
     try:
         if submission.graded_notes is not None and (copy := read_copy(submission, settings)):
@@ -184,10 +185,10 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 
 def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
-    """Return the files that were graded before, by stage; none if they are of other contents, as after a batch was
-    killed. Raises OSError."""
+    """Return the files that were graded before, by stage. Return none if they are of other contents, for example after
+    a batch was killed. Raises OSError."""
     folder = place_of(settings.folder, "submissions", submission.key)
-    if not (folder / MARK).is_file() or (folder / MARK).read_text(encoding="utf-8") != submission.fingerprint:
+    if not has_fingerprint(folder, submission.fingerprint):
         return {}
     tree = folder / settings.lab
     files = {stage: tree / f"{stage}.cu" for stage in settings.wanted()}
@@ -218,16 +219,16 @@ def grade_submission(
     running: Running | None = None,
     environment: dict[str, str] | None = None,
 ) -> Graded:
-    """Grades one submission, within settings.timeout_s. Raises DiskFullError and StoppedError, nothing else."""
+    """Grade one submission within settings.timeout_s. Raises only DiskFullError and StoppedError."""
     work = Work(settings, running or Running(), environment or {})
     graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
     try:
         opened = open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
         graded.was_killed = opened.was_killed
-        if opened.journal is not None:  # other contents than those of the copy, which a killed batch must not use
+        if opened.journal is not None:  # the copy has other contents; a batch that is killed here must not use it
             (place_of(settings.folder, "submissions", submission.key) / MARK).unlink(missing_ok=True)
-        graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier one
+        graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier journal
         if opened.picked:
             judge(opened.picked, submission, work, graded)
     except (DiskFullError, StoppedError):
@@ -255,15 +256,13 @@ class Work:
         return time.monotonic() - self.begin
 
     def bounded(self, most_s: float) -> Settings:
-        """Return settings whose time limit is the remaining time, and at most that many seconds."""
+        """Return settings whose time limit is the remaining time, but at most `most_s` seconds."""
         return replace(self.settings, timeout_s=max(min(most_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
 
 
 def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[str]:
-    """Keeps a submission's journal, unless it is None, and renders it beside the feedback; returns remarks: it decides
-    about no points.
-
-    Raises DiskFullError and StoppedError."""
+    """Keep a submission's journal, unless it is None, and render it next to the feedback. Return remarks; a journal
+    does not change points. Raises DiskFullError and StoppedError."""
     settings = work.settings
     kept = place_of(settings.folder, "journals", key)
     page = place_of(settings.folder, "feedback", key) / JOURNAL
@@ -286,7 +285,7 @@ def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[st
 
 
 def raise_if_full(folder: Path, error: OSError | None = None) -> None:
-    """Raises DiskFullError when that is what went wrong: nobody's submission is to blame for it."""
+    """Raise DiskFullError if the disk is full, so that no submission is blamed for it."""
     full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
         raise DiskFullError(
@@ -296,26 +295,25 @@ def raise_if_full(folder: Path, error: OSError | None = None) -> None:
 
 
 def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: Graded) -> None:
-    """Run the judge, once more if our side broke and time remains, and fill in `graded`."""
+    """Run the judge, and fill in `graded`. If our side broke without a timeout, run it once more in the remaining
+    time."""
     settings = work.settings
     folder = place_of(settings.folder, "submissions", submission.key)
     tree = write_tree(folder, settings.lab, picked, submission.fingerprint)
     for _ in range(ATTEMPTS):
         bounded = work.bounded(settings.timeout_s)
         status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
-        report = folder / f"{settings.lab}.json"
-        graded.status, graded.detail = "judge_error", f"The judge gave no reason (status {status})."
-        graded.timed_out = status == TIMED_OUT
-        if graded.timed_out:
-            graded.detail = f"The judge did not end within {settings.timeout_s:.0f} s and was stopped."
-        elif words:
-            graded.detail = words[-MOST_WORDS:]
-        if status in (0, 1, 2) and report.is_file():
-            graded.report = report.read_text(encoding="utf-8")
-            found = read(graded.report)
+        graded.report, found = read_report(folder / f"{settings.lab}.json", status)
+        if found:
+            graded.judge_failure = ""
             graded.status, graded.detail = settle(found, len(picked) < len(settings.wanted()))
             graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
             graded.timed_out = has_time_out(found)
+        else:
+            graded.judge_failure = tell_failure(status, settings.timeout_s)
+            graded.timed_out = status == TIMED_OUT
+            own_words = words[-MOST_WORDS:] if status >= 0 and not graded.timed_out else ""
+            graded.status, graded.detail = "judge_error", own_words or graded.judge_failure
         raise_if_full(settings.folder)
         if graded.status != "judge_error" or graded.timed_out:
             break
@@ -323,6 +321,16 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
     missing = [stage for stage in settings.wanted() if stage not in picked]
     if missing:
         graded.notes.append(f"Not handed in: {', '.join(missing)}")
+
+
+def tell_failure(status: int, timeout_s: float) -> str:
+    """Return a sentence on how a judge ended that gave no report. It has no word of the judge's, because students may
+    read it."""
+    if status == TIMED_OUT:
+        return f"The judge did not end within {timeout_s:.0f} s and was stopped."
+    if status < 0:
+        return f"The judge crashed (signal {-status}: {signal.strsignal(-status) or 'unknown'})."
+    return f"The judge wrote no valid report (exit status {status})."
 
 
 def hide_folders(text: str, folders: Sequence[str]) -> str:
@@ -333,7 +341,7 @@ def hide_folders(text: str, folders: Sequence[str]) -> str:
 
 
 def has_time_out(report: Report) -> bool:
-    """Return whether a stage timed out, possibly because of a busy neighbour."""
+    """Return whether a stage timed out, which hand-ins that are graded at the same time may have caused."""
     failures = [
         failure
         for stage in report.stages
@@ -344,7 +352,8 @@ def has_time_out(report: Report) -> bool:
 
 def write_tree(folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "") -> Path:
     """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
-    hand-in that they come from. If the files are there already, keep them, because the batch may be killed here."""
+    hand-in that they come from. If the files or the fingerprint are there already, keep them, because the batch may be
+    killed here."""
     (folder / f"{lab}.json").unlink(missing_ok=True)
     names = {f"{stage}.cu": content for stage, content in picked.items()}
     kept = (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names
@@ -354,14 +363,22 @@ def write_tree(folder: Path, lab: str, picked: dict[str, bytes], fingerprint: st
         (folder / lab).mkdir(parents=True)
         for name, content in names.items():
             (folder / lab / name).write_bytes(content)
-    (folder / MARK).write_text(fingerprint, encoding="utf-8")
+    if not has_fingerprint(folder, fingerprint):
+        (folder / f"{MARK}.new").write_text(fingerprint, encoding="utf-8")
+        (folder / f"{MARK}.new").replace(folder / MARK)
     return folder
+
+
+def has_fingerprint(folder: Path, fingerprint: str) -> bool:
+    """Return whether a folder holds the files of the hand-in with this fingerprint. Raises OSError."""
+    return (folder / MARK).is_file() and (folder / MARK).read_text(encoding="utf-8") == fingerprint
 
 
 def run_judge(
     command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
 ) -> tuple[int, str]:
-    """Return its exit status (TIMED_OUT: not done in time) and the end of its stderr."""
+    """Run a command within settings.timeout_s. Return its exit status (TIMED_OUT if it was stopped) and the end of its
+    stderr. Raises StoppedError."""
     if running.stopping:
         raise StoppedError
     process = subprocess.Popen(
@@ -381,7 +398,11 @@ def run_judge(
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        status, said = TIMED_OUT, f"The judge did not end within {settings.timeout_s:.0f} s and was stopped.".encode()
+        status, said = TIMED_OUT, tell_failure(TIMED_OUT, settings.timeout_s).encode()
+    except BaseException:  # an interruption of this thread
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        raise
     finally:
         running.processes.discard(process)
     if running.stopping:
@@ -390,13 +411,23 @@ def run_judge(
 
 
 def read(text: str) -> Report:
-    """A report from its JSON. Raises TypeError or ValueError with the place."""
+    """Return a report from its JSON. Raises TypeError or ValueError with the place."""
     report: Report = from_json(Report, json.loads(text), "")
     return report
 
 
+def read_report(file: Path, status: int) -> tuple[str, Report | None]:
+    """Return the text and the content of the report of a judge with this exit status; "" and None if the judge did not
+    finish, or if the report is missing or invalid."""
+    try:
+        text = file.read_text(encoding="utf-8") if status in (0, 1, 2) else ""
+        return text, read(text)
+    except (OSError, TypeError, ValueError, RecursionError):
+        return "", None
+
+
 def settle(report: Report, missing: bool) -> tuple[str, str]:
-    """The status that a report means, and why."""
+    """Return the status that a report means, and the reason."""
     errors = [stage for stage in report.stages if stage.verdict == "error"]
     for stage in errors:
         if stage.error and stage.error.cause == "implausible_timing":
@@ -415,18 +446,18 @@ def settle(report: Report, missing: bool) -> tuple[str, str]:
 
 
 def cannot_compile(stage: StageReport) -> bool:
-    """Whether no compiler takes the file; where a GPU's may, its correctness is pending."""
+    """Return whether no compiler accepts the file. If a GPU's compiler may accept it, its correctness is pending."""
     pending = stage.score is not None and stage.score.correctness_pending
     return stage.compilation.verdict == "failed" and not pending
 
 
 def has_cause(failure: Failure | None, cause: str) -> bool:
-    """Whether that is why."""
+    """Return whether a failure has this cause."""
     return failure is not None and failure.cause == cause
 
 
 def summary_of(graded: Graded, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
-    """What the database keeps of a report beside the report."""
+    """Return the values of a report that the database keeps in addition to the report."""
     if not graded.report:
         return {}, []
     report = read(graded.report)
@@ -444,14 +475,14 @@ def summary_of(graded: Graded, lab_hash: str) -> tuple[dict[str, Any], list[Stag
 
 
 def hash_judging(root: Path, lab: str) -> str:
-    """Hashes of all that decides about a lab's points: of the lab (manifest, driver, oracle, datasets, solutions), and
-    of the grader's sources that judge. What is around them (pages, batches, other labs) changes nothing."""
+    """Return the hashes of everything that decides a lab's points: of the lab (manifest, driver, oracle, datasets,
+    solutions), and of the grader's sources that judge. Other parts (pages, batches, other labs) do not change them."""
     of_lab = hash_files(root, [f"{folder}/{lab}" for folder in ("labs", "datasets", "solutions")])
     return f"{of_lab}+{hash_files(root, JUDGING, leave_out='.md')}"
 
 
 def hash_files(root: Path, folders: Sequence[str], leave_out: str | None = None) -> str:
-    """A hash of names and contents of all files, but for those with a suffix."""
+    """Return a hash of the names and contents of all files, except those with the suffix `leave_out`."""
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted((root / folder).rglob("*")):
@@ -461,15 +492,17 @@ def hash_files(root: Path, folders: Sequence[str], leave_out: str | None = None)
 
 
 def is_stale(kept: str, kept_version: str, judging: str, version: str) -> bool:
-    """Whether a grade is of another lab or grader than now. `kept` and `judging`: hash_judging() then and now; batches
-    of before kept the lab's hash alone, and there the version says whether the grader is another."""
+    """Return whether a grade comes from another version of the lab or grader. `kept` and `judging` are hash_judging()
+    at that time and now. Earlier batches kept only the lab's hash; for them, the version shows whether the grader has
+    changed."""
     if "+" in kept:
         return kept != judging
     return kept != judging.partition("+")[0] or kept_version != version
 
 
 def require_built(settings: Settings) -> None:
-    """Raises UserError where the program is older than its sources: its grades would pass for the sources'."""
+    """Raise UserError if the program is older than its sources, because its grades would be recorded as the
+    sources'."""
     built = (settings.build / "warplab").stat().st_mtime
     sources = [file for folder in LINKED for file in (settings.root / folder).rglob("*.cpp")]
     if newer := sorted(file for file in sources if file.stat().st_mtime > built):
@@ -477,7 +510,8 @@ def require_built(settings: Settings) -> None:
 
 
 def try_judge(settings: Settings) -> Report:
-    """Grades an empty folder, to learn that the judge works here, its version and its sandbox. Raises UserError."""
+    """Grade an empty folder, and return the report: it shows that the judge works here, its version and its sandbox.
+    Raises UserError."""
     if not (settings.build / "warplab").is_file():
         raise UserError(f"{settings.build / 'warplab'} is not there. Build it first: make program")
     folder = settings.folder / "trial"

@@ -1,7 +1,7 @@
-"""Students' journals: records and notes are kept in journals/<name>/, and the page is made of them anew.
+"""Keep students' journals: records and notes are stored in journals/<name>/, and the page is rendered from them.
 
-The page that a student handed in is never used: it may hold anything. What cannot be kept or rendered is a remark and
-costs nothing.
+The page in a hand-in is never used, because it may contain anything. If a part cannot be kept or rendered, the
+submission gets a remark and loses no points.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ JOURNAL = "journal.html"
 
 PROJECT = Path(__file__).resolve().parents[3]
 
-Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # command, environment: exit status, what it said
+Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, environment): (exit status, stderr)
 
 
 def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Records and notes by their plain names, and what is to be said of those that are left out."""
+    """Return the records and notes by their plain names, and remarks on those that are left out."""
     note = re.compile(rf"(?:{'|'.join(map(re.escape, stages))})(?:-\d{{1,4}})?\.md")
     named = [name for name in files if is_journal(name)]
     named = [name for name in named if PurePosixPath(name).name == RECORDS or note.fullmatch(PurePosixPath(name).name)]
@@ -47,7 +47,7 @@ def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tu
 
 
 def keep_journal(files: dict[str, bytes], lab: str, stages: Sequence[str], kept: Path) -> list[str]:
-    """Writes a submission's journal to the folder `kept`, over an earlier one's; returns remarks. Raises OSError."""
+    """Write a submission's journal to the folder `kept`, in place of an earlier one. Return remarks. Raises OSError."""
     shutil.rmtree(kept, ignore_errors=True)
     picked, remarks = pick_journal(files, lab, stages)
     for name, content in picked.items():
@@ -57,8 +57,8 @@ def keep_journal(files: dict[str, bytes], lab: str, stages: Sequence[str], kept:
 
 
 def render_journal(kept: Path, page: Path, root: Path, lab: str, run: Run) -> list[str]:
-    """Makes the page of what was kept, in a process of its own: records may be made so that rendering them takes all
-    memory, or for ever. Returns remarks. Raises OSError."""
+    """Render the page from the journal that was kept. This runs in a separate process, because a student may write
+    records that take all memory or endless time to render. Return remarks. Raises OSError."""
     page.unlink(missing_ok=True)
     if not kept.is_dir():
         return []

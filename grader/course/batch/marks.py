@@ -1,4 +1,4 @@
-"""Points by hand from a CSV file, a line a student, as a spreadsheet of journals' marks has them."""
+"""Read points by hand from a CSV file with a line per student, for example a spreadsheet of marks for journals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ REASONS = ("reason", "comment", "remark", "feedback")
 
 @dataclass
 class Mark:
-    """One line: the student's name and ids, each id with its cell; how many points, why, and where the line stands."""
+    """One line: the student's name and ids, each id with its cell; the points, the reason, and the place of the
+    line."""
 
     ids: list[tuple[Identifier, str]]
     name: str
@@ -40,7 +41,8 @@ class Mark:
 
 
 def read_marks(file: Path, most: float) -> list[Mark]:
-    """Lines with points; a line without any is of somebody who has none yet. Raises UserError naming file and line."""
+    """Return the lines with points. A student whose line has none has no points yet. Raises UserError with file and
+    line."""
     header, lines = read_table(file)
     columns = list(map(plain_title, header))
     points = pick(columns, POINTS)
@@ -68,12 +70,12 @@ def read_marks(file: Path, most: float) -> list[Mark]:
 
 
 def pick(columns: Sequence[str], known: Sequence[str]) -> str:
-    """The first column of those known that is there; empty when none is."""
+    """Return the first of the known columns that is there; empty if none is."""
     return next((name for name in known if name in columns), "")
 
 
 def read_points(text: str, most: float, place: str) -> float:
-    """A number, also with a decimal comma. Raises UserError."""
+    """Return a number, which may have a decimal comma. Raises UserError if it is invalid or out of range."""
     try:
         points = float(text.replace(",", "."))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Names that course systems give to hand-ins.
+"""Read the names that course systems give to hand-ins.
 
 lovelaceada_LATE_1234_567890_FILE                      Canvas
 anon_aB3xY_567890_FILE                                 Canvas, anonymous assignment

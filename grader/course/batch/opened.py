@@ -1,4 +1,4 @@
-"""A batch that is there: what it was graded with, and who is who."""
+"""Open an existing batch: its settings and its students."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ DATABASE = "batch.sqlite"
 
 
 def open_batch(folder: Path) -> Database:
-    """The database of a batch that is there. Raises UserError."""
+    """Return the database of an existing batch. Raises UserError if there is none."""
     if not (folder / DATABASE).is_file():
         raise UserError(f"{folder}: no {DATABASE} in it. A batch begins with: warplab-course grade")
     return Database(folder / DATABASE)
 
 
 def kept_settings(database: Database) -> Settings:
-    """What the batch was graded with; its folder is where it lies now."""
+    """Return the settings that the batch was graded with; its folder is the current one."""
     kept = database.fact("settings")
     folders = {name: Path(kept[name]) for name in ("root", "build")}
     folders["folder"] = database.file.resolve().parent
@@ -42,23 +42,23 @@ def kept_settings(database: Database) -> Settings:
 
 
 def find_key(database: Database, student: str) -> str:
-    """The submission of a student, or of a team. Raises UserError."""
+    """Return the key of the submission of a student or team. Raises UserError if there is none."""
     rows = database.rows()
-    if any(student == row.key and student not in row.members for row in rows):  # a team's
+    if any(student == row.key and student not in row.members for row in rows):  # a team
         return student
     called = find_student(database, student)
     return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
 
 
 def find_student(database: Database, student: str) -> str:
-    """A student's id, given that or another name that the roster has for them. Raises UserError."""
+    """Return the id of a student who is given by it or by another name on the roster. Raises UserError."""
     members = {member for row in database.rows() for member in row.members}
     return pick_student(compose(student), members, roster_ids(database))
 
 
 class People:
     """Finds the students of a batch by the cells of a file of points. Ids count only in their own namespace, and only
-    with a name that agrees, because a number may be another list's."""
+    if the names agree, because a number may be from another list."""
 
     def __init__(self, database: Database):
         rows, roster = database.rows(), roster_of(database)
@@ -74,8 +74,8 @@ class People:
         self.by_id |= {student.id.casefold(): student.id for student in roster}
 
     def find(self, ids: Sequence[tuple[Identifier, str]], name: str) -> str:
-        """Return the student with these ids, or with that name if there are none. Raises UserError, also if the ids or
-        the name are different students'."""
+        """Return the student with these ids, or with that name if there are none. Raises UserError if nobody fits, or
+        if the ids or the name belong to different students."""
         numbers = {word: student for one, word in ids if one[0] in NUMBERS and (student := self.find_number(one))}
         unsure = {
             word for (kind, _), word in ids if kind == CANVAS_NUMBER and not self.fits(word, name)
@@ -90,7 +90,7 @@ class People:
         return found[0]
 
     def fits(self, word: str, name: str) -> bool:
-        """Return whether an id is one of the roster's, and a name that of its student."""
+        """Return whether the roster has an id, and the name belongs to that student."""
         student = self.by_id.get(word.casefold(), "")
         return may_be_called(Student(student, self.names.get(student, "")), name, self.roster_names) is True
 
@@ -114,12 +114,12 @@ class People:
 
 
 def pick_student(student: str, members: Set[str], ids: Mapping[str, str]) -> str:
-    """Return the key of the student with this name, preferably one on the roster. `ids`: the roster's, by every name.
-    Raises UserError, also if both a student of the roster and a stranger have the name."""
+    """Return the key of the student with this name, preferably one on the roster. `ids`: the roster's ids, by every
+    name. Raises UserError if nobody has the name, or if both a student on the roster and a stranger have it."""
     known = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
     called = next(known, "")
     strangers = members - set(ids.values())
-    word = str if student == called else str.casefold  # a whole id is nobody else's
+    word = str if student == called else str.casefold  # a whole id identifies one student
     alike = [one for one in strangers if word(one) == word(student)]
     if called and alike:
         raise UserError(
@@ -143,8 +143,8 @@ def roster_of(database: Database) -> list[Student]:
 
 
 def roster_file(database: Database) -> Path | None:
-    """Return the path of the batch's roster, if it has one. Raises UserError if the file is gone: without it, hand-ins
-    would get different keys, and decisions and exports would omit students."""
+    """Return the path of the batch's roster, or None if it has none. Raises UserError if the file no longer exists:
+    without it, hand-ins would get different keys, and decisions and exports would omit students."""
     kept = database.fact("roster")
     if kept and not Path(kept).is_file():
         raise UserError(
@@ -155,12 +155,12 @@ def roster_file(database: Database) -> Path | None:
 
 
 def roster_ids(database: Database) -> dict[str, str]:
-    """Ids by every other name that the roster has."""
+    """Return the students' ids by each of their other names on the roster."""
     roster = roster_of(database)
     known = {name: student.id for name, student in names_of_one(roster).items()}
     return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
 
 
 def now() -> str:
-    """ISO 8601 in UTC."""
+    """Return the current time, ISO 8601 in UTC."""
     return show_time(datetime.now(UTC))

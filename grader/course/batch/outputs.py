@@ -1,4 +1,4 @@
-"""Everything that a batch writes for people: gradebook.csv, feedback/ and report.html."""
+"""Write all outputs of a batch: gradebook.csv, feedback/ and report.html."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from grader.journal.console import UserError, read_json, write_atomically
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
-    """Writes all of it; returns the page's path."""
+    """Write all outputs, and return the path of the page."""
     decided, policy = database.fact("decided"), read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
@@ -81,9 +81,9 @@ def share_feedback(
     everyone: Sequence[Final],
     by_key: Mapping[str, list[Final]],
 ) -> list[str]:
-    """Gives partners after whom no submission is called the same feedback, as long as they are partners; the journal
-    stays with the submission. So do students with a submission of their name that another one replaces. Returns the
-    sentences of try_feedback()."""
+    """Write the feedback of a submission also for each partner without a folder of their own, as long as they are
+    partners; the journal stays with the submission. A student whose own submission is replaced by another one also gets
+    that one's feedback. Return the sentences of try_feedback()."""
     own = {
         folder_name(row.key)
         for row in rows
@@ -103,14 +103,14 @@ def share_feedback(
 
 
 def all_finals(database: Database, settings: Settings) -> list[Final]:
-    """Everybody's points, by student."""
+    """Return the points of all students, sorted by student."""
     policy = read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     return choose_latest(final for row in rows for final in finals(row, policy, lab_points))
 
 
 def rows_that_count(database: Database, policy: Policy) -> list[Row]:
-    """All submissions, without the kinds of points that do not count."""
+    """Return all submissions, without the kinds of points that the policy leaves out."""
     rows = database.rows()
     for row in rows if policy.without else []:
         if row.grade is not None:
@@ -119,22 +119,23 @@ def rows_that_count(database: Database, policy: Policy) -> list[Row]:
 
 
 def points_of(settings: Settings, policy: Policy) -> float:
-    """What the lab, or the one stage, is worth where the policy leaves kinds of points out."""
+    """Return the maximum points of the lab, or of its one stage, without the kinds that the policy leaves out."""
     stages = read_json(settings.root / "labs" / settings.lab / "lab.json")["stages"]
     points = [stage["points"] for stage in stages if stage["id"] in settings.wanted()]
     return float(sum(most for kinds in points for kind, most in kinds.items() if kind not in policy.without))
 
 
 def describe(database: Database, policy: Policy) -> list[str]:
-    """How it was graded, and what was decided for everybody."""
+    """Return how the batch was graded, and the decisions that concern all students."""
     facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
     known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
     return known + tell_policy(policy)
 
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[Alike], list[str]]:
-    """Pairs that are much alike, and whom or why nobody compared: that stops no outputs. What was found is kept while a
-    stage's files stay the same, as looking takes most of the time that the outputs take."""
+    """Return the pairs of similar submissions, and sentences about files that were not compared. A failure stops no
+    other output. Results are stored and used again until a stage's files change, because the comparison takes most of
+    the time of the outputs."""
     kept, pairs, notes = database.fact("alike") or {}, [], []
     for stage in settings.wanted():
         starter = settings.root / "starter" / settings.lab / f"{stage}.cu"
@@ -148,14 +149,15 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
             except TooMuchError:
                 found, left_out = [], None
             kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
-            database.set_facts(alike=kept)  # now, as an interruption would begin with the same files again
+            database.set_facts(alike=kept)  # now: after an interruption, the same comparison would start again
         pairs += [Alike(*pair) for pair in kept[stage]["pairs"]]
         notes += tell_left_out(stage, kept[stage].get("left_out", []))
     return pairs, notes
 
 
 def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
-    """Return lines about files of a stage that were not compared completely: those of `keys`; all if it is None."""
+    """Return a sentence about the files of a stage that were not compared completely: those of `keys`, or all if it is
+    None."""
     if keys is None:
         return [f"{stage}: the files were not compared, because many of them take too much time or memory."]
     if not keys:
@@ -165,7 +167,7 @@ def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
 
 
 def hash_files(files: Iterable[tuple[str, Path]]) -> str:
-    """Of names and contents."""
+    """Return a hash of names and contents."""
     whole = hashlib.sha256()
     for name, file in files:
         contents = file.read_bytes() if file.is_file() else b""
@@ -174,7 +176,7 @@ def hash_files(files: Iterable[tuple[str, Path]]) -> str:
 
 
 def files_of(rows: list[Row], settings: Settings, stage: str) -> Iterator[tuple[str, Path]]:
-    """What was graded as a stage."""
+    """Yield each submission's key and its file of a stage, as it was graded."""
     for row in rows:
         file = place_of(settings.folder, "submissions", row.key) / settings.lab / f"{stage}.cu"
         if file.is_file():

@@ -17,8 +17,8 @@ MOST_READABLE = 60  # characters of a key in a folder's name
 def folder_name(key: str) -> FolderName:
     """Return a folder's name for a hand-in, unique to its key on every file system.
 
-    A plain id is its own name. Any other key becomes a readable beginning, '_' and its SHA-256: no plain id has a '_',
-    so two keys never share a name.
+    A plain id is its own name. For any other key, the name is a readable beginning, '_' and the key's SHA-256; a plain
+    id has no '_', so two keys never share a name.
     """
     plain = make_readable(key)
     if plain and plain == key == key.lower():
@@ -27,7 +27,7 @@ def folder_name(key: str) -> FolderName:
 
 
 def make_readable(key: str) -> str:
-    """Return the beginning of a key without characters that a file system may reject."""
+    """Return the beginning of a key, with '_' in place of characters that a file system may reject."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-+") else "_" for c in key)[:MOST_READABLE]
 
 
@@ -48,8 +48,8 @@ def earlier_name(key: str) -> str:
 
 
 def move_folders(folder: Path, keys: Collection[str]) -> None:
-    """Rename the folders of a batch of schema 2. A folder that two keys shared holds files of both and stays: its
-    contents are written again for each."""
+    """Rename the folders of a batch of schema 2. If two keys shared a folder, it contains files of both and stays; its
+    contents are written again for each key."""
     sharing = Counter(map(earlier_name, keys))
     for key in keys:
         for part in KEPT:

@@ -1,6 +1,7 @@
-"""From the judge's points to a student's: lateness, extensions, points given by hand, overrides with a reason.
+"""Convert the judge's points to a student's points: lateness, extensions, points given by hand, overrides with a
+reason.
 
-Nothing here looks at code or times; it adds up what the database holds.
+This module does not examine code or times; it adds up the values in the database.
 """
 
 from __future__ import annotations
@@ -16,30 +17,31 @@ from grader.journal.report import Report
 from grader.journal.units import plural, show_points
 
 DAY_S = 86400
-UNDONE, UNDONE_TIME = -1, ""  # a decision that takes back the ones before
+UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that takes back earlier ones
 DUE_FACTS = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
 
 
 @dataclass
 class Policy:
-    """What the instructor decided; `extensions` and the like are by student id."""
+    """The instructor's decisions. `extensions`, `points` and `overrides` are by student id."""
 
     due: datetime | None = None
-    grace_minutes: float = 0  # after it, or an extension, that are not late yet
-    percent_per_day: float = 0  # of what was earned, for each day begun
-    most_days: int | None = None  # later than that: nothing
-    trust_dates: bool = False  # of files: they may be a download's
-    without: Sequence[str] = ()  # kinds of points that do not count for anybody
+    grace_minutes: float = 0  # after the due date or an extension; a hand-in in this time is not late
+    percent_per_day: float = 0  # of the judge's points, for each day begun
+    most_days: int | None = None  # a hand-in that is later gets no points
+    trust_dates: bool = False  # whether file dates count; they may be the download's
+    without: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
-    points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # item: points, at most
+    points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
     overrides: dict[str, tuple[float, str]] = field(default_factory=dict)  # points, reason
 
     def items(self) -> list[str]:
-        """Names of everything that points were given for by hand."""
+        """Return the names of all items for which points were given by hand."""
         return sorted(self.most_of_items())
 
     def most_of_items(self) -> dict[str, float]:
-        """The most there are for each, for everybody: who was not given any has none of them."""
+        """Return the maximum points of each item. It applies to all students: a student without points for an item has
+        0 of them."""
         most: dict[str, float] = {}
         for given in self.points.values():
             for item, (_, of) in given.items():
@@ -49,28 +51,28 @@ class Policy:
 
 @dataclass
 class Final:
-    """One student's points. `points` is None where our side broke and nobody overrode it."""
+    """One student's points. `points` is None if our side broke and there is no override."""
 
     student: str
     row: Row
-    name: str = ""  # the student's own where the roster has it, else all of the submission
+    name: str = ""  # the student's own if the roster has it, otherwise all of the submission's names
     due: datetime | None = None  # the date, or the student's extension
     days_late: int = 0
     penalty: float = 0
     given: dict[str, float] = field(default_factory=dict)
-    items: dict[str, float] = field(default_factory=dict)  # the most there is by hand for each, also if not given
+    items: dict[str, float] = field(default_factory=dict)  # each item's maximum, also if no points were given
     points: float | None = None
     most: float = 0
     pending: float = 0
     override: str = ""
-    counts: bool = True  # False: a later submission of the same student's does
-    unused: list[str] = field(default_factory=list)  # keys of the others
+    counts: bool = True  # False if another submission of the same student counts
+    unused: list[str] = field(default_factory=list)  # keys of the student's other submissions
     by_points: bool = False  # whether points, not times, choose among them
     without: Sequence[str] = ()  # kinds of the report's points that do not count
 
 
 def read_policy(database: Database) -> Policy:
-    """All that the instructor decided."""
+    """Return all decisions of the instructor."""
     due = database.fact("due")
     policy = Policy(
         parse_time(due) if due else None,
@@ -96,14 +98,14 @@ def read_policy(database: Database) -> Policy:
 
 
 def finals(row: Row, policy: Policy, lab_points: float) -> list[Final]:
-    """The points of everyone who handed a submission in. `lab_points`: what the lab is worth."""
+    """Return the points of each student who handed in a submission. `lab_points`: the maximum points of the lab."""
     return [make_final(student, row, policy, lab_points) for student in row.members]
 
 
 def choose_latest(everyone: Iterable[Final]) -> list[Final]:
-    """Each student's latest submission, by student; somebody may be in two teams, or in one and alone. The others are
-    marked as not counting. Of submissions that only a name links to the student, the one with the most points
-    counts."""
+    """Return each student's latest submission, sorted by student. A student may be in two teams, or in a team and
+    alone; mark the other submissions as not counting. If only a name links the submissions to the student, the one with
+    the most points counts."""
     chosen: dict[str, Final] = {}
     for final in sorted(everyone, key=rank):
         if other := chosen.get(final.student):
@@ -116,9 +118,9 @@ def choose_latest(everyone: Iterable[Final]) -> list[Final]:
 
 
 def rank(final: Final) -> tuple[object, ...]:
-    """Return the sort key for a student's submissions, of which the last one counts. The student's own submission
-    counts before any that only a name links to the student. Students write these names, so a submission with such a
-    name never takes points from a student who has more by another one."""
+    """Return the sort key for a student's submissions; the last one counts. The student's own submission has priority
+    over any that only a name links to the student. Students write these names, so a submission with such a name never
+    takes points from a student who has more from another one."""
     is_own, by_time = final.student in final.row.own(), order_by_time(final.row.handed_in, final.row.known_by)
     submitted = final.row.status != "not_submitted"
     if is_certain(final):
@@ -127,12 +129,12 @@ def rank(final: Final) -> tuple[object, ...]:
 
 
 def is_certain(final: Final) -> bool:
-    """Return whether an id or a number says that a submission is the student's own."""
+    """Return whether an id or a number identifies the submission as the student's own."""
     return final.student in final.row.own() and final.row.is_certain()
 
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
-    """The points of one of them."""
+    """Return the points of one student of a submission."""
     due = policy.extensions.get(student, policy.due)
     final = Final(student, row, row.name, due, days_late(row, due, policy))
     by_hand = policy.points.get(student, {})
@@ -153,13 +155,15 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
 
 
 def keeps_points(row: Row) -> bool:
-    """Return whether the points of an earlier grade count, because the hand-in waits to be graded again, or our side
-    broke when it was."""
-    return row.grade is not None and (row.status == "" or (row.status == "judge_error" and row.graded_as in HAS_POINTS))
+    """Return whether the points of an earlier grade count, because the hand-in waits to be graded again, or the judge
+    failed when it was."""
+    failed = row.status in ("judge_error", "judge_crashed") and row.graded_as in HAS_POINTS
+    return row.grade is not None and (row.status == "" or failed)
 
 
 def days_late(row: Row, due: datetime | None, policy: Policy) -> int:
-    """Days begun after the due date or the student's extension."""
+    """Return the number of days begun after the due date or the student's extension. It is 0 within the grace time, or
+    if only an untrusted file date is known."""
     if not due or not row.handed_in or (row.known_by in FILE_DATES and not policy.trust_dates):
         return 0
     late_s = (parse_time(row.handed_in) - due).total_seconds()
@@ -167,7 +171,7 @@ def days_late(row: Row, due: datetime | None, policy: Policy) -> int:
 
 
 def late_penalty(points: float, days: int, policy: Policy) -> float:
-    """What lateness costs."""
+    """Return the points that lateness costs."""
     if not days:
         return 0
     if policy.most_days is not None and days > policy.most_days:
@@ -176,14 +180,14 @@ def late_penalty(points: float, days: int, policy: Policy) -> float:
 
 
 def tell_policy(policy: Policy) -> list[str]:
-    """What was decided for everybody, a sentence each."""
+    """Return a sentence for each decision that concerns all students."""
     kinds = [f"Not counted, for anybody: {' and '.join(policy.without)} points."] if policy.without else []
     return [*([tell_lateness(policy)] if policy.due else []), *kinds]
 
 
 def leave_out(report: Report, kinds: Sequence[str]) -> Report:
-    """Takes kinds of points, and what there is of them at most, from a report. The most stays the same for all, also
-    where a student's points are decided and another's are pending."""
+    """Remove kinds of points, and their maximum, from a report, and return it. The new maximum is the same for all
+    students, even if some points are decided and others are pending."""
     for score in [stage.score for stage in report.stages if stage.score]:
         before = (score.total, score.max, score.pending)
         for kind in kinds:
@@ -198,7 +202,7 @@ def leave_out(report: Report, kinds: Sequence[str]) -> Report:
 
 
 def take_points(row: Row, report: Report) -> None:
-    """Gives a row and its stages the points of a report."""
+    """Set the points of a row and its stages to those of a report."""
     row.points, row.most, row.pending = report.total.points, report.total.max, report.total.pending
     scores = {stage.stage: stage.score for stage in report.stages if stage.score}
     for stage in row.stages:
@@ -207,7 +211,7 @@ def take_points(row: Row, report: Report) -> None:
 
 
 def tell_lateness(policy: Policy) -> str:
-    """The due date and all that goes with it, in one line."""
+    """Return the due date and the cost of lateness in one line."""
     if not policy.due:
         return "No due date."
     costs = []

@@ -1,4 +1,4 @@
-"""What a batch says while it runs: one live line on a terminal, a line a submission where there is none."""
+"""Show a batch's progress: one live line on a terminal, otherwise a line per submission."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grader.journal.console import say
 from grader.journal.markup import show_text
 
 FINE = ("graded", "missing_stages")
-LATELY = 20  # whose durations tell how long the others take
+LATELY = 20  # number of recent submissions whose durations predict the remaining time
 
 
 def show_duration(seconds: float) -> str:
-    """About how long: 40 s, 12 min, 3 h 5 min."""
+    """Return a rounded duration: 40 s, 12 min, 3 h 5 min."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -23,7 +23,8 @@ def show_duration(seconds: float) -> str:
 
 
 class Progress:
-    """Counts, and says so. Use it in a with statement. `at_once`: how many are graded side by side; 0: not known."""
+    """Counts graded submissions and prints the counts. Use it in a with statement. `at_once`: how many submissions are
+    graded in parallel; 0 if unknown."""
 
     def __init__(self, total: int, before: int, at_once: int):
         self.total, self.before, self.at_once = total, before, at_once
@@ -37,36 +38,36 @@ class Progress:
         return None
 
     def add(self, graded: Graded) -> None:
-        """One more is done."""
+        """Count a graded submission and print it."""
         self.done += 1
         self.ours += graded.status in OURS
         self.failed += graded.status not in (*FINE, *OURS)
-        if graded.status in FINE:  # what is refused takes no time, and says nothing about the others
+        if graded.status in FINE:  # a refusal takes no time and predicts nothing about the others
             self.lately_s.append(graded.wall_s)
         self.say(graded)
 
     def left(self) -> str:
-        """How many are left, and for about how long where that is known."""
+        """Return how many are left, and the approximate time if it can be predicted."""
         queue = self.total - self.done
         running = min(self.at_once, queue)
         if not running or not self.lately_s:
             return f"{queue} left"
-        whole = queue - running / 2  # those at work are half done, on average
+        whole = queue - running / 2  # running ones are half done, on average
         return f"{queue} left, about {show_duration(fmean(self.lately_s) * whole / running)}"
 
     def counts(self) -> str:
-        """Done, failed, queue, time left."""
+        """Return the counts as text: done, failed, our faults, left."""
         ours = f", {self.ours} our fault" if self.ours else ""
         return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
 
     def say(self, graded: Graded) -> None:
-        """A line a submission."""
+        """Print a line for a submission."""
         detail = f" ({graded.detail.splitlines()[0][:100]})" if graded.detail else ""
         say(f"{graded.key}: {in_words(graded.status)}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
 
 
 class LiveProgress(Progress):
-    """The same in one line that changes, with what went wrong above it."""
+    """Shows the counts in one line that changes, and failures above it."""
 
     def __enter__(self) -> Progress:
         from rich.progress import BarColumn, TextColumn
@@ -81,7 +82,7 @@ class LiveProgress(Progress):
         self.bar.stop()
 
     def say(self, graded: Graded) -> None:
-        """The bar, and above it what was not graded."""
+        """Update the line, and print a submission that was not graded above it."""
         from rich.markup import escape
 
         self.bar.update(self.task, advance=1, description=self.counts())
@@ -91,7 +92,7 @@ class LiveProgress(Progress):
 
 
 def make_progress(total: int, before: int, at_once: int) -> Progress:
-    """Live on a terminal, where rich is installed."""
+    """Return a live progress line if stdout is a terminal and rich is installed, otherwise a line per submission."""
     try:
         import rich  # noqa: F401
     except ImportError:

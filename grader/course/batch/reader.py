@@ -1,9 +1,10 @@
-"""Reads everything that one student handed in: files, folders, archives, and archives in these.
+"""Read all files of one hand-in: files, folders, archives, and archives in these.
 
-python3 -m grader.course.batch.reader < HAND_IN    a JSON list of paths; prints JSON, and then the bytes of all files
+    python3 -m grader.course.batch.reader CPU_S < HAND_IN    read a JSON list of paths; print JSON and all files' bytes
 
-Some bytes cost a reader much time or memory, in ways that nobody can foresee. So `read_apart` runs this program in a
-process of its own, with limits for one hand-in. It lists parts that cannot be read, and still reads all other files.
+Some bytes take much time or memory to read, in ways that nobody can foresee. Therefore, `read_apart` runs this program
+in a separate process with limits for one hand-in. The program lists parts that cannot be read, and still reads all
+other files.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ from grader.course.batch.archive import (
 
 MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
 READING_S = 20  # of processor time: the largest hand-in takes about 5
-WAITING = 10  # factor: on a busy machine, this much more time may pass
+WAITING = 10  # multiple of the processor time that may pass on a busy machine
 MOST_MEMORY_BYTES = 1_500_000_000
-MOST_ARCHIVES = 100  # that are opened, in one hand-in
+MOST_ARCHIVES = 100  # opened archives of one hand-in
 MOST_REFUSED = 100  # parts whose names are kept; the feedback lists a few
 MOST_ANSWER_BYTES = 3 * MOST_BYTES + 50_000_000  # all files of three kinds, and their names
 CHUNK_BYTES = 1_000_000
@@ -53,7 +54,8 @@ PROJECT = Path(__file__).resolve().parents[3]
 
 
 class KilledError(Exception):
-    """Something else, such as a lack of memory, ended the process that read a hand-in: no fault of the student."""
+    """The process that read a hand-in was killed for another reason, such as a lack of memory; the student is not at
+    fault."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class File(Member):
 
 @dataclass
 class Contents:
-    """A hand-in's files, and the name of each part that cannot be read, with the reason. It is empty if there are only
-    folders and archives in it; files that are not read count."""
+    """A hand-in's files, and the name of each part that cannot be read, with the reason. It is empty if the hand-in
+    contains only folders and archives; files that are not read count as contents."""
 
     files: list[File] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -75,8 +77,8 @@ class Contents:
 
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
-    """Read a hand-in in a process of its own, for READING_S or `limit_s` seconds. Raises RefusedError if that is
-    not enough, or the process fails; OSError if it fails without a hand-in, too; KilledError if it is killed."""
+    """Read a hand-in in a separate process within READING_S or `limit_s` seconds. Raises RefusedError if that is not
+    enough or the process fails; OSError if the process also fails without a hand-in; KilledError if it is killed."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
     status, data = run_reader(entries, cpu_s)
     if status == 0:
@@ -111,7 +113,7 @@ def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that exceeds a limit, as the system does after its processor time."""
+    """End a process that exceeds a limit with the same signal as the system does after its processor time."""
     process.send_signal(signal.SIGXCPU)
 
 
@@ -147,8 +149,8 @@ def parse(data: bytes) -> Contents:
 
 
 def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
-    """Read a hand-in within the bounds of one archive, the last entry first; no further archive after half of `cpu_s`
-    seconds of processor time. Raises OSError if an entry is not there any more, which is no fault of the student."""
+    """Read a hand-in within the bounds of one archive, the last entry first. After half of `cpu_s` seconds of processor
+    time, open no further archive. Raises OSError if an entry no longer exists, which is not the student's fault."""
     reader = Reader(len(entries) > 1, time.process_time() + cpu_s / 2)
     for entry in reversed(entries):
         is_folder = stat.S_ISDIR(entry.lstat().st_mode)
@@ -177,7 +179,8 @@ class Budget:
 
 class Reader:
     """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry. `end_s`:
-    the processor time after which archives are refused, so that one costs no other file."""
+    the processor time after which archives are refused, so that an archive cannot prevent the reading of other
+    files."""
 
     def __init__(self, several: bool, end_s: float = math.inf):
         self.contents = Contents()
@@ -186,7 +189,7 @@ class Reader:
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
-        """Add a part to the refused ones if it cannot be read, whatever the reason is."""
+        """Add a part to the refused ones if it cannot be read for any reason."""
         try:
             yield
         except (RefusedError, OSError) as error:
@@ -220,7 +223,7 @@ class Reader:
             self.add(member, places)
 
     def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
-        """Read an archive that lies in `level` others, or nothing of it. Raises RefusedError."""
+        """Read an archive that lies in `level` others. If a part fails, keep none of its files. Raises RefusedError."""
         if time.process_time() > self.end_s:
             raise RefusedError("too_slow")
         self.archives += 1

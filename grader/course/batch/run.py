@@ -1,8 +1,8 @@
-"""Runs a batch: who grades what at the same time, and what happens when it is interrupted.
+"""Run a batch: grade submissions in parallel, and handle interruptions.
 
-Submissions are graded by threads that wait for judges; this thread alone writes the database, a transaction a
-submission. On the CPU backend as many judges run as there are cores. On GPUs each is timed by one judge at a time,
-on a share of the cores; what comes next is compiled ahead on the others, so that nothing disturbs the timing.
+Threads grade submissions by waiting for judges; only the main thread writes the database, in one transaction per
+submission. On the CPU backend, as many judges run as there are cores. On GPUs, one judge at a time uses each GPU, on a
+share of the cores; the next submissions are compiled ahead on the other cores, so that nothing disturbs the timing.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from grader.course.batch.grading import (
 )
 from grader.course.batch.places import place_of
 from grader.course.batch.progress import make_progress
+from grader.course.batch.reference import accuse, is_reference_graded
 from grader.course.batch.submissions import Submission
 from grader.course.merge import merge_reports
 from grader.journal.console import UserError
 
 CORES_FOR_TIMING = 2
-THREADS_A_JUDGE = 4  # of the CPU backend, where several judges share the machine
+THREADS_A_JUDGE = 4  # on the CPU backend, if several judges share the machine
 
 Submit = Callable[[Submission], "Future[Graded]"]
 Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
@@ -45,7 +46,7 @@ Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Two batches never work in one folder. Raises UserError."""
+    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)  # it holds students' work and points
     with (folder / "lock").open("w") as file:
@@ -57,12 +58,12 @@ def only_one(folder: Path) -> Iterator[None]:
 
 
 def cores() -> list[int]:
-    """The cores that this process may use."""
+    """Return the cores that this process may use."""
     return sorted(os.sched_getaffinity(0))
 
 
 def list_gpus() -> list[str]:
-    """What CUDA_VISIBLE_DEVICES may be set to, one GPU each."""
+    """Return a value of CUDA_VISIBLE_DEVICES for each GPU."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     if given:
         return given.split(",")
@@ -76,13 +77,13 @@ def list_gpus() -> list[str]:
 
 
 def judges_at_once(backend: str, jobs: int) -> int:
-    """How many submissions grade_here() grades side by side."""
+    """Return how many submissions grade_here() grades in parallel."""
     return (len(list_gpus()) if backend == "cuda" else 0) or jobs
 
 
 def run_batch(database: Database, settings: Settings, lab_hash: str, results: Results, at_once: int) -> None:
-    """Grades all that waits, and writes each result as it comes. Raises KeyboardInterrupt and DiskFullError when every
-    judge has ended. `at_once`: how many are graded side by side; 0: not known."""
+    """Grade all submissions that wait, and store each result when it arrives. Raises KeyboardInterrupt and
+    DiskFullError after every judge has ended. `at_once`: how many submissions are graded in parallel; 0 if unknown."""
     waiting = database.waiting()
     counts = database.counts()
     before = sum(counts.values()) - counts.get("not_submitted", 0) - len(waiting)
@@ -95,30 +96,44 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grades on this machine and yields results as they finish. A submission that timed out next to others, or whose
-    reader was killed, is graded once more at the end, alone, and that result counts."""
+    """Grade on this machine and yield results as they finish. A submission that timed out next to others, on which the
+    judge failed, or whose reader was killed, is graded again at the end, alone, and that result counts. Before one is
+    accused of the judge's failures, the judge fails twice on it, and grades the reference before and after."""
     running = Running()
     gpus = list_gpus() if backend == "cuda" else []
-    if gpus:  # each judge has a share of the cores, so what the CPU can do is measured before
+    if gpus:  # measure the CPU baselines first, because each judge has only a share of the cores
         run_judge(settings.program("baselines", settings.lab), settings, running, {})
     workers = make_gpu_workers(settings, running, gpus) if gpus else make_workers(settings, running, jobs)
     alone = len(waiting) == 1 or (jobs == 1 and not gpus)
     by_key = {submission.key: submission for submission in waiting}
-    again = []
+    environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
+    suspects, again, failed = set(), [], []
     for graded in grade_all(waiting, workers, running):
-        if graded.was_killed or (graded.timed_out and not alone):
+        if graded.was_killed or graded.judge_failure or (graded.timed_out and not alone):
             again.append(by_key[graded.key])
+            suspects |= {graded.key} if graded.judge_failure else set()
         else:
             yield graded
-    if again:
-        environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
-        yield from grade_all(again, make_workers(settings, running, 1, environment), running)
+    works = True
+    while again:
+        works = works and (not suspects or is_reference_graded(settings, running, environment))
+        trying, again = again, []
+        for graded in grade_all(trying, make_workers(settings, running, 1, environment), running):
+            if not graded.judge_failure:
+                yield graded
+            elif graded.key in suspects:
+                failed.append(graded)
+            else:
+                suspects.add(graded.key)
+                again.append(by_key[graded.key])
+    works = works and bool(failed) and is_reference_graded(settings, running, environment)
+    yield from map(accuse, failed) if works else failed
 
 
 def grade_all(
     waiting: Sequence[Submission], workers: AbstractContextManager[Submit], running: Running
 ) -> Generator[Graded, None, None]:
-    """Grades with these workers and yields results as they finish."""
+    """Grade with these workers, and yield results as they finish. On an exception, stop all judges."""
     with workers as submit:
         futures = [submit(submission) for submission in waiting]
         try:
@@ -132,8 +147,8 @@ def grade_all(
 
 
 def keep(database: Database, graded: Graded, lab_hash: str) -> None:
-    """Writes one result; if only pending points were requested, it completes the earlier report. A result that cannot
-    be written becomes a judge_error of that submission only."""
+    """Store one result; if only pending points were requested, it completes the earlier report. If a result cannot be
+    stored, that submission alone becomes a judge_error."""
     try:
         earlier = database.report_to_complete(graded.key)
         if earlier and graded.report:
@@ -151,7 +166,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
 def make_workers(
     settings: Settings, running: Running, jobs: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Submit]:
-    """Runs untimed judges in parallel, each on its own cores if there are enough."""
+    """Yield a function that submits untimed judges to run in parallel, each on its own cores if there are enough."""
     threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_A_JUDGE))
     more = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
     free: SimpleQueue[list[int]] = SimpleQueue()
@@ -161,7 +176,7 @@ def make_workers(
     def grade(submission: Submission) -> Graded:
         share = free.get()
         try:
-            os.sched_setaffinity(0, share)  # of this thread, and of the judge that it starts
+            os.sched_setaffinity(0, share)  # for this thread and the judge that it starts
             return grade_submission(submission, settings, running, more)
         finally:
             free.put(share)
@@ -177,8 +192,9 @@ def split_cores(of_all: list[int], jobs: int) -> list[list[int]]:
 
 
 def share_cores(of_all: list[int], gpus: int) -> tuple[list[list[int]], list[int]]:
-    """Cores for each GPU's judge, half of them in all, and those left for compiling. A judge's threads wait by
-    spinning, which takes the time of whatever runs on the same cores. Where there are too few, judges have them all."""
+    """Return the cores for each GPU's judge, half of all cores in total, and the cores left for compiling. A judge's
+    threads wait by spinning, which takes time from other programs on the same cores. If there are too few cores, judges
+    use all of them."""
     each = max(CORES_FOR_TIMING, len(of_all) // (2 * gpus))
     if each * gpus > len(of_all):
         return [of_all] * gpus, of_all[CORES_FOR_TIMING:]
@@ -188,7 +204,8 @@ def share_cores(of_all: list[int], gpus: int) -> tuple[list[list[int]], list[int
 
 @contextmanager
 def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) -> Iterator[Submit]:
-    """One judge a GPU on its share of the cores, and compilers ahead of them on the others."""
+    """Yield a function that submits judges, one at a time on each GPU with its share of the cores, and compiles ahead
+    on the other cores."""
     shares, spare = share_cores(cores(), len(gpus))
     free: SimpleQueue[tuple[str, list[int]]] = SimpleQueue()
     for place in zip(gpus, shares, strict=True):
@@ -196,10 +213,10 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
 
     def grade(submission: Submission, compiled: Future[None] | None) -> Graded:
         if compiled:
-            compiled.exception()  # what did not compile ahead is compiled, and reported, by the judge
+            compiled.exception()  # if compiling ahead failed, the judge compiles and reports
         gpu, share = place = free.get()
         try:
-            os.sched_setaffinity(0, share)  # of this thread, and of the judge that it starts
+            os.sched_setaffinity(0, share)  # for this thread and the judge that it starts
             return grade_submission(submission, settings, running, {"CUDA_VISIBLE_DEVICES": gpu})
         finally:
             free.put(place)
@@ -218,7 +235,7 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
 
 
 def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> None:
-    """Fills the judge's cache with a submission's programs."""
+    """Compile a submission's programs into the judge's cache."""
     opened = open_submission(submission, settings)
     if not opened.picked:
         return

@@ -1,9 +1,10 @@
-"""Grades a batch on a cluster: job arrays through submitit, one task a submission, GPUs by --gres.
+"""Grade a batch on a cluster: job arrays through submitit, one task per submission, GPUs by --gres.
 
-The batch's folder, the project and its build lie on a file system that all nodes see. Each task leaves its result
-beside its log in OUT/slurm; this process gathers them into the database, and a batch that was killed gathers what its
-tasks left meanwhile. Whether a task still lives is asked of squeue, which needs no accounting database; what ended
-without a result (its node was lost, its time was over) is submitted again.
+The batch's folder, the project and its build are on a file system that all nodes can access. Each task writes its
+result next to its log in OUT/slurm. This process collects the results in the database; after a batch was killed, it
+also collects the results that the tasks wrote in the meantime. squeue, which needs no accounting database, shows
+whether a task is still alive. A task that ended without a result (its node was lost, or its time was over) is submitted
+again.
 """
 
 from __future__ import annotations
@@ -17,19 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.batch.database import Database, DiskFullError, Graded
-from grader.course.batch.grading import Settings, grade_submission, try_judge
+from grader.course.batch.grading import Running, Settings, grade_submission, try_judge
+from grader.course.batch.reference import accuse, is_reference_graded
 from grader.course.batch.submissions import Submission
 from grader.journal.console import UserError
 from grader.journal.report import Report
 
-MOST_TASKS = 1000  # of one array: Slurm's own limit, unless its administrator says otherwise
+MOST_TASKS = 1000  # of one array: Slurm's default limit, which its administrator can change
 ATTEMPTS = 3
 POLL_S = 2.0
 GRACE_S = 10.0  # for a result to appear on a slow file system after its task has ended
 
 
 class Cluster:
-    """Where tasks are submitted. `parameters`: sbatch's options by name."""
+    """The cluster to which tasks are submitted. `parameters`: sbatch's options by name."""
 
     def __init__(self, settings: Settings, parameters: dict[str, str]):
         try:
@@ -42,7 +44,7 @@ class Cluster:
         except RuntimeError as error:
             raise UserError(f"There is no Slurm here: {error}") from None
         self.job_class = submitit.SlurmJob
-        minutes = int(settings.timeout_s * ATTEMPTS / 60) + 5
+        minutes = int(settings.timeout_s * ATTEMPTS / 60) + 5  # confirm_on_node() judges three times
         own = {name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters}
         more = {name: value for name, value in parameters.items() if name not in (*own, "time", "cpus-per-task")}
         self.executor.update_parameters(
@@ -56,7 +58,7 @@ class Cluster:
         os.environ["PYTHONPATH"] = str(settings.root)  # tasks inherit it
 
     def submit(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Jobs, as one array. Raises UserError with what sbatch says."""
+        """Submit the tasks as one array, and return the jobs. Raises UserError with sbatch's message."""
         try:
             with self.executor.batch():
                 return [self.executor.submit(function, *arguments) for arguments in tasks]
@@ -64,11 +66,11 @@ class Cluster:
             raise UserError(f"Slurm takes no jobs: {error}") from None
 
     def job(self, job_id: str) -> Any:
-        """A job that was submitted before."""
+        """Return a job that was submitted before."""
         return self.job_class(self.folder, job_id)
 
     def alive(self, jobs: Sequence[Any]) -> set[str]:
-        """Ids of those that wait or run. Raises OSError where the controller does not answer."""
+        """Return the ids of the jobs that wait or run. Raises OSError if the controller does not answer."""
         if not jobs:
             return set()
         arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
@@ -83,7 +85,7 @@ class Cluster:
         return found
 
     def cancel(self, jobs: Sequence[Any]) -> None:
-        """Ends them."""
+        """Cancel the jobs."""
         arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
         if arrays:
             with contextlib.suppress(OSError):
@@ -91,7 +93,7 @@ class Cluster:
 
 
 def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
-    """What a task runs; a text where no submission is to blame and the whole batch must stop."""
+    """Run one task and return its result, or a message if the disk is full and the whole batch must stop."""
     os.umask(0o077)  # as in the batch itself
     try:
         return grade_submission(submission, settings)
@@ -99,8 +101,19 @@ def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
         return str(error)
 
 
+def confirm_on_node(submission: Submission, settings: Settings) -> Graded | str:
+    """Run one task for a submission on which the judge failed before: grade the reference, the submission, and if the
+    judge fails again, the reference. The node is the same, so a broken node accuses nobody."""
+    os.umask(0o077)
+    works = is_reference_graded(settings, Running(), {})
+    graded = grade_on_node(submission, settings)
+    if isinstance(graded, str) or not graded.judge_failure:
+        return graded
+    return accuse(graded) if works and is_reference_graded(settings, Running(), {}) else graded
+
+
 def try_on_node(settings: Settings) -> Report | str:
-    """The trial that comes before a batch."""
+    """Run the trial before a batch, and return its report or an error message."""
     try:
         return try_judge(settings)
     except UserError as error:
@@ -108,7 +121,7 @@ def try_on_node(settings: Settings) -> Report | str:
 
 
 def try_by_slurm(settings: Settings, parameters: dict[str, str]) -> Report:
-    """Grades an empty folder on a node. Raises UserError."""
+    """Grade an empty folder on a node, and return the report. Raises UserError."""
     cluster = Cluster(settings, parameters)
     (job,) = cluster.submit(try_on_node, [(settings,)])
     for _, outcome in wait_for(cluster, {"trial": job}):
@@ -121,28 +134,32 @@ def try_by_slurm(settings: Settings, parameters: dict[str, str]) -> Report:
 def grade_by_slurm(
     waiting: Sequence[Submission], settings: Settings, database: Database, parameters: dict[str, str]
 ) -> Generator[Graded, None, None]:
-    """Grades all that waits, in the order in which it is done; goes on with what an earlier run submitted."""
+    """Grade all submissions that wait, and yield results as they finish; continue the jobs that an earlier run
+    submitted."""
     cluster = Cluster(settings, parameters)
     by_key = {submission.key: submission for submission in waiting}
     earlier = database.fact("slurm_jobs") or {}
     jobs = {key: cluster.job(job_id) for key, job_id in earlier.items() if key in by_key}
     attempts = dict.fromkeys(jobs, 1)
     again = [key for key in by_key if key not in jobs]
+    suspects: set[str] = set()
     try:
         while again or jobs:
-            submit_all(cluster, database, settings, [by_key[key] for key in again], jobs)
+            for function, chosen in ((grade_on_node, set(again) - suspects), (confirm_on_node, set(again) & suspects)):
+                submit_all(cluster, database, function, settings, [by_key[key] for key in again if key in chosen], jobs)
             for key in again:
                 attempts[key] = attempts.get(key, 0) + 1
             again = []
             for key, outcome in wait_for(cluster, dict(jobs)):
                 job = jobs.pop(key)
                 last = attempts[key] >= ATTEMPTS
-                if is_result(outcome, by_key[key]) and (last or not outcome.was_killed):
+                if is_result(outcome, by_key[key]) and (last or not is_doubtful(outcome)):
                     yield outcome
                 elif isinstance(outcome, str) and outcome:
                     raise DiskFullError(outcome)
                 elif not last:
                     again.append(key)
+                    suspects |= {key} if is_result(outcome, by_key[key]) and outcome.judge_failure else set()
                 else:
                     why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
                     yield Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
@@ -152,31 +169,41 @@ def grade_by_slurm(
         raise
 
 
+def is_doubtful(graded: Graded) -> bool:
+    """Return whether another task may give a different result: the reader was killed, or the judge failed."""
+    return graded.was_killed or bool(graded.judge_failure and graded.status != "judge_crashed")
+
+
 def is_result(outcome: Any, submission: Submission) -> bool:
     """Return whether a task returned the result of these contents."""
     return isinstance(outcome, Graded) and outcome.fingerprint == submission.fingerprint
 
 
 def submit_all(
-    cluster: Cluster, database: Database, settings: Settings, submissions: Sequence[Submission], jobs: dict[str, Any]
+    cluster: Cluster,
+    database: Database,
+    function: Callable[..., Graded | str],
+    settings: Settings,
+    submissions: Sequence[Submission],
+    jobs: dict[str, Any],
 ) -> None:
-    """Submits arrays, and notes their ids before anything else happens."""
+    """Submit arrays, and store their ids before anything else happens."""
     for first in range(0, len(submissions), MOST_TASKS):
         part = submissions[first : first + MOST_TASKS]
-        submitted = cluster.submit(grade_on_node, [(submission, settings) for submission in part])
+        submitted = cluster.submit(function, [(submission, settings) for submission in part])
         jobs |= {submission.key: job for submission, job in zip(part, submitted, strict=True)}
         database.set_facts(slurm_jobs={key: job.job_id for key, job in jobs.items()})
 
 
 def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Each job's key and what its task returned; None where it ended without a result."""
-    ended: dict[str, float] = {}  # when a task was first seen to be gone
+    """Yield each job's key and the result of its task, or None if the task ended without a result."""
+    ended: dict[str, float] = {}  # the time at which a task was first found to have ended
     while jobs:
         for key, job in list(jobs.items()):
             if Path(job.paths.result_pickle).exists():
                 del jobs[key]
                 yield key, read_result(job)
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # the controller may be away for a while
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # the controller may be unavailable for a while
             alive = cluster.alive(list(jobs.values()))
             for key, job in list(jobs.items()):
                 if job.job_id in alive:
@@ -188,7 +215,7 @@ def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]
 
 
 def why_no_result(job: Any) -> str:
-    """What Slurm wrote about the end of a task. Its log may lie on a node that is gone."""
+    """Return the reason why a task ended without a result, from its log. The log may be on a node that was lost."""
     with contextlib.suppress(OSError):
         if "DUE TO TIME LIMIT" in Path(job.paths.stderr).read_text(errors="replace"):
             return "the last reached Slurm's time limit; --slurm time=MINUTES sets it"
@@ -196,7 +223,7 @@ def why_no_result(job: Any) -> str:
 
 
 def read_result(job: Any) -> Any:
-    """What a task returned; None where it raised an exception."""
+    """Return a task's result, or None if the task raised an exception."""
     try:
         return job.result()
     except Exception:

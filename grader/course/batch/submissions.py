@@ -321,7 +321,8 @@ def apply_first_reading(entry: Entry, reading: Reading) -> None:
     The text before a course system's first mark belongs to the uploader and is the same in all names of one uploader,
     so that uploader's files form one submission, which is assigned to nobody.
     """
-    entry.key, entry.attempt = f"{reading.name}_{reading.id}", reading.attempt
+    entry.key = f"{reading.name}_{reading.id}"
+    entry.attempt, entry.late = reading.attempt, reading.late
     entry.note = of_several(f"{entry.key}_\N{HORIZONTAL ELLIPSIS}")
 
 

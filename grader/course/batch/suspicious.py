@@ -1,4 +1,4 @@
-"""What an instructor should look at first, and why; it accuses nobody and changes no points."""
+"""List what an instructor should look at first, and why. This is not an accusation and changes no points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from grader.course.batch.database import Row, Stage
 from grader.course.batch.notes import IN_DOUBT, kind_of
 from grader.course.batch.progress import show_duration
 
-FULL_MARK = 1.2  # of the reference's time; up to there all speed points are given
+FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
 NEAR = 0.01
-SLOW = 10  # times the reference's time
+SLOW = 10  # minimum multiple of the reference's time
 LONG_S, LONG_TIMES = 60, 5  # minimum seconds of a slow hand-in, and its minimum multiple of the median
 
 
@@ -30,14 +30,14 @@ class Remark:
 
 
 def find_remarks(rows: Sequence[Row], alike: Sequence[Alike]) -> list[Remark]:
-    """Everything worth a look, the gravest first."""
+    """Return all remarks, the most serious first."""
     remarks = [remark for row in rows for remark in look_at(row)]
     remarks += same_files(rows)
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in took_long(rows)]
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in alike:
         one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
-        if not one or one != other:  # the same file was remarked already
+        if not one or one != other:  # same_files() reports identical files
             share = f"{pair.share:.0%} of it is in {pair.other}'s"
             remarks.append(Remark(6, pair.one, pair.stage, "much alike", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
@@ -51,10 +51,12 @@ def took_long(rows: Sequence[Row]) -> list[Row]:
 
 
 def look_at(row: Row) -> list[Remark]:
-    """One submission's."""
+    """Return the remarks on one submission."""
     remarks = []
     if row.status == "judge_error":
         remarks.append(Remark(0, row.key, "", "our fault", row.detail))
+    if row.status == "judge_crashed":
+        remarks.append(Remark(0, row.key, "", "crashes the judge", row.detail))
     if row.status == "archive_refused":
         remarks.append(Remark(1, row.key, "", "not opened", row.detail))
     if row.status == "nothing_to_grade":
@@ -80,7 +82,7 @@ def look_at(row: Row) -> list[Remark]:
 
 
 def look_at_stage(key: str, stage: Stage) -> list[Remark]:
-    """One stage's timing."""
+    """Return the remarks on a stage's timing."""
     if stage.cause == "implausible_timing":
         return [Remark(2, key, stage.stage, "implausible timing", "faster than its data can be moved")]
     remarks = []
@@ -99,7 +101,7 @@ def look_at_stage(key: str, stage: Stage) -> list[Remark]:
 
 
 def same_files(rows: Sequence[Row]) -> list[Remark]:
-    """The same file, byte for byte, handed in by several."""
+    """Return a remark for each file that several submissions contain byte for byte."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:

@@ -1,7 +1,8 @@
-"""Reads tar archives forwards only: ustar, GNU's long names, and the path, size and time of pax headers.
+"""Read tar archives in one forward pass: ustar, GNU's long names, and the path, size and time of pax headers.
 
 Python's tarfile seeks backwards if a size is negative and takes time quadratic in the size of a header (CVE-2025-8194,
-CVE-2024-6232). Here the bytes read bound the memory, and those and the number of members bound the time.
+CVE-2024-6232). This reader's memory is bounded by the bytes that it reads, and its time by these and the number of
+members.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ MOST_HEADER_BYTES = 100_000  # of a long name or a pax header
 MOST_RECORDS = 100  # of a pax header; a file's attributes need about ten
 MOST_HEADERS = 8  # before one member
 FILES, FOLDER, LINKS = (b"0", b"\0", b"7"), b"5", (b"1", b"2")
-WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # and devices and pipes, whatever size they state
-SPARSE = b"S"  # its content is not the file's; such a member is refused as a device is
+WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # includes devices and pipes, whatever size they state
+SPARSE = b"S"  # its content is not the file's; it is refused like a device
 LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL = b"L", b"K", b"x", b"g"
 
 
@@ -115,7 +116,7 @@ def read_whole(stream: Stream, size: int) -> bytes:
 
 
 def parse_header(block: bytes) -> Member:
-    """Parse one block. Raises TarError."""
+    """Parse one block. Raises TarError if its checksum or a number is invalid."""
     if read_number(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
         raise TarError
     name = read_text(block[:100])
@@ -177,7 +178,7 @@ def parse_pax(content: bytes) -> dict[str, str]:
 
 
 def complete(member: Member, said: dict[str, str]) -> Member:
-    """Return the member with the values of the headers before it. Raises TarError if it has a bad size."""
+    """Return the member with the values of the headers before it. Raises TarError if a header's size is invalid."""
     is_sparse = member.is_file() and any(key.startswith("GNU.sparse.") for key in said)
     kind = SPARSE if is_sparse else member.kind
     name = said.get("path", member.name)

@@ -1,11 +1,12 @@
-"""Unpacks everybody's hand-ins, as a course system gives them in one archive, into the batch's own folder, once.
+"""Unpack an archive with all hand-ins, as a course system makes it, into the batch's own folder, once.
 
     OUT/handed-in/<hash of the archive>/files/           a folder of submissions
-    OUT/handed-in/<hash of the archive>/left_out.json    a sentence about what was not unpacked
+    OUT/handed-in/<hash of the archive>/left_out.json    sentences about files that were not unpacked
 
-What is in it is students'. Whatever one of them handed in costs others nothing: a file that cannot be taken is left
-out, of a hand-in that is too large the rest, and the archives among them stay as they are, to be opened one by one.
-The whole is refused where the download itself is damaged, encrypted, or one student's own.
+The archive's contents are the students'. One student's hand-in does not affect the others: a file that cannot be
+unpacked is left out; of a hand-in that is too large, the rest is left out; and archives inside stay packed, to be
+opened one by one later. The whole archive is refused if the download itself is damaged or encrypted, or is one
+student's own.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ FOLDER = "handed-in"
 MOST_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
 MOST_HAND_IN_BYTES = 200_000_000  # ten times the largest archive that is read
 MOST_PART_BYTES = 255  # of a name, on Linux's file systems
-START_BYTES = 300  # which tell an archive's kind
+START_BYTES = 300  # enough to identify an archive's kind
 CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
@@ -73,7 +74,7 @@ AGAIN = "Download it again; or unpack it, and give the folder."
 
 @dataclass
 class Member:
-    """A file or folder in an archive. `check` raises RefusedError for what is neither."""
+    """A file or folder in an archive. `check` raises RefusedError if it is neither."""
 
     name: str
     is_folder: bool
@@ -84,7 +85,7 @@ class Member:
 
 @dataclass
 class Unpacked:
-    """What is written so far, below `folder`."""
+    """The files written so far, below `folder`."""
 
     folder: Path
     depth: int = 1  # parts of a name that identify the hand-in
@@ -95,8 +96,9 @@ class Unpacked:
 
 
 def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
-    """The folder of submissions that an archive becomes in the batch's folder, and a sentence about each hand-in of
-    which something was left out. What was unpacked before is not unpacked again. Raises UserError, OSError."""
+    """Unpack an archive, and return the folder of submissions in the batch's folder and a sentence about each hand-in
+    of which a part was left out. An archive that was unpacked before is not unpacked again. Raises UserError,
+    OSError."""
     with file.open("rb") as stream:
         require_archive(file, stream.read(START_BYTES))
         stream.seek(0)
@@ -107,7 +109,7 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
         shutil.rmtree(part, ignore_errors=True)
         try:
             unpack_whole(file, part, lab)
-            part.rename(place)  # last: what was interrupted is done anew
+            part.rename(place)  # last: an interrupted unpacking starts again
         except RefusedError as refused:
             raise advise(file, refused) from None
         except OSError as error:
@@ -119,7 +121,7 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
 
 
 def require_archive(file: Path, start: bytes) -> None:
-    """Raises UserError where a file's first bytes are no archive's."""
+    """Raise UserError if a file's first bytes are not those of an archive."""
     if not start:
         raise advise(file, RefusedError("empty"))
     if not start.startswith((b"PK", *COMPRESSED)) and start[257:262] != b"ustar":
@@ -127,12 +129,12 @@ def require_archive(file: Path, start: bytes) -> None:
 
 
 def advise(file: Path, refused: RefusedError) -> UserError:
-    """Why everybody's archive is not unpacked, and what to try."""
+    """Return an error with the reason why an archive of all hand-ins is not unpacked, and what to try."""
     return UserError(f"{file}: {refused} {ADVICE.get(refused.reason, AGAIN)}")
 
 
 def unpack_whole(file: Path, part: Path, lab: str) -> None:
-    """Writes files/ and left_out.json. Raises RefusedError, UserError, OSError."""
+    """Write files/ and left_out.json. Raises RefusedError, UserError, OSError."""
     unpacked = Unpacked(part / "files")
     unpacked.folder.mkdir(parents=True)
     with file.open("rb") as stream:
@@ -174,7 +176,8 @@ def split_name(name: str) -> list[str]:
 
 
 def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
-    """Make an empty folder for each hand-in without unpacked files, so that it gets a status, too."""
+    """Make an empty folder for each hand-in without unpacked files, so that it gets a status, too. Return the
+    folders."""
     numbers = {match["id"] for top in tops if (match := read_system_name(top))}
     made = []
     for hand_in, _ in unpacked.left_out:
@@ -190,7 +193,7 @@ def stand_in(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
 
 
 def read_members(stream: IO[bytes]) -> Iterator[Member]:
-    """All that is in an archive of everybody's. Raises RefusedError where that cannot be read."""
+    """Yield the members of an archive with all hand-ins. Raises RefusedError if it cannot be read."""
     stream.seek(0)
     start = stream.read(START_BYTES)
     with refusing_damage():
@@ -198,7 +201,7 @@ def read_members(stream: IO[bytes]) -> Iterator[Member]:
 
 
 def read_zip(stream: IO[bytes]) -> Iterator[Member]:
-    """Of a zip archive, in its order."""
+    """Yield the members of a zip archive in its order."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - ZIP_END_BYTES))
     require_end(stream.read())
@@ -218,7 +221,7 @@ def zip_time_s(entry: zipfile.ZipInfo) -> float:
 
 
 def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
-    """Of a tar archive, in its order. `start`: its first bytes."""
+    """Yield the members of a tar archive in its order. `start`: its first bytes."""
     stream.seek(0)
     openers = [opener for magic, opener in COMPRESSED.items() if start.startswith(magic)]
     for member, content in tar.read_members(openers[0](stream) if openers else stream):
@@ -232,8 +235,8 @@ def take_content(content: tar.Content) -> tar.Content:
 
 
 def take(member: Member, unpacked: Unpacked) -> None:
-    """Writes a member where its name says, or notes why not. A file that no grade needs takes no room from the others,
-    and needs no note. Raises RefusedError for the whole, OSError."""
+    """Write a member to the path that its name gives, or record why it is left out. A file that no grade needs takes no
+    room from the others, and needs no remark. Raises OSError, and RefusedError if the whole archive is refused."""
     parts = split_name(member.name)
     of_system = bool(parts) and says_whose(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
@@ -241,7 +244,7 @@ def take(member: Member, unpacked: Unpacked) -> None:
     needed = len(parts) <= unpacked.depth or kind != "ignored"
     counted = (hand_in, kind)
     try:
-        if len(parts) > 1 and (of_system or not needed):  # whatever is wrong, this student handed something in
+        if len(parts) > 1 and (of_system or not needed):  # the student gets a folder even if it is refused
             make_folder(unpacked.folder / checked_name(parts[0] if of_system else hand_in))
         count_member(counted, unpacked)
         member.check()
@@ -267,7 +270,8 @@ def write_member(member: Member, counted: Counted, unpacked: Unpacked) -> None:
 
 
 def count_member(counted: Counted, unpacked: Unpacked) -> None:
-    """Raises RefusedError where it is one too many of its hand-in and kind, or of all."""
+    """Count a member. Raises RefusedError if its hand-in has too many members of its kind, or if there are too many
+    hand-ins."""
     unpacked.members[counted] += 1
     unpacked.hand_ins.add(counted[0])
     if unpacked.members[counted] > 2 * MOST_FILES:
@@ -277,7 +281,7 @@ def count_member(counted: Counted, unpacked: Unpacked) -> None:
 
 
 def checked_name(name: str) -> str:
-    """A name that can be written. Raises RefusedError."""
+    """Return a member's name as a relative path that can be written. Raises RefusedError if it cannot be."""
     name = plain_name(name)
     if any(len(os.fsencode(part)) > MOST_PART_BYTES for part in name.split("/")):
         raise RefusedError("bad_name", show(name))
@@ -285,7 +289,7 @@ def checked_name(name: str) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes it, if need be. Raises RefusedError where a file has its name."""
+    """Make a folder if it does not exist. Raises RefusedError if a file has its name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -293,7 +297,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacked) -> None:
-    """A file with its date, as far as there is room for its hand-in. Raises RefusedError, OSError."""
+    """Write a file with its date, up to the size limit of its hand-in. Raises RefusedError, OSError."""
     left = MOST_HAND_IN_BYTES - unpacked.bytes[counted]
     too_large = RefusedError(
         "too_large", f"{show(member.name)}, with at most {MOST_HAND_IN_BYTES // 10**6} MB a hand-in"
@@ -315,13 +319,13 @@ def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacke
 
 
 def read_chunk(stream: tar.Stream, size: int) -> bytes:
-    """The next bytes. Raises RefusedError."""
+    """Return the next bytes. Raises RefusedError."""
     with refusing_damage():
         return stream.read(size)
 
 
 def open_new(target: Path) -> IO[bytes]:
-    """A file to write. Raises RefusedError where something has its name, OSError."""
+    """Create a file. Raises RefusedError if its name is taken, OSError."""
     try:
         return target.open("xb")
     except FileExistsError:
@@ -329,12 +333,12 @@ def open_new(target: Path) -> IO[bytes]:
 
 
 def visible(folder: Path) -> list[Path]:
-    """What is in a folder, without what systems leave there."""
+    """Return the contents of a folder, without files that operating systems create."""
     return [path for path in folder.iterdir() if not is_hidden(path.name)]
 
 
 def find_hand_ins(folder: Path, lab: str) -> Path:
-    """Return the folder itself, or the only folder in it, if that one holds hand-ins: a name by a course system or
+    """Return the folder itself, or the only folder in it if that one contains hand-ins: a name by a course system or
     `make submit`, or two archives or folders that are not parts of one student's work. Other files do not matter."""
     tops = visible(folder)
     if len(tops) != 1 or not tops[0].is_dir() or says_whose(tops[0].name):
@@ -346,7 +350,7 @@ def find_hand_ins(folder: Path, lab: str) -> Path:
 
 
 def find_own(folder: Path, lab: str) -> str:
-    """A name that only one student's own archive has at its top; empty where there is none."""
+    """Return a name at the top of the archive that only one student's own archive has; empty if there is none."""
     tops = sorted(visible(folder))
     if any(says_whose(top.name) for top in tops):
         return ""
@@ -359,7 +363,7 @@ def find_own(folder: Path, lab: str) -> str:
 
 
 def forget(out: Path, used: Iterable[Path]) -> None:
-    """Removes what was unpacked of earlier downloads, where none of these paths leads there."""
+    """Remove unpacked files of earlier downloads, unless one of these paths leads there."""
     used = list(used)
     for place in (out / FOLDER).iterdir() if (out / FOLDER).is_dir() else ():
         if not any(path.is_relative_to(place) for path in used):
