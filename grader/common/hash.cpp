@@ -79,7 +79,7 @@ std::string random_secret() {
                                          file.string(), std::strerror(errno)));
 }
 
-/// Write the text to a new file next to `file` that only its owner can read; returns its name.
+/// Write the text to a new file next to `file` that only its owner can read. Return its name.
 std::string write_draft(const fs::path& file, const std::string& text) {
     std::string name = file.string() + ".XXXXXX";
     const int descriptor = ::mkstemp(name.data());
@@ -94,7 +94,8 @@ std::string write_draft(const fs::path& file, const std::string& text) {
     fail_to_write(file);
 }
 
-/// Never replace a secret: the first process to link wins, and all read its secret.
+/// Create a secret. A secret is never replaced: the first process to link its file wins, and all processes read its
+/// secret.
 void create_secret(const fs::path& file) {
     const auto draft = write_draft(file, random_secret() + "\n");
     const bool linked = ::link(draft.c_str(), file.c_str()) == 0 || errno == EEXIST;

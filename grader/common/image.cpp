@@ -61,7 +61,8 @@ bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\
 bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
 bool is_binary_pnm(std::string_view bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
 
-/// Markers cannot occur in a JPEG's compressed data, so an end after the last begin of data is the picture's.
+/// Return whether a JPEG is complete. Markers cannot occur in compressed data, so an end marker after the last start of
+/// data is the picture's end.
 bool has_jpeg_end(std::string_view bytes) {
     const auto data = bytes.rfind("\xff\xda"), end = bytes.rfind("\xff\xd9");
     return data != std::string_view::npos && end != std::string_view::npos && end > data;
@@ -72,7 +73,7 @@ std::size_t read_16(std::string_view bytes, std::size_t at) {
            static_cast<unsigned char>(bytes[at + 1]);
 }
 
-/// Whether every chunk of a PNG up to the last one lies within the file: stb_image allocates the stated lengths.
+/// Return whether every chunk of a PNG up to the last one lies within the file: stb_image allocates the stated lengths.
 bool has_whole_chunks(std::string_view bytes) {
     constexpr std::size_t signature = 8, around = 12;
     for (std::size_t at = signature; at + around <= bytes.size();) {
@@ -84,8 +85,8 @@ bool has_whole_chunks(std::string_view bytes) {
     return false;
 }
 
-/// Tables of one code each: a damaged file can refer to tables that it does not define, which stb_image would read
-/// uninitialized.
+/// Return tables of one code each. A damaged file can refer to tables that it does not define; stb_image would read
+/// them uninitialized.
 std::string default_huffman_tables() {
     constexpr int kinds = 2, places = 4;
     constexpr std::size_t table_bytes = 18, header_bytes = 4;
@@ -94,17 +95,17 @@ std::string default_huffman_tables() {
     for (int table = 0; table < kinds * places; ++table) {
         bytes.resize(header_bytes + static_cast<std::size_t>(table + 1) * table_bytes);
         bytes[bytes.size() - table_bytes] = static_cast<char>(table / places << 4 | table % places);
-        bytes[bytes.size() - table_bytes + 1] = 1;  // a code of one bit
+        bytes[bytes.size() - table_bytes + 1] = 1;  // one code of one bit
     }
     return bytes;
 }
 
-/// A JPEG without its metadata, with every table defined; nothing if its segments are not in a valid order.
+/// Return a JPEG without its metadata and with every table defined; nothing if its segments are not in a valid order.
 std::optional<std::string> without_metadata(std::string_view bytes) {
     std::string plain = std::string(bytes.substr(0, 2)) + default_huffman_tables();
     for (std::size_t at = 2; at + 4 <= bytes.size();) {
         const auto marker = static_cast<unsigned char>(bytes[at + 1]);
-        if (marker == 0xff) {  // any number may lie between segments
+        if (marker == 0xff) {  // segments may be separated by any number of them
             ++at;
             continue;
         }
@@ -120,8 +121,8 @@ std::optional<std::string> without_metadata(std::string_view bytes) {
     return std::nullopt;
 }
 
-/// Whether each Huffman table has at most 256 codes: stb_image writes past the end of its table if one has more. The
-/// table marker occurs nowhere else, except in metadata.
+/// Return whether each Huffman table has at most 256 codes: stb_image writes past the end of its table if one has more.
+/// The table marker occurs nowhere else, except in metadata.
 bool has_sound_tables(std::string_view jpeg) {
     constexpr std::size_t counts = 16, most_codes = 256;
     for (std::size_t at = jpeg.find("\xff\xc4"); at != std::string_view::npos; at = jpeg.find("\xff\xc4", at + 2)) {
@@ -139,8 +140,8 @@ bool has_sound_tables(std::string_view jpeg) {
     return true;
 }
 
-/// Where the samples of a PGM or PPM begin: after the format and three numbers, with comments between them, and a
-/// blank. Nothing if a number is too long for stb_image.
+/// Return the position at which the samples of a PGM or PPM begin: after the format, three numbers with comments
+/// between them, and a blank. Return nothing if a number is too long for stb_image.
 std::optional<std::size_t> pnm_samples_begin(std::string_view bytes) {
     constexpr std::size_t most_digits = 9;
     constexpr std::string_view digits = "0123456789";
@@ -155,7 +156,7 @@ std::optional<std::size_t> pnm_samples_begin(std::string_view bytes) {
     return at + 1;
 }
 
-/// What the first bytes say about a file that is no picture we read.
+/// Describe the format of a file that is not a supported picture, from its first bytes.
 std::string explain_format(std::string_view bytes) {
     const std::pair<std::string_view, const char*> known[] = {
         {"BM", "a BMP"},   {"GIF8", "a GIF"},        {"RIFF", "a WebP"},       {"II*", "a TIFF"}, {"MM\0*", "a TIFF"},
@@ -171,7 +172,7 @@ std::string explain_format(std::string_view bytes) {
                            format_bytes(static_cast<double>(bytes))));
 }
 
-/// A JPEG that stb_image reads within its bounds.
+/// Return a JPEG that stb_image reads within its bounds.
 std::string checked_jpeg(const fs::path& file, std::string_view bytes) {
     std::optional<std::string> plain = without_metadata(bytes);
     if (!plain || !has_sound_tables(*plain) || !has_jpeg_end(*plain)) fail_broken(file, bytes.size());

@@ -1,5 +1,5 @@
 #pragma once
-// Pictures in files: read with stb_image, written with stb_image_write.
+// Pictures in files: read with stb_image and written with stb_image_write.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace warplab {
 
-/// Rows from the top, pixels from the left, a pixel's channels side by side; 1 channel is grey, 3 are red, green, blue.
+/// Rows from the top, pixels from the left, the channels of a pixel adjacent. 1 channel is grey; 3 are red, green and
+/// blue.
 struct Image {
     int width = 0, height = 0, channels = 1;
     std::vector<std::uint8_t> samples;  // width * height * channels
@@ -19,11 +20,12 @@ struct Image {
 
 inline constexpr std::size_t most_pixels = 100'000'000;
 
-/// A PNG, JPEG or binary PGM or PPM file; 16 bits become 8, transparency is dropped. Throws UsageError that says what
-/// is wrong with the file and what to try: not there, a folder, not a picture, cut short, more than `most` pixels.
+/// Read a PNG, JPEG or binary PGM or PPM file. 16-bit samples become 8-bit ones; transparency is dropped. Throws
+/// UsageError, with the defect and a suggestion, if the file does not exist, is a folder, is not a picture, is
+/// truncated, or has more than `most` pixels.
 Image read_image(const std::filesystem::path& file, std::size_t most = most_pixels);
 
-/// Throws UsageError when the file cannot be written.
+/// Write a PNG file. Throws UsageError if the file cannot be written.
 void write_png(const std::filesystem::path& file, const Image& image);
 
 }  // namespace warplab

@@ -41,7 +41,7 @@ std::string escape_pointer(const std::string& key) {
     return escaped;
 }
 
-/// Records the first key that occurs twice in an object; the parser would silently keep one of the values.
+/// Records the first key that occurs twice in an object. The parser would silently keep only one of the values.
 class DuplicateKeys {
   public:
     bool operator()(int, Json::parse_event_t event, Json& parsed) {

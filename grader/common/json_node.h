@@ -1,5 +1,5 @@
 #pragma once
-// Reads JSON and keeps each value's place, so that every error message can name it.
+// Reads JSON and keeps each value's place, so that every error message can state it.
 
 #include <cstdint>
 #include <optional>
@@ -15,15 +15,15 @@ namespace warplab {
 /// Thrown for an invalid value, or for text that is not JSON.
 class JsonError : public std::runtime_error {
   public:
-    /// Keeps the beginning of a long message: it may quote the text.
+    /// Keep only the beginning of a long message, because it may quote the text.
     JsonError(std::string where, const std::string& message);
     const std::string place;  // a JSON pointer, or "line 3, column 7" for text that is not JSON
 };
 
-/// Parses strictly: no comments, no key twice in an object. Throws JsonError.
+/// Parse strictly: no comments, no duplicate key in an object. Throws JsonError.
 Json parse_json(std::string_view text);
 
-/// One value within a document. Every reader throws JsonError with the value's place when it is of another type.
+/// One value in a document. Every reader throws JsonError with the value's place if the value has another type.
 class JsonNode {
   public:
     explicit JsonNode(const Json& value, std::string place = "") : value_(&value), place_(std::move(place)) {}
@@ -33,10 +33,11 @@ class JsonNode {
     [[noreturn]] void fail(const std::string& message) const { throw JsonError(place_, message); }
 
     void require_object() const;
-    /// An object with these keys and no others, none of them null; a misspelt one is answered with the nearest.
+    /// Require an object with only these keys, none of them null. The error for a misspelt key suggests the most
+    /// similar one.
     void require_only(const std::vector<std::string>& known) const;
-    JsonNode at(const std::string& key) const;                   // fails when the key is missing
-    std::optional<JsonNode> find(const std::string& key) const;  // none when it is missing or null
+    JsonNode at(const std::string& key) const;                   // fails if the key is missing
+    std::optional<JsonNode> find(const std::string& key) const;  // nothing if it is missing or null
     std::vector<JsonNode> items() const;                         // of an array
 
     std::string text() const;

@@ -5,13 +5,13 @@
 
 namespace warplab {
 
-/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+/// Return the number of edits (insert, delete, replace, swap neighbours) that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Return the choice most similar to the typed word; empty if none is close enough.
 std::string nearest(std::string_view typed, std::span<const std::string> choices);
 
-/// ` Did you mean "x"?`, or nothing.
+/// Return ` Did you mean "x"?`, or an empty string.
 std::string did_you_mean(std::string_view typed, std::span<const std::string> choices);
 
 }  // namespace warplab

@@ -18,7 +18,7 @@ struct Unit {
     const char* name;
 };
 
-/// The largest unit that leaves at least 1 after rounding to three digits.
+/// Format a value in the largest unit that leaves at least 1 after rounding to three digits.
 template <std::size_t count>
 std::string in_units(double value, const Unit (&units)[count]) {
     for (const auto& unit : units)
@@ -41,7 +41,7 @@ int terminal_width(int descriptor) {
     return wanted > 0 ? wanted : 80;
 }
 
-/// One paragraph without line feeds.
+/// Wrap one paragraph without line feeds.
 std::string wrap_paragraph(std::string_view text, std::size_t indent, std::size_t width) {
     const std::string margin(indent, ' ');
     std::string lines, line;

@@ -36,10 +36,12 @@ TextStyle text_style(int descriptor);
 enum class Colour { bold = 1, red = 31, green = 32, yellow = 33 };
 std::string paint(const std::string& text, Colour colour, const TextStyle& style);
 
-/// The text if it has at most `most_bytes` bytes, else its first ones, without a torn UTF-8 character, and "…".
+/// Return the text if it has at most `most_bytes` bytes; otherwise, its first bytes, without a partial UTF-8 character,
+/// and "…".
 std::string shorten(std::string text, std::size_t most_bytes);
 
-/// Wraps at spaces, each line after `indent` spaces; every line feed begins a new line. Ends in a line feed.
+/// Wrap at spaces. Each line begins with `indent` spaces, and every line feed begins a new line. The result ends in a
+/// line feed.
 std::string wrap(std::string_view text, int indent, int width);
 
 }  // namespace warplab

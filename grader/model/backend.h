@@ -3,7 +3,7 @@
 
 namespace warplab {
 
-/// Where student code runs: on a GPU, or on this machine's processor without one.
+/// The device that runs student code: a GPU, or this machine's processor without a GPU.
 enum class Backend { cuda, cpu };
 
 constexpr std::string_view backend_name(Backend backend) { return backend == Backend::cuda ? "cuda" : "cpu"; }

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The maximum that one request of the protocol between judge and runner can carry.
+// The maximum that one request of the protocol between judge and runner can contain.
 constexpr std::size_t max_sizes = 16, max_reals = 256, max_buffers = 16;
 
 const std::map<std::string, ElementType> element_types = {{"float32", ElementType::float32},
@@ -47,7 +47,7 @@ std::vector<std::string> keys_of(const Map& map) {
     return keys;
 }
 
-/// One of a few words.
+/// Return the value of one of several words.
 template <class T>
 T pick(const JsonNode& node, const std::map<std::string, T>& choices) {
     const auto word = node.text();
@@ -273,7 +273,7 @@ Peer read_peer(const JsonNode& node, const std::vector<Stage>& stages) {
     return peer;
 }
 
-/// One name, or {"name", "count"} for a table of them: name_0, name_1 …
+/// Read one name, or {"name", "count"} for a table of names: name_0, name_1 …
 std::vector<std::string> read_real(const JsonNode& node) {
     if (node.value().is_string()) return {read_name(node)};
     node.require_only({"name", "count"});
@@ -315,7 +315,7 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     return lab;
 }
 
-/// Call this once the datasets are known.
+/// Require that the datasets of the stages' limits exist. Call this once the datasets are known.
 void require_limited_datasets(const JsonNode& stages, const Lab& lab) {
     for (std::size_t i = 0; i < lab.stages.size(); ++i) {
         const Stage& stage = lab.stages[i];
@@ -459,7 +459,7 @@ std::string read_text(const fs::path& root, const fs::path& file) {
     return text;
 }
 
-/// Hands the root of one file's text to `read`; what is wrong with it comes out as a ManifestError.
+/// Pass the root of one file's text to `read`. Errors in it become a ManifestError.
 template <class Read>
 void with_document(const fs::path& file, std::string_view text, Read&& read) {
     try {
@@ -481,7 +481,7 @@ void require_files(const fs::path& root, const fs::path& folder) {
             throw ManifestError(folder / name, "", fmt::format("this file is missing: {}; write it", what));
 }
 
-/// A tree of solutions or starters has one file for every stage and no other .cu; a kit may lack the tree.
+/// Require that a tree of solutions or starters has one file for each stage and no other .cu. A kit may lack the tree.
 void require_tree_agrees(const fs::path& root, const fs::path& tree, const std::vector<Stage>& stages) {
     if (!fs::is_directory(root / tree)) return;
     std::vector<std::string> wanted;

@@ -1,6 +1,6 @@
 #pragma once
 // A lab as its files describe it: labs/<lab>/lab.json and datasets/<lab>/{public,hidden}.json.
-// Schemas: lab.schema.json and datasets.schema.json beside this file.
+// Schemas: lab.schema.json and datasets.schema.json in this folder.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,7 @@ std::string_view element_name(ElementType type);  // "float32" …
 
 enum class Role { input, output, inout };
 
-/// One device pointer of the contract function, in the order the driver and the oracle index them.
+/// One device pointer of the contract function, in the order in which the driver and the oracle index the pointers.
 struct BufferSpec {
     std::string name;
     ElementType type;
@@ -47,7 +47,7 @@ struct BufferSpec {
     std::string about;  // for the handout's contract table, e.g. "n elements"
 };
 
-/// A macro that a stage's source lets the build override (-DBLOCK=256), and the values a sweep tries.
+/// A macro that the build can override in a stage's source (-DBLOCK=256), and the values that a sweep tries.
 struct Tunable {
     std::string macro;
     std::string about;
@@ -55,12 +55,12 @@ struct Tunable {
     std::int64_t usual = 0;
 };
 
-/// What check mode counts of a stage's kernels on a dataset. grader/judge/sanitizer/counters.h says how.
+/// The sanitizer's counters of a stage's kernels on a dataset; grader/judge/sanitizer/counters.h defines them.
 enum class Counter { device_bytes, thread_bytes, device_accesses, device_atomics, sectors, bank_passes, idle_lanes };
 
 std::string_view counter_name(Counter counter);  // "device_bytes" …
 
-/// A stage's technique keeps a counter this low; code that does without it does not.
+/// The maximum of a counter that code with the stage's technique does not exceed, but code without it does.
 struct CounterLimit {
     Counter counter;
     double at_most = 0;
@@ -78,20 +78,20 @@ struct Stage {
     std::string title;
     std::string idea;
     Points points;
-    bool beyond = false;                         // goes further than the source did
+    bool beyond = false;                         // goes further than the material of the lab
     bool host_variant = false;                   // also defines <lab>_host
-    std::uint64_t host_bytes_per_call = 0;       // device-to-host bytes a call may copy …
-    std::uint64_t host_bytes_per_iteration = 0;  // … and this many more for each iteration of a solver within it
+    std::uint64_t host_bytes_per_call = 0;       // device-to-host bytes that a call may copy …
+    std::uint64_t host_bytes_per_iteration = 0;  // … and additional bytes for each iteration of a solver in the call
     std::vector<Tunable> tunables;
     std::vector<CounterLimit> counters;
 };
 
 struct Uses {
-    bool check = false;      // make check runs it
-    bool bench = false;      // make bench times it
-    bool hidden = false;     // only grading runs it; from hidden.json
+    bool check = false;      // used by make check
+    bool bench = false;      // timed by make bench
+    bool hidden = false;     // used only in grading; from hidden.json
     bool cuda_only = false;  // too large for the CPU backend
-    bool unscored = false;   // its times count for no points, and grading leaves them out unless asked
+    bool unscored = false;   // its times count for no points, and grading omits them by default
 };
 
 using Parameter = std::variant<std::int64_t, double, std::string>;
@@ -99,30 +99,30 @@ using Parameters = std::map<std::string, Parameter, std::less<>>;
 
 struct Dataset {
     std::string name;
-    std::string generator;   // which of the oracle's generators
+    std::string generator;   // one of the oracle's generators
     Parameters parameters;   // e.g. {"n": 100000}; the oracle reads and checks them
     std::uint64_t seed = 0;  // hidden datasets: derived from the course secret
     Uses uses;
     double points = 0;                // weight within the stage's correctness points
-    std::string about;                // one line: what it is there to catch
+    std::string about;                // one line: the error that it detects
     std::vector<std::string> stages;  // empty = all
-    std::filesystem::path folder;     // datasets/<lab>: where files that the parameters name are
-    std::filesystem::path file;       // that describes it, from the root: datasets/<lab>/public.json
-    std::string place;                // in that file: /datasets/2
+    std::filesystem::path folder;     // datasets/<lab>: the folder of the files that the parameters name
+    std::filesystem::path file;       // the file that describes it, from the root: datasets/<lab>/public.json
+    std::string place;                // its place in that file: /datasets/2
     bool applies_to(const Stage& stage) const;
 };
 
 struct Benchmark {
-    int iterations = 1000;        // what a sample counts
+    int iterations = 1000;        // the iterations of a sample
     int iterations_per_call = 1;  // heat: one call does all 1000
 };
 
-/// A library's function measured beside a stage: labs/<lab>/peers/<name>.cu defines the contract function by calling
-/// it. It is timed and never checked (it may answer another type's question of the same size).
+/// A library function that is measured next to a stage: labs/<lab>/peers/<name>.cu defines the contract function with a
+/// call of it. It is timed and never checked (it may solve a problem of the same size for another type).
 struct Peer {
-    std::string name;   // the file's, without .cu
+    std::string name;   // name of the file, without .cu
     std::string title;  // "cublasSdot"
-    std::string stage;  // id of the stage it is measured beside
+    std::string stage;  // id of the stage next to which it is measured
     std::string about;
     std::vector<std::string> libraries;  // to link: "cublas"
 };
@@ -135,19 +135,20 @@ struct Lab {
     std::vector<std::string> sizes;  // names of Problem::sizes, in order
     std::vector<std::string> reals;  // names of Problem::reals, in order
     std::vector<BufferSpec> buffers;
-    bool divides_scratch = false;  // its driver keeps arrays of its own beside the student's part
+    bool divides_scratch = false;  // its driver also keeps its own arrays in scratch, in addition to the student's part
     std::vector<Stage> stages;
     std::vector<Dataset> datasets;
     std::vector<Peer> peers;
     Benchmark benchmark;
 
     std::filesystem::path folder() const { return root / "labs" / name; }
-    /// By number ("2", "02"), slug ("dyadic_interleaved") or whole id; throws UsageError naming the choices.
+    /// Return a stage by number ("2", "02"), slug ("dyadic_interleaved") or whole id. Throws UsageError with the
+    /// choices if there is none.
     const Stage& stage(std::string_view wanted) const;
     const Dataset& dataset(std::string_view wanted) const;
 };
 
-/// A mistake in the lab's own files: our side, never the student's.
+/// A mistake in the lab's own files, never the student's mistake.
 class ManifestError : public std::runtime_error {
   public:
     ManifestError(std::filesystem::path file, std::string place, std::string what_and_what_to_try);
@@ -155,27 +156,26 @@ class ManifestError : public std::runtime_error {
     const std::string place;  // JSON pointer such as /stages/2/points
 };
 
-/// Reads and checks one lab. Hidden datasets are read when their file is there (a students' kit has none).
-/// Throws UsageError when there is no such lab, and ManifestError: unknown key, missing file, duplicate stage, points
-/// that do not add up, a stage without its solution or starter where that tree is present, a file in the tree that no
-/// stage names.
+/// Read and check one lab. Hidden datasets are read if their file exists (a students' kit has none). Throws UsageError
+/// if there is no such lab. Throws ManifestError for an unknown key, a missing file, a duplicate stage, points that do
+/// not add up, a stage without its solution or starter if that tree exists, or a file in the tree that no stage names.
 Lab load_lab(const std::filesystem::path& root, std::string_view name);
 
-/// The texts that describe a lab, each a JSON document.
+/// The texts that describe a lab. Each is a JSON document.
 struct LabTexts {
     std::string lab, public_datasets;
     std::optional<std::string> hidden;
 };
 
-/// What load_lab reads of the texts alone, without a look at other files: the lab has no root, its datasets no folder.
-/// Throws ManifestError.
+/// Do the part of load_lab that needs only the texts, without access to other files: the lab has no root, and its
+/// datasets have no folder. Throws ManifestError.
 Lab parse_lab(std::string_view name, const LabTexts& texts);
 
 /// Give the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h. Throws
 /// std::invalid_argument if the secret is empty.
 void resolve_hidden_seeds(Lab& lab, std::string_view secret);
 
-/// Names of all labs: every folder of labs/ with a lab.json, sorted.
+/// Return the names of all labs, sorted: the folders in labs/ that have a lab.json.
 std::vector<std::string> find_labs(const std::filesystem::path& root);
 
 }  // namespace warplab

@@ -14,7 +14,7 @@ std::string shown(const Parameter& parameter) {
     return std::visit([](const auto& value) { return fmt::format("{}", value); }, parameter);
 }
 
-/// Null when it is missing and need not be there.
+/// Return null if the parameter is missing and not needed.
 const Parameter* find(const Dataset& dataset, std::string_view name, bool needed) {
     const auto found = dataset.parameters.find(name);
     if (found != dataset.parameters.end()) return &found->second;

@@ -1,6 +1,6 @@
 #pragma once
 // Shared by the generators of all oracles: a dataset's parameters, and random bits by position, so that any number of
-// threads can make any part of an array.
+// threads can generate any part of an array.
 
 #include <cstdint>
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace warplab {
 
-/// Bits that look random: a function of seed, stream (one per array) and index (SplitMix64's mixing).
+/// Return pseudo-random bits: a function of seed, stream (one per array) and index (SplitMix64's mixing).
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     std::uint64_t x = (seed * 0xda942042e4dd58b5ull + stream) * 0xa0761d6478bd642full + index * 0x9e3779b97f4a7c15ull;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -23,14 +23,14 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::
     return x ^ (x >> 31);
 }
 
-/// Return the error for parameters that make no sense, with the file and the dataset's name.
+/// Return the error for invalid parameters, with the file and the dataset's name.
 ManifestError recipe_error(const Dataset& dataset, const std::string& what);
 
 /// Return the error of find_generator(), with the available names.
 ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string> names);
 
-/// The dataset's generator of those that an oracle knows by name; `others` names those that it has beside them. Throws
-/// ManifestError with all the names.
+/// Return the dataset's generator from those that an oracle knows by name; `others` names its other generators. Throws
+/// ManifestError with all names if there is none.
 template <class Generator>
 const Generator& find_generator(const Dataset& dataset, const std::map<std::string, Generator>& generators,
                                 std::vector<std::string> others = {}) {
@@ -39,16 +39,16 @@ const Generator& find_generator(const Dataset& dataset, const std::map<std::stri
     throw unknown_generator(dataset, std::move(others));
 }
 
-/// "n = 1000, filter = \"any\""
+/// Return the parameters as text: "n = 1000, filter = \"any\""
 std::string format_parameters(const Parameters& parameters);
 
-// Parameters by name. Each throws ManifestError when the value is of another type; without a usual value, also when it
-// is missing.
+// Return a parameter by name. Throws ManifestError if the value has another type or, without a default value, if it is
+// missing.
 std::int64_t read_size(const Dataset& dataset, std::string_view name, std::optional<std::int64_t> usual = {});  // ≥ 0
 double read_number(const Dataset& dataset, std::string_view name, std::optional<double> usual = {});
 std::string read_word(const Dataset& dataset, std::string_view name, std::optional<std::string> usual = {});
 
-/// Throws ManifestError naming a parameter that the generator does not know.
+/// Require that the generator knows all parameters. Throws ManifestError with the name of an unknown one.
 void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names);
 
 }  // namespace warplab

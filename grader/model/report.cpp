@@ -14,8 +14,8 @@
 
 namespace warplab {
 
-// Every type has one list of its fields, for writing and for reading. They are found by their types, from the
-// templates below, so they cannot lie in an unnamed namespace.
+// Every type has one list of its fields, for writing and for reading. The templates below find the lists by type, so
+// the lists cannot be in an unnamed namespace.
 template <class Visitor, class T>
 using Visited = std::conditional_t<Visitor::reads, T, const T>;
 
@@ -215,7 +215,7 @@ constexpr std::array nvcc_answers{"not_asked", "compiles", "refuses", "not_found
 
 Json json_of(const std::string& text) { return to_valid_utf8(text); }
 
-/// JSON has no NaN and no infinity.
+/// JSON has no NaN and no infinity, so they are strings.
 Json json_of(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -272,10 +272,10 @@ Json json_of(const T& object) {
 
 // --- reading ---
 
-// Readers of a report may loop or print as often as a number in it says.
+// Programs that read a report may loop or print as often as a number in it states.
 constexpr double most_number = 1e20, most_points = 10'000;
-constexpr std::size_t most_characters = 1'000'000;  // bytes of a text; a compiler's log is the largest
-/// Items of a list. The largest lab has 12 stages and 32 datasets.
+constexpr std::size_t most_characters = 1'000'000;  // bytes of a text; a compiler's log is the longest
+/// The maximum number of items of a list. The largest lab has 12 stages and 32 datasets.
 template <class T>
 constexpr std::size_t most_items = 10'000;
 template <>
@@ -293,7 +293,7 @@ void require_between(const JsonNode& node, double value, double least, double mo
     if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
 }
 
-/// Makes text harmless on reading, so that no code that prints it can change a terminal.
+/// Read text and make it harmless, so that code that prints it cannot change a terminal.
 void read_value(const JsonNode& node, std::string& field) {
     const auto text = node.text();
     require_at_most(node, text.size(), most_characters, "bytes of text");
@@ -377,7 +377,7 @@ void read_value(const JsonNode& node, std::vector<T>& field) {
     for (const auto& item : items) read_value(item, field.emplace_back());
 }
 
-/// A key that is missing or null leaves its field as it is; so does what was derived.
+/// Reads fields. A missing or null key leaves its field unchanged, and derived values are skipped.
 struct Reader {
     static constexpr bool reads = true;
     const JsonNode& node;
@@ -404,7 +404,7 @@ void read_value(const JsonNode& node, T& object) {
     fields(reader, object);
 }
 
-/// Reports before version 1.0 have one text.
+/// Read nvcc's answer from a report before version 1.0, which has a single text.
 NvccAnswer read_old_nvcc(const std::string& text) {
     using enum NvccAnswer::Kind;
     constexpr std::string_view no_answer_because = "could not be asked: ";

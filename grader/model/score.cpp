@@ -8,8 +8,8 @@
 namespace warplab {
 namespace {
 
-constexpr double full_mark_ratio = 1.2;  // of the reference's time: still all points
-constexpr double zero_mark_ratio = 4;    // of the full mark's time, unless the sequential CPU is slower
+constexpr double full_mark_ratio = 1.2;  // of the reference's time: still gives all points
+constexpr double zero_mark_ratio = 4;    // of the time for full marks, unless the sequential CPU is slower
 constexpr auto no_points_yet = "no points until every dataset passes";
 
 double zero_mark(double reference_s, double sequential_s) {
@@ -37,7 +37,8 @@ Score pending_score(const Stage& stage) {
     return score;
 }
 
-/// The share of the datasets' weight that passed, nothing if those have no elements; none when no dataset ran.
+/// Return the share of the datasets' weight that passed; 0 if none of those has elements. Return nothing if no dataset
+/// ran.
 std::optional<double> correct_share(const StageReport& report) {
     if (report.compilation.verdict == Verdict::failed) return 0.0;
     double earned = 0, possible = 0;
@@ -61,7 +62,7 @@ bool any_passed(const StageReport& report) {
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
-/// student / reference as it counts: the median, or where an ambiguous interval holds a mark, its better end.
+/// Return student / reference for the score: the median or, if an ambiguous interval contains a mark, its better end.
 double counted_ratio(const Measurement& measured) {
     const double reference_s = *measured.reference_s;
     if (!measured.reference_ratio) return measured.median_s / reference_s;
@@ -92,7 +93,7 @@ double mean_speed_share(const std::vector<Measurement>& measurements) {
     return sum / static_cast<double>(measurements.size());
 }
 
-/// Only code that does its work can show how cleanly: an empty kernel has no race.
+/// Score the hygiene. Only code that works gets hygiene points: an empty kernel has no race.
 void score_hygiene(const Stage& stage, const StageReport& report, Score& score) {
     score.hygiene_max = stage.points.hygiene;
     if (score.hygiene_max == 0) return;

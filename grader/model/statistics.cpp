@@ -9,7 +9,7 @@
 namespace warplab {
 namespace {
 
-/// Student's t: 95% lie within it on both sides, by degrees of freedom.
+/// Return the bound of Student's t that contains 95% on both sides, by degrees of freedom.
 double student_t(std::size_t freedom) {
     constexpr std::array within = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
     return within[std::min(freedom, within.size()) - 1];
@@ -22,7 +22,7 @@ std::vector<double> ratios_of(const Round& round) {
     return ratios;
 }
 
-/// The median, between those of the values that it lies between 95 times of 100, whatever their distribution.
+/// Return the median, and the two values between which it lies with 95% probability, whatever the distribution is.
 Interval interval_of_one(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const auto count = static_cast<double>(values.size());
@@ -30,7 +30,7 @@ Interval interval_of_one(std::vector<double> values) {
     return {median(values), values[rank], values[values.size() - 1 - rank]};
 }
 
-/// Squares of the differences from the mean, of every `step`-th value from `first` on.
+/// Return the sum of the squared differences from the mean, for every `step`-th value from `first` on.
 double sum_of_squares(std::span<const double> values, std::size_t first, std::size_t step) {
     double sum = 0, squares = 0, count = 0;
     for (std::size_t i = first; i < values.size(); i += step) sum += values[i], ++count;
@@ -38,8 +38,8 @@ double sum_of_squares(std::span<const double> values, std::size_t first, std::si
     return squares;
 }
 
-/// The geometric mean. What favours one of the two in a round may favour the other in the next: rounds of odd and of
-/// even number are compared among themselves, where there are enough.
+/// Return the geometric mean and its interval. A condition that favours one program in a round may favour the other in
+/// the next round, so rounds of odd and of even number are compared separately if there are enough.
 Interval interval_of_rounds(std::span<const double> medians) {
     std::vector<double> logs;
     for (const double value : medians) logs.push_back(std::log(value));
