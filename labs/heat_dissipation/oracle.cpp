@@ -444,6 +444,11 @@ class Suspicions {
         values[largest_change] = change;
     }
 
+    /// Return the submission's number of iterations, at most a million; 0 for NaN.
+    std::size_t claimed_iterations() const {
+        const double claimed = actual_[iterations_done];
+        return claimed >= 0 ? static_cast<std::size_t>(std::min(claimed, 1e6)) : 0;
+    }
     bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
     bool ends_early() const { return done_ < sizes_.max_iterations; }
 
@@ -460,7 +465,7 @@ class Suspicions {
     /// Right iterations, but another one is the last.
     void suspect_end() {
         if (!one_call() || done_ == 0) return;
-        const auto actual = static_cast<std::size_t>(std::clamp(actual_[iterations_done], 0.0, 1e6));
+        const std::size_t actual = claimed_iterations();
         const std::string should = fmt::format("It ends after {} iterations, {}.", format_count(done_), why_it_ends());
         if (actual == done_ + 1) suspect_late(should);
         if (ends_early()) {
@@ -595,7 +600,7 @@ class Suspicions {
     /// chance. Of few, those that a reduction lost may all happen to cool.
     bool cools_too_much_to_be_chance() const {
         constexpr long enough = 6;
-        const auto ended = static_cast<std::size_t>(std::clamp(actual_[iterations_done], 0.0, 1e6));
+        const std::size_t ended = claimed_iterations();
         if (sizes_.cells() * ended > most_explained) return false;
         const double least = actual_[largest_change] + change_bound();
         const std::vector<double> changes = last_changes(ended);

@@ -281,7 +281,7 @@ class Explanation {
 
     /// Bins after this one in the same word.
     bool has_later_neighbour(std::size_t b) const {
-        for (std::size_t later = b + 1; later % 4; ++later)
+        for (std::size_t later = b + 1; later % 4 && later < counts_.size(); ++later)
             if (counts_[later]) return true;
         return false;
     }
