@@ -1,5 +1,5 @@
-"""nvcc 12 compiles the solutions of each lab's last stage, which use most, and of all stages with WARPLAB_THOROUGH=1;
-the runner and the drivers compile with CUDA 12's headers."""
+"""nvcc 12 compiles the solutions of each lab's last stage, which use most; with WARPLAB_THOROUGH=1, those of all stages
+and the correct programs of tests/corpus. The runner and the drivers compile with CUDA 12's headers."""
 
 from __future__ import annotations
 
@@ -35,3 +35,18 @@ def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
     assert judged["machine"]["cuda"].startswith("nvcc 12.4"), judged["machine"]
     said = {stage["stage"]: stage["compilation"]["nvcc"]["answer"] for stage in judged["stages"]}
     assert said == dict.fromkeys(wanted, "compiles")
+
+
+CORRECT = [
+    row["file"] for row in json.loads((ROOT / "tests/corpus/corpus.json").read_text()) if row["expect"] == "accept"
+]
+
+
+@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes ten minutes")
+@pytest.mark.parametrize("file", CORRECT)
+def test_corpus_compiles(nvcc: Path, file: str, tmp_path: Path) -> None:
+    source = ROOT / "tests/corpus" / file
+    include = ["-I", ROOT, "-I", ROOT / "labs" / Path(file).parts[0]]
+    command = [nvcc, "-std=c++17", "-arch=sm_90", *include, "-c", source, "-o", tmp_path / "program.o"]
+    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 WHEELS = {  # requirement: what is copied from it
+    "nvidia-cuda-cccl-cu12==12.6.77": ["nvidia/cuda_cccl/include"],  # older wheels lack <cuda/atomic> and its like
     "nvidia-cuda-nvcc-cu12==12.4.131": ["nvidia/cuda_nvcc/include"],
     "nvidia-cuda-runtime-cu12==12.4.127": ["nvidia/cuda_runtime/include"],
     "nvidia-cuda-runtime-cu12==12.9.79": ["nvidia/cuda_runtime/lib"],  # older ones lack the static library
@@ -93,8 +94,8 @@ def assemble(toolkit: Path, folder: Path) -> None:
 
 
 def find_toolkit(build: Path) -> Path:
-    """build/cuda12, made at first use; UnavailableError when it cannot be."""
-    toolkit = build.resolve() / "cuda12"
+    """build/cuda12.4, made at first use; UnavailableError when it cannot be."""
+    toolkit = build.resolve() / "cuda12.4"
     if platform.machine() != "x86_64":
         raise UnavailableError("it is fetched for x86-64 only")
     if int(run(os.environ.get("CXX", "g++"), "-dumpversion").split(".")[0]) > NEWEST_GCC:

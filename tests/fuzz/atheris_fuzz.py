@@ -1,4 +1,4 @@
-"""Fuzzes one target with atheris: python -m tests.fuzz.atheris_fuzz TARGET KEPT [libFuzzer's options and folders].
+"""Fuzz one target with atheris: python -m tests.fuzz.atheris_fuzz TARGET KEPT [libFuzzer's options and folders].
 
 The run continues after an input that broke a promise. The first input of each kind is kept as KEPT/TARGET-HASH, with
 the broken promise in KEPT/TARGET-HASH.txt.
@@ -16,7 +16,7 @@ from pathlib import Path
 import atheris
 
 MAX_MEMORY_BYTES = 3 * 10**9
-FRAMES = 3  # that distinguish kinds of failures
+FRAMES = 3  # number of stack frames that distinguish kinds of failures
 
 SHOWING = ["grader.journal.markup", "grader.journal.page", "grader.journal.charts", "grader.course.batch.dashboard"]
 
@@ -55,7 +55,7 @@ def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:
 
 
 def main() -> None:
-    """Never returns: libFuzzer ends the process."""
+    """Fuzz the target. This function never returns, because libFuzzer ends the process."""
     name, kept, *options = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 
@@ -66,7 +66,7 @@ def main() -> None:
             keep(name, data, broken, Path(kept))
 
     mutator = {"custom_mutator": mutate} if name in OF_JSON else {}
-    again = f"{sys.executable} -m tests.fuzz.atheris_fuzz {name} {kept}"  # how libFuzzer starts itself to merge
+    again = f"{sys.executable} -m tests.fuzz.atheris_fuzz {name} {kept}"  # libFuzzer runs this to merge
     atheris.Setup([again, *options], try_one, **mutator)
     atheris.Fuzz()
 

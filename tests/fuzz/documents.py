@@ -43,7 +43,7 @@ from tests.python import samples
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "vector_add"
-MAX_OUTPUT = 1_000_000  # bytes, and for each of the input's MAX_OUTPUT_PER_BYTE
+MAX_OUTPUT = 1_000_000  # bytes, plus MAX_OUTPUT_PER_BYTE for each byte of the input
 MAX_OUTPUT_PER_BYTE = 500
 MAX_PRAIRIELEARN = 1 << 20
 

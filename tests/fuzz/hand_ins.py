@@ -1,4 +1,4 @@
-"""Hand-ins of students and course systems, from bytes to statuses and outputs; no judge runs."""
+"""Fuzz hand-ins of students and course systems, from bytes to statuses and outputs; no judge runs."""
 
 from __future__ import annotations
 
@@ -128,8 +128,9 @@ def name_hand_in(system: bytes, user: bytes, shown: bytes, file: bytes) -> bytes
 
 
 def try_hand_in(data: bytes, folder: Path) -> None:
-    """Four lines (course system, with "99" if the roster lacks the student; shown name; file name, or "folder/file" in
-    Moodle) and the file's bytes: that student gets a status and each other student the points of their own files."""
+    """Try four lines (course system, with "99" if the roster lacks the student; shown name; file name, or "folder/file"
+    in Moodle) and the file's bytes: that student gets a status, and each other student gets the points of their own
+    files."""
     system, shown, file, content = (data.split(b"\n", 3) + [b""] * 4)[:4]
     user = b"99" if system.endswith(b"99") else b"13"
     system = b"canvas" if system.startswith(b"canvas") else b"moodle"

@@ -1,4 +1,4 @@
-"""Mutates JSON by its structure, which a byte mutator rarely does."""
+"""Mutate JSON by its structure, which a byte mutator rarely does."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ NAMES = "html head meta title style body header main section article nav h1 h2 h
 NAMES += "pre ul ol li dl dt dd table thead tbody tr th td a br wbr img figure figcaption details summary label input "
 NAMES += "button script svg g path line polyline rect circle text"
 TAGS = set(NAMES.split())
-OPAQUE = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)  # the kit's own
+OPAQUE = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)  # only the kit writes these
 MARKUP = re.compile(r"<(?=[a-zA-Z!?])([^\s>/]*)([^>]*)(>|$)")
 ATTRIBUTE = re.compile(r' ([a-z][\w:-]*)="([^"<>]*)"', re.IGNORECASE)
 ATTRIBUTES = re.compile(rf"({ATTRIBUTE.pattern})*", re.IGNORECASE)

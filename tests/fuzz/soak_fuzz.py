@@ -42,9 +42,9 @@ PYTHON_INPUTS = {
     "roster": 200_000,
     "gradebook": 150_000,
     "decisions": 5_000,
-    "export": 50_000,
+    "export": 20_000,
     "journal": 20_000,
-    "document": 150_000,
+    "document": 60_000,
 }
 MAX_CORPUS_BYTES = 50_000  # of one target
 SANITIZERS = "address,undefined,float-cast-overflow"
@@ -70,7 +70,7 @@ SOURCES = [
 
 
 def run(command: list, **environment: str) -> tuple[int, str]:
-    """Exit status and all output."""
+    """Run a command, and return its exit status and all its output."""
     done = subprocess.run(
         list(map(str, command)),
         cwd=ROOT,
@@ -84,7 +84,7 @@ def run(command: list, **environment: str) -> tuple[int, str]:
 
 
 def compile_one(source: str, folder: Path) -> Path:
-    """An object file. Raises RuntimeError with the compiler's words."""
+    """Compile a source to an object file. Raises RuntimeError with the compiler's message."""
     made = folder / source.replace("/", "_").replace(".cpp", ".o")
     status, said = run(["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", made, source])
     if status != 0:
@@ -115,7 +115,7 @@ class Fuzzer:
     corpus: Path
 
     def run(self, *options: str | Path) -> tuple[int, str]:
-        """Exit status and all output."""
+        """Run the fuzzer, and return its exit status and all its output."""
         return run([*self.command, *self.limits, *options], WARPLAB_FUZZ=self.name)
 
     def fuzz(self, shards: int, learnt: Path) -> dict:
@@ -125,7 +125,7 @@ class Fuzzer:
         return read_result(f"{self.name}, {self.tool}", status, said)
 
     def broken(self, kept_before: set[Path]) -> list[dict]:
-        """What this soak found: the broken promises in words."""
+        """Return the texts of the promises that this soak found broken."""
         files = sorted(set(KEPT.glob(f"{self.name}-*.txt")) - kept_before)
         return [{"broken": file.read_text("utf-8")} for file in files]
 
@@ -154,7 +154,7 @@ def read_result(what: str, status: int, said: str) -> dict:
 
 
 def add_up(results: Sequence[dict]) -> dict:
-    """One result of a target's shards: inputs and rates add up, coverage is that of the best shard."""
+    """Combine the results of a target's shards: inputs and rates add up, and coverage is that of the best shard."""
     summed = {key: sum(one[key] for one in results) for key in ("inputs", "a_second")}
     best = {key: max(one[key] for one in results) for key in ("seconds", "coverage", "new_coverage")}
     return {**results[0], **summed, **best, "found": [finding for one in results for finding in one["found"]]}

@@ -15,6 +15,21 @@
 
 namespace warplab::fuzz {
 
+template <class Item>
+void read_item(Bytes& input, Item& item) {
+    input.read(item);
+}
+
+/// Most findings have a kind, a space and a width that exist.
+inline void read_item(Bytes& input, Finding& finding) {
+    const bool plausible = input.take<std::uint8_t>() < 240;
+    input.read(finding);
+    if (!plausible) return;
+    finding.kind %= 32;
+    finding.space %= 8;
+    finding.width %= 32;
+}
+
 /// The page's head, and then of each list a byte of how many are filled in, whatever the head says of it.
 inline StatusPage read_page(Bytes& input) {
     StatusPage page{};
@@ -23,7 +38,7 @@ inline StatusPage read_page(Bytes& input) {
     std::memcpy(static_cast<void*>(&page), head.data(), head.size());
     const auto fill = [&](std::uint32_t& count, auto& list) {
         const std::size_t some = input.take<std::uint8_t>() % (std::size(list) + 1);
-        for (std::size_t i = 0; i < some; ++i) input.read(list[i]);
+        for (std::size_t i = 0; i < some; ++i) read_item(input, list[i]);
         count = input.take<std::uint8_t>() < 128 ? static_cast<std::uint32_t>(some) : input.take<std::uint32_t>();
     };
     fill(page.finding_count, page.findings);

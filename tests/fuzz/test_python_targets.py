@@ -1,4 +1,5 @@
-"""Runs the Python fuzz targets on the kept inputs and mutations of them; `make soak` tries many more, with atheris."""
+"""Run the Python fuzz targets on the kept inputs and on mutations of them; `make soak` tries many more, with
+atheris."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 from tests.fuzz import documents, json_mutator, promises, python_targets
 from tests.fuzz.python_targets import CORPUS, OF_JSON, TARGETS, run
 
-CHANGED = 150  # of each target's inputs
+CHANGED = 150  # mutations of each target's inputs
 
 
 def kept_inputs(name: str) -> list[bytes]:

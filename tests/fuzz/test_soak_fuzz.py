@@ -1,4 +1,4 @@
-"""libFuzzer's targets take clang and a minute to build, so `make soak` alone does; that they link is seen here."""
+"""libFuzzer's targets need clang and a minute to build, so only `make soak` builds them; this tests that they link."""
 
 from __future__ import annotations
 

@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "grader/judge/check/diagnose.h"
+#include "grader/judge/sandbox/apart.h"
 #include "tests/labs/oracle_case.h"
 
 namespace warplab::test {
@@ -79,6 +83,59 @@ TEST_P(OraclePart, IsThatSliceOfTheWhole) {
     for (const Dataset& dataset : modest_datasets(lab))
         ASSERT_EQ(find_wrong_part(lab, dataset, load_oracle(lab.name)), "");
 }
+
+// --- hypotheses ---
+
+/// Outputs that a submission can return: all elements, or the first one, have a value that may be odd.
+std::vector<Array> odd_outputs(const Array& right) {
+    const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+    std::vector<Array> odd;
+    const auto fill = [&](auto type, const auto& values) {
+        for (const auto value : values)
+            for (const std::size_t count : {right.count(), std::size_t{1}}) {
+                odd.push_back(right.clone());
+                const auto elements = odd.back().as<std::remove_const_t<decltype(type)>>();
+                std::fill_n(elements.begin(), count, static_cast<decltype(type)>(value));
+            }
+    };
+    const std::vector<double> reals = {nan, inf, -inf, 0.0, -0.0, -1, 0.5, 1e-300, 4096, 1e6, 1e9, 1.8e19, 1e300};
+    const std::vector<long> whole = {0, 1, -1, 255, 256, 65536, 2147483647, -2147483648, 4294967295};
+    if (right.type() == ElementType::float64) fill(double{}, reals);
+    if (right.type() == ElementType::float32) fill(float{}, reals);
+    if (right.type() == ElementType::int32) fill(std::int32_t{}, whole);
+    if (right.type() == ElementType::uint32) fill(std::uint32_t{}, whole);
+    if (right.type() == ElementType::uint8) fill(std::uint8_t{}, whole);
+    return odd;
+}
+
+class OracleHypotheses : public testing::TestWithParam<std::string> {};
+
+TEST_P(OracleHypotheses, EndWellForAnyOutput) {
+    const Lab lab = load_lab(root_folder(), GetParam());
+    const Oracle& oracle = load_oracle(lab.name);
+    const Dataset dataset = modest_datasets(lab).front();
+    const Problem solved = solve_copy(lab, oracle, oracle.generate(dataset, dataset.seed, 0));
+    for (std::size_t b = 0; b < lab.buffers.size(); ++b) {
+        if (lab.buffers[b].role == Role::input) continue;
+        for (const Array& odd : odd_outputs(solved.arrays[b])) {
+            std::vector<Array> actual = solved.arrays;
+            actual[b] = odd;
+            const Situation situation{solved, solved.arrays, actual, nullptr, 0x7ff81235u};
+            const auto explained = compute_apart(60, [&] {
+                std::vector<std::string> causes;
+                for (const Hypothesis& hypothesis : oracle.hypotheses(situation)) {
+                    std::vector<Array> predicted = solve_copy(lab, oracle, solved).arrays;
+                    hypothesis.predict(predicted);
+                    causes.push_back(hypothesis.cause);
+                }
+                return causes;
+            });
+            EXPECT_TRUE(explained) << lab.buffers[b].name << " begins with " << element_text(odd, 0);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Labs, OracleHypotheses, testing::ValuesIn(find_labs(root_folder())), name_of);
 
 INSTANTIATE_TEST_SUITE_P(Labs, OraclePart, testing::ValuesIn(find_labs(root_folder())), name_of);
 

@@ -73,7 +73,8 @@ Words between.
 <!-- end -->
 """
 MEASURED = """NVIDIA H200, driver 570.86.15, CUDA 13.0; CPU: AMD EPYC 9654, 16 cores; revision 0.1 (af92a6f), \
-2026-11-21. Time: seconds for 1000 iterations, kernels only. Of bound: share of what memory allows.
+2026-11-21. Time: seconds for 1000 iterations, kernels only. Of bound: memory-bandwidth bound divided \
+by time.
 
 | Stage | Dataset | Time | GB/s | Of bound | vs 1 core | vs all cores | Limited by |
 | --- | --- | --: | --: | --: | --: | --: | --- |
@@ -122,7 +123,7 @@ def test_tables_are_written_and_then_fresh(course: Path) -> None:
     assert result.stdout == "README.md: written\nhandouts/lab.md: written\n"
     assert (course / "handouts/lab.md").read_text() == WANTED.format(results="Not measured yet.")
     assert (course / "README.md").read_text() == (
-        "<!-- table: labs -->\n| Lab | What it is about | Stages | Points |\n| --- | --- | --: | --: |\n"
+        "<!-- table: labs -->\n| Lab | Topic | Stages | Points |\n| --- | --- | --: | --: |\n"
         "| [lab](handouts/lab.md) | Adds &#124; and pipes. | 2 | 12.5 |\n<!-- end -->\n"
     )
     result = run_module(TABLES, "--check", cwd=course)
@@ -280,8 +281,8 @@ def test_a_sweep_of_all_combinations_is_a_grid(course: Path) -> None:
     result = keep_sweep(course, sweep(times))
     assert result.stdout == "handouts/results/nvidia-h200.json: sweep of lab/01_first\n"
     assert show_sweep(course, {"BLOCK": 64, "RUN": 4}) == [
-        "NVIDIA H200, timed, revision 0.1 (af92a6f): the best time in seconds for 1000 iterations, the others as "
-        "multiples of it. The solution's own choice is `BLOCK=64 RUN=4`.",
+        "NVIDIA H200, timed, revision 0.1 (af92a6f): the best time is in seconds for 1000 iterations; the other "
+        "times are multiples of it. The reference solution uses `BLOCK=64 RUN=4`.",
         "",
         "| `BLOCK` | `RUN` 1 | `RUN` 4 |",
         "| --: | --: | --: |",

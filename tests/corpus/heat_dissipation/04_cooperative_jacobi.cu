@@ -48,7 +48,7 @@ HeatState heat_dissipation(double *current, double *next, const double *cond, si
   void *args[] = {&current, &next, &cond, &r, &c, &threshold, &changes, &iterations};
   const size_t useful = (rows*columns+threads-1)/threads;
   const unsigned blocks = (unsigned)std::min<size_t>(useful, (size_t)sms*per_sm);
-  CUDA_CHECK(cudaLaunchCooperativeKernel(jacobi_all, dim3(blocks), dim3(threads), args, 0, 0));
+  CUDA_CHECK(cudaLaunchCooperativeKernel((void *)jacobi_all, dim3(blocks), dim3(threads), args, 0, 0));
 
   std::vector<double> seen(max_iterations);
   CUDA_CHECK(cudaMemcpy(seen.data(), changes, max_iterations*sizeof(double), cudaMemcpyDeviceToHost));
