@@ -4,10 +4,12 @@ the message names what is missing. without.py takes it away for real.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tests.labs.conftest import BUILD, ROOT
 
 LAB, STAGE = "vector_add", "02_grid_stride"
 NOBODY = 65534
+FIRST_USER = 60706  # of sandboxes
 USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID"
 
 
@@ -143,6 +146,29 @@ def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
 @pytest.mark.parametrize("case", AS_ROOT, ids=str)
 def test_as_root(case: Case, tmp_path: Path) -> None:
     assert_then(case, tmp_path, ROOT)
+
+
+def processes_that_name(text: str) -> list[str]:
+    """Process ids of command lines that contain the text, without zombies, which have none."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if text.encode() in (entry / "cmdline").read_bytes():
+                found.append(entry.name)
+    return found
+
+
+def test_no_copy_of_the_judge_stays_where_run_is_read_only(tmp_path: Path) -> None:
+    """The process that ends what a killed judge left cannot lock a user id there, and must not go on as a judge."""
+    with subprocess.Popen(["sleep", "60"], user=FIRST_USER, group=FIRST_USER, extra_groups=[]) as left_behind:
+        try:
+            assert_then(next(case for case in AS_ROOT if case.gone == "run"), tmp_path, ROOT)
+            until = time.monotonic() + 10
+            while processes_that_name(str(tmp_path)) and time.monotonic() < until:
+                time.sleep(0.1)
+            assert not processes_that_name(str(tmp_path))
+        finally:
+            left_behind.kill()
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,8 @@ bool write_all(int out, const std::string& text) {
     return true;
 }
 
-[[noreturn]] void run_child(int out, const std::function<std::vector<std::string>()>& compute) {
+// No exception may leave it: the judge's code would go on in this process.
+[[noreturn]] void run_child(int out, const std::function<std::vector<std::string>()>& compute) noexcept {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);

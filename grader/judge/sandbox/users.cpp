@@ -42,7 +42,7 @@ int lock_user(uid_t id) {
 
 /// Runs in a separate process: becomes that user permanently and kills all of its processes at once, so that none can
 /// fork away. All three ids must have changed: with a real id of root, kill(-1) would reach every process.
-[[noreturn]] void become_and_kill(uid_t id) {
+[[noreturn]] void become_and_kill(uid_t id) noexcept {
     if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
         syscall(SYS_setresuid, id, id, id) != 0)
         _exit(1);
@@ -73,8 +73,17 @@ std::set<uid_t> busy_users() {
     return users;
 }
 
-/// Waits until the judge has ended for any reason, then kills the processes of users that no living judge holds.
-[[noreturn]] void keep(int judges_end) {
+void kill_abandoned_processes() {
+    for (const uid_t user : busy_users())
+        if (const int lock = lock_user(user); lock >= 0) {
+            kill_processes_of(user);
+            close(lock);
+        }
+}
+
+/// Runs in a separate process: waits until the judge has ended for any reason, then kills the processes of users that
+/// no living judge holds. No exception may leave it: the judge's code would go on in this process.
+[[noreturn]] void keep(int judges_end) noexcept {
     setsid();
     if (judges_end != 3) dup2(judges_end, 3);
     syscall(SYS_close_range, 4, ~0u, 0);
@@ -82,11 +91,11 @@ std::set<uid_t> busy_users() {
     char byte;
     while (read(3, &byte, 1) < 0 && errno == EINTR) {
     }
-    for (const uid_t user : busy_users())
-        if (const int lock = lock_user(user); lock >= 0) {
-            kill_processes_of(user);
-            close(lock);
-        }
+    try {
+        kill_abandoned_processes();
+    } catch (const std::exception&) {
+        _exit(1);
+    }
     _exit(0);
 }
 
