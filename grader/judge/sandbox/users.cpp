@@ -28,9 +28,9 @@ constexpr const char* lock_folder = "/run/warplab";
 
 /// Return a descriptor that holds the lock; -1 if another process holds it.
 int lock_user(uid_t id) {
-    mkdir(lock_folder, 0700);
     const std::string path = fmt::format("{}/user-{}", lock_folder, id);
-    const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool has_folder = mkdir(lock_folder, 0700) == 0 || errno == EEXIST;
+    const int file = has_folder ? open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (file < 0)
         throw std::runtime_error(
             fmt::format("cannot make {}, which keeps a sandbox's user from being used twice: {}; make /run writable",
