@@ -1,4 +1,4 @@
-// Device variables with initialisers in parentheses, extern "C", and several in a declaration.
+// Device variables with initialisers in parentheses, in extern "C", and several in a declaration.
 #include <cstdio>
 #include <cuda/atomic>
 
@@ -11,7 +11,9 @@ __device__ int total(0);
 __device__ Pair pair(1, 2);
 __constant__ Pair fixed(3, 4);
 __managed__ int managed(5);
-extern "C" __device__ int linked = 6;
+extern "C" {
+__device__ int linked = 6;
+}
 __device__ int first = 1, second(2), third{3};
 __device__ cuda::atomic<int, cuda::thread_scope_device> turn(0);
 
