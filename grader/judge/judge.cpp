@@ -150,12 +150,7 @@ Failure fault_while_timed(Failure failure) {
 
 /// Whether the outputs are correct: then the stage can be timed, however the outputs came about.
 bool settle_verdict(StageReport& report) {
-    report.verdict = Verdict::passed;
-    for (const Check& check : report.checks) {
-        if (check.skipped) continue;
-        if (check.verdict == Verdict::failed) report.verdict = Verdict::failed;
-        if (check.verdict == Verdict::error && report.verdict == Verdict::passed) report.verdict = Verdict::error;
-    }
+    report.verdict = verdict_of(report.checks);
     const bool right = report.verdict == Verdict::passed;
     if (right && first_finding(report)) report.verdict = Verdict::failed;
     return right;
@@ -292,11 +287,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
 }
 
 std::unique_ptr<StageRun> Judge::make_reference_run(const CompileRequest& request) {
-    CompileRequest of_reference = request;
-    of_reference.source = reference_source(request.lab, request.stage);
-    of_reference.defines.clear();
-    const Compiled compiled = compile(of_reference);
-    return compiled.result.verdict == Verdict::passed ? make_run(of_reference, compiled) : nullptr;
+    return make_ready(request_of_reference(request)).run;
 }
 
 bool Judge::reference_gives_error(const Lab& lab, const Stage& stage, const Task& task) {

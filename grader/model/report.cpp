@@ -492,6 +492,15 @@ std::string_view verdict_name(CheckMode::Verdict verdict) {
     throw std::logic_error("unknown verdict");
 }
 
+Verdict verdict_of(const std::vector<Check>& checks) {
+    const auto any = [&](Verdict verdict) {
+        return std::any_of(checks.begin(), checks.end(),
+                           [=](const Check& check) { return !check.skipped && check.verdict == verdict; });
+    };
+    if (any(Verdict::error)) return Verdict::error;
+    return any(Verdict::failed) ? Verdict::failed : Verdict::passed;
+}
+
 Verdict overall(const Report& report) {
     const auto any = [&](Verdict verdict) {
         return std::any_of(report.stages.begin(), report.stages.end(),

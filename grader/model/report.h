@@ -209,6 +209,9 @@ Report parse_report(std::string_view text);
 
 std::string_view verdict_name(Verdict verdict);
 std::string_view verdict_name(CheckMode::Verdict verdict);
+/// Return error if a dataset could not be judged, because the stage then has no score; otherwise failed if one failed.
+/// Skipped datasets do not count.
+Verdict verdict_of(const std::vector<Check>& checks);
 /// Return failed if anything failed; otherwise error if anything is an error or nothing ran; otherwise passed.
 Verdict overall(const Report& report);
 

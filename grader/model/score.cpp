@@ -17,11 +17,6 @@ double zero_mark(double reference_s, double sequential_s) {
     return sequential_s > least ? sequential_s : least;
 }
 
-bool our_side_broke(const StageReport& report) {
-    const auto is_error = [](const Check& check) { return !check.skipped && check.verdict == Verdict::error; };
-    return report.verdict == Verdict::error || std::any_of(report.checks.begin(), report.checks.end(), is_error);
-}
-
 Score pending_score(const Stage& stage) {
     Score score;
     const auto pend = [](double points, double& max, bool& pending, std::string& reason, const std::string& why) {
@@ -137,7 +132,7 @@ double speed_share(double t, double reference_s, double sequential_s) {
 }
 
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report) {
-    if (our_side_broke(report)) return std::nullopt;
+    if (report.verdict == Verdict::error) return std::nullopt;
     if (needs_gpu(report.compilation)) return pending_score(stage);
     const auto share = correct_share(report);
     if (!share) return std::nullopt;

@@ -43,9 +43,7 @@ Measurement timed(double ratio) {
 StageReport report_with(std::vector<Check> checks, std::vector<Measurement> measurements = {}) {
     StageReport report;
     report.compilation.verdict = Verdict::passed;
-    report.verdict = Verdict::passed;
-    for (const auto& check : checks)
-        if (!check.skipped && check.verdict == Verdict::failed) report.verdict = Verdict::failed;
+    report.verdict = verdict_of(checks);
     report.checks = std::move(checks);
     report.measurements = std::move(measurements);
     return report;

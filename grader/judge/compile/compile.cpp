@@ -780,6 +780,14 @@ fs::path reference_source(const Lab& lab, const Stage& stage) {
     return {};
 }
 
+CompileRequest request_of_reference(CompileRequest request) {
+    request.source = reference_source(request.lab, request.stage);
+    request.defines.clear();
+    request.budget = nullptr;
+    if (request.limit_s > 0) request.limit_s = std::max(request.limit_s, usual_limit_s(request.backend));
+    return request;
+}
+
 Compiled compile(const CompileRequest& request) {
     const auto begin = std::chrono::steady_clock::now();
     const Job job(request);

@@ -41,6 +41,10 @@ struct Compiled {
 /// empty if there is neither.
 std::filesystem::path reference_source(const Lab& lab, const Stage& stage);
 
+/// Return the same compilation for the reference. It has no budget: a submission could spend the budget first, and the
+/// judge would take the reference for broken.
+CompileRequest request_of_reference(CompileRequest request);
+
 /// Compile a stage's file. Every outcome is a verdict: failed, with a cause, if the file has a mistake or breaks a tool
 /// that compiles the stage's reference; error if the reference does not compile either. An outcome that depends only on
 /// the file is cached.

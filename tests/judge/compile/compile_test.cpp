@@ -737,6 +737,15 @@ TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
     EXPECT_EQ(at(25), 0) << "a bracket is not looked for";
 }
 
+TEST_F(CompileTest, ASpentBudgetDoesNotReachTheReference) {
+    CompileRequest request{lab(), lab().stages.front(), hand_in(right),      Backend::cpu,
+                           {},    SandboxLevel::none,   test::build_folder()};
+    request.budget = std::make_shared<Budget>(0, 0);
+    EXPECT_EQ(compile(request_of_reference(request)).result.verdict, Verdict::passed);
+    request.source = hand_in(right_and("// not in the cache " + std::to_string(getpid())));
+    EXPECT_NE(compile(request).result.verdict, Verdict::passed);
+}
+
 TEST(HandIn, CommentsAreBlankedOut) {
     const std::string text = "a /* b\nc */ d \"/*\" '\"' // e\n1'000'000 /**/ f\n";
     EXPECT_EQ(compilation::without_comments(text), "a     \n     d \"/*\" '\"'     \n1'000'000      f\n");
