@@ -15,12 +15,20 @@
 
 namespace warplab {
 
-/// Return pseudo-random bits: a function of seed, stream (one per array) and index (SplitMix64's mixing).
-inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
-    std::uint64_t x = (seed * 0xda942042e4dd58b5ull + stream) * 0xa0761d6478bd642full + index * 0x9e3779b97f4a7c15ull;
+/// SplitMix64's finalizer. It is a bijection, and anybody can compute its inverse.
+inline std::uint64_t mix_bits(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
+}
+
+/// Return pseudo-random bits: a function of seed, stream (one per array) and index. Hidden seeds have 64 bits and are
+/// added again at the end, so that known elements of a hidden dataset do not reveal its seed, and with it all others.
+inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    const std::uint64_t whitening = seed >> 32 ? mix_bits(seed ^ 0xd6e8feb86659fd93ull) : 0;
+    const std::uint64_t position =
+        (seed * 0xda942042e4dd58b5ull + stream) * 0xa0761d6478bd642full + index * 0x9e3779b97f4a7c15ull;
+    return mix_bits(position) + whitening;
 }
 
 /// Return the error for invalid parameters, with the file and the dataset's name.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grader/common/hash.h"
 #include "tests/model/project.h"
 
 namespace warplab {
@@ -25,6 +26,24 @@ TEST(Recipe, GeneratorsAreFoundByName) {
     EXPECT_EQ(find_generator(dataset, generators), 1);
     dataset.generator = "counting";
     EXPECT_EQ(find_generator(dataset, generators), 2);
+}
+
+std::uint64_t unmix(std::uint64_t x) {
+    x = (x ^ (x >> 31) ^ (x >> 62)) * 0x319642b2d24d8ec3ull;
+    x = (x ^ (x >> 27) ^ (x >> 54)) * 0x96de1b173f119089ull;
+    return x ^ (x >> 30) ^ (x >> 60);
+}
+
+/// Whether somebody who knows two elements can compute the others, and then the seed.
+bool reveals_its_seed(std::uint64_t seed) {
+    return unmix(random_bits(seed, 0, 1)) - unmix(random_bits(seed, 0, 0)) == 0x9e3779b97f4a7c15ull;
+}
+
+TEST(Recipe, KnownElementsDoNotRevealAHiddenSeed) {
+    EXPECT_EQ(unmix(mix_bits(0x123456789abcdef0ull)), 0x123456789abcdef0ull);
+    EXPECT_TRUE(reveals_its_seed(7)) << "a public seed, which everybody knows";
+    for (const char* dataset : {"hidden_ragged", "hidden_powers"})
+        EXPECT_FALSE(reveals_its_seed(hidden_seed("secret", "dot_product", dataset))) << dataset;
 }
 
 TEST(Recipe, AnUnknownGeneratorIsToldWithItsPlaceAndTheNamesThereAre) {
