@@ -16,10 +16,9 @@
 #include "grader/judge/device/cuda_device.h"
 #include "grader/judge/machine.h"
 #include "grader/judge/run/ending.h"
-#include "grader/judge/sanitizer/check_mode.h"
+#include "grader/judge/settle.h"
 #include "grader/model/cause.h"
 #include "grader/model/recipe.h"
-#include "grader/model/score.h"
 #include "grader/model/version.h"
 
 namespace warplab {
@@ -42,24 +41,28 @@ bool is_slow(const Check& check) {
 }
 
 Check not_run(const Dataset& dataset, const Check& slow) {
-    Check check{dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", std::nullopt, 0};
-    const std::string& why = slow.failure->cause;
-    check.failure = Failure{why, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}};
+    Check check = failed_check(
+        dataset, {slow.failure->cause, fmt::format("Not run, because of what happened on {}.", slow.dataset), "", {}});
     check.blocked_by = slow.dataset;
     return check;
 }
 
-/// Return whether the dataset was not run because of another one. Check mode would hang on it again.
-bool was_not_run(const StageReport& report, const Dataset& dataset) {
-    return std::any_of(report.checks.begin(), report.checks.end(),
+/// Return whether the dataset was not run because of another one. The sanitizer would hang on it again.
+bool was_not_run(const std::vector<Check>& checks, const Dataset& dataset) {
+    return std::any_of(checks.begin(), checks.end(),
                        [&](const Check& check) { return check.dataset == dataset.name && !check.blocked_by.empty(); });
 }
 
-Check left_out(const Dataset& dataset) {
-    return {dataset.name,   dataset.uses.hidden,
-            dataset.points, Verdict::error,
-            true,           "--no-cuda-only leaves it out",
-            std::nullopt,   0};
+bool any_failed(const std::vector<Check>& checks) {
+    return std::any_of(checks.begin(), checks.end(),
+                       [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
+}
+
+std::vector<const Dataset*> wanted_datasets(const Lab& lab, const Stage& stage, const Task& task) {
+    std::vector<const Dataset*> chosen;
+    for (const Dataset& dataset : lab.datasets)
+        if (wanted(dataset, stage, task)) chosen.push_back(&dataset);
+    return chosen;
 }
 
 /// Return the memory that a CPU may provide: the device's memory, and for each core the stacks of a block's threads
@@ -82,46 +85,28 @@ std::shared_ptr<Budget> timed_budget(const Task& task) {
     return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
 }
 
-/// Return the same request for check mode, which only the CPU backend has.
-CompileRequest check_mode_request(CompileRequest request) {
+/// Return the same request for the sanitizer, which only the CPU backend has.
+CompileRequest sanitizer_request(CompileRequest request) {
     request.backend = Backend::cpu;
     request.fast = false;
     return request;
 }
 
-void inspect_datasets(StageRun& run, const Parts& datasets, const LaunchDigests& launches,
-                      const std::filesystem::path& source, StageReport& report, const Listener& listener) {
-    const Watched watched = run_check_mode(run, datasets, launches, source, outputs_failed(report), listener.doing);
-    report.check_mode = watched.result;
-    explain_by_findings(report.checks, watched.result.findings);
-    if (outputs_failed(report)) return;
-    for (const std::string& unused : watched.unused_techniques) report.notes.push_back(unused);
-}
-
-/// Turn the failure of a file that nvcc compiles into a refusal by the CPU backend, so that a GPU decides its points.
-void leave_to_gpu(Failure& failure) {
-    if (failure.cause == cause::refused_feature) return;
-    failure.cause = cause::refused_feature;
-    failure.message = fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message);
-    failure.hint = "Grading on a GPU (BACKEND=cuda) decides. You can also solve the stage without this feature.";
-}
-
-/// Fail every dataset, because the file prevents the judge from finishing.
-void fail_all(StageReport& report, const Lab& lab, const Stage& stage, const Task& task, const std::string& what) {
+/// Return the evidence with every dataset failed, because the file prevents the judge from finishing.
+Evidence blame_file(const Evidence& found, const Lab& lab, const Stage& stage, const Task& task,
+                    const std::string& what) {
     const Failure failure{cause::crash,
                           fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
                                       "reference, so something in this file causes it.",
                                       what),
                           "",
                           {}};
-    report.verdict = Verdict::failed;
-    report.error.reset();
-    report.measurements.clear();
-    report.checks.clear();
-    for (const Dataset& dataset : lab.datasets)
-        if (wanted(dataset, stage, task))
-            report.checks.push_back(
-                {dataset.name, dataset.uses.hidden, dataset.points, Verdict::failed, false, "", failure, 0});
+    Evidence blamed;
+    blamed.compilation = found.compilation;
+    blamed.sanitizer = found.sanitizer;
+    for (const Dataset* dataset : wanted_datasets(lab, stage, task))
+        blamed.checks.push_back(failed_check(*dataset, failure));
+    return blamed;
 }
 
 /// Call measure() and convert its exceptions to an error.
@@ -141,19 +126,43 @@ Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dat
 }
 
 /// Return the failure of a program whose dataset can be timed with the reference.
-Failure fault_while_timed(Failure failure) {
-    failure.cause = cause::crash;
-    failure.message += " Without this program, the dataset can be timed.";
-    failure.hint = "Does the program allocate memory that it never frees, or end by itself?";
-    return failure;
+Failure fault_while_timed(const Failure& failure) {
+    return {cause::crash, failure.message + " Without this program, the dataset can be timed.",
+            "Does the program allocate memory that it never frees, or end by itself?", failure.place};
 }
 
-/// Whether the outputs are correct: then the stage can be timed, however the outputs came about.
-bool settle_verdict(StageReport& report) {
-    report.verdict = verdict_of(report.checks);
-    const bool right = report.verdict == Verdict::passed;
-    if (right && first_finding(report)) report.verdict = Verdict::failed;
-    return right;
+/// Return the results of timing one dataset, with what does not depend on the program.
+Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu, bool on_cpu, bool has_reference) {
+    m.sequential_s = cpu.sequential_s * m.iterations;
+    m.openmp_s = cpu.openmp_s * m.iterations;
+    m.openmp_threads = cpu.threads;
+    m.scored = !dataset.uses.unscored;
+    if (!m.scored) m.caveats.push_back("this time counts for no points");
+    if (on_cpu) m.caveats.push_back("timed on the CPU backend: says nothing about a GPU");
+    if (!on_cpu && !has_reference) m.caveats.push_back("no reference solution here: speed points are pending");
+    return m;
+}
+
+std::vector<const Dataset*> timed_datasets(const StageRun& run, const Task& task) {
+    const bool without_cuda_only = run.backend == Backend::cpu || task.no_cuda_only;
+    std::vector<const Dataset*> chosen;
+    for (const Dataset& dataset : run.lab.datasets) {
+        const bool requested = dataset.name == task.dataset;
+        if (!dataset.uses.bench || !dataset.applies_to(run.stage)) continue;
+        if (dataset.uses.unscored && !task.unscored && !requested) continue;
+        if (dataset.uses.cuda_only && without_cuda_only) continue;
+        if (task.dataset.empty() || requested) chosen.push_back(&dataset);
+    }
+    return chosen;
+}
+
+/// Return the effort for each of `count` datasets.
+Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
+    Effort effort = on_cpu ? forced_effort : Effort{};
+    effort.sample_s *= task.sample_s;
+    effort.total_s *= task.sample_s / static_cast<double>(std::max<std::size_t>(count, 1));
+    effort.verify_s = std::max(0.5, effort.verify_s * task.sample_s);
+    return effort;
 }
 
 }  // namespace
@@ -197,7 +206,7 @@ Judge::ShowMaker Judge::show_maker(const Lab& lab) {
     return reinterpret_cast<ShowMaker>(dlsym(library(lab), "warplab_show"));
 }
 
-Memory& Judge::device_memory(Backend backend) {
+BufferMemory& Judge::device_memory(Backend backend) {
     if (backend == Backend::cuda) return CudaDevice::get();
     if (!file_memory_) file_memory_ = make_file_memory(protocol::Transport::shared);
     return *file_memory_;
@@ -276,7 +285,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     auto run =
         std::unique_ptr<StageRun>(new StageRun{request.lab, request.stage, oracle(request.lab), request.backend,
                                                compiled.runner, policy, device_memory(request.backend), *host_memory_});
-    run->answers = answers_;
+    run->known_outputs = known_outputs_;
     run->reference = [this, request] { return make_reference_run(request); };
     if (compiled.split)
         run->by_fibers = [request = CompileRequest(request)]() mutable {
@@ -317,10 +326,10 @@ std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const
     const CompileRequest request = check_request(lab, stage, source, task);
     return std::async(std::launch::async, [this, request, task] {
         std::future<NvccAnswer> nvcc;
-        std::future<Compiled> watched;
+        std::future<Compiled> with_hooks;
         if (task.all_compilers && backend_ == Backend::cpu) nvcc = ask_nvcc(request);
         if (task.check_mode && inspects_another_program(task))
-            watched = std::async(std::launch::async, compile, check_mode_request(request));
+            with_hooks = std::async(std::launch::async, compile, sanitizer_request(request));
         compile(request);
     });
 }
@@ -333,66 +342,70 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
     report.stage = stage.id;
     report.title = stage.title;
     report.source = source.string();
+    Evidence found;
     try {
         if (std::filesystem::is_regular_file(source)) report.source_hash = sha256_file(source);
-        listener.doing("compiling");
-        std::future<NvccAnswer> nvcc;
-        const CompileRequest request = check_request(lab, stage, source, task), watched = check_mode_request(request);
-        if (task.all_compilers && backend_ == Backend::cpu) nvcc = ask_nvcc(request);
-        std::future<Compiled> compiled_to_watch;
-        if (task.check_mode && inspects_another_program(task))
-            compiled_to_watch = std::async(std::launch::async, compile, watched);
-        Ready ready = make_ready(request);
-        report.compilation = ready.compilation;
-        report.verdict = ready.compilation.verdict;
-        if (ready.run) {
-            const Checked checked = check_all(*ready.run, report, task, listener);
-            ready.run->end_session();
-            if (task.check_mode) {
-                listener.doing("compiling for check mode");
-                const Compiled same{ready.compilation, ready.run->runner};
-                watch(watched, compiled_to_watch.valid() ? compiled_to_watch.get() : same, checked, report, task,
-                      listener);
-                check_by_fibers_if_doubtful(*ready.run, report, task, listener);
-            }
-            if (settle_verdict(report) && task.measure) measure_all(*ready.run, report, task, listener);
-            ready.run->end_session();
-            report.output = ready.run->output;
-        }
-        if (nvcc.valid()) {
-            listener.doing("compiling for a real GPU");
-            const NvccAnswer answer = nvcc.get();
-            const auto& failure = report.compilation.failure;  // of a file that was not given to a compiler
-            if (!failure || answer.log != failure->message) report.compilation.nvcc = answer;
-            if (ready.refused && answer.kind == NvccAnswer::Kind::compiles) leave_to_gpu(*report.compilation.failure);
-        }
+        collect(found, check_request(lab, stage, source, task), task, listener);
     } catch (const ManifestError&) {
         throw;
     } catch (const UsageError&) {
         throw;
     } catch (const std::exception& error) {
-        report.verdict = Verdict::error;
-        report.error = ours(error.what());
+        found.error = ours(error.what());
         const std::filesystem::path reference = reference_source(lab, stage);
         if (!reference.empty() && reference != std::filesystem::absolute(source) &&
             !reference_gives_error(lab, stage, task))
-            fail_all(report, lab, stage, task, error.what());
+            found = blame_file(found, lab, stage, task, error.what());
     }
-    if (!task.dataset.empty())
-        report.notes.push_back(fmt::format("Not scored: only the dataset {} was asked for.", task.dataset));
-    else if (report.verdict != Verdict::error)
-        report.score = score_stage(stage, report);
-    return report;
+    return settle(std::move(report), stage, found, task.dataset);
 }
 
-/// Run the datasets of check mode first, in a separate process, as check mode does, so that the sequence of calls does
-/// not reveal the sanitizer. Returns their launches on this backend.
-Judge::Checked Judge::check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
-    std::vector<const Dataset*> others;
-    for (const Dataset& dataset : run.lab.datasets)
-        if (wanted(dataset, run.stage, task)) others.push_back(&dataset);
+/// Compile the file, and take all steps.
+void Judge::collect(Evidence& found, const CompileRequest& request, const Task& task, const Listener& listener) {
+    listener.doing("compiling");
+    std::future<NvccAnswer> nvcc;
+    std::future<Compiled> with_hooks;
+    if (task.all_compilers && backend_ == Backend::cpu) nvcc = ask_nvcc(request);
+    if (task.check_mode && inspects_another_program(task))
+        with_hooks = std::async(std::launch::async, compile, sanitizer_request(request));
+    Ready ready = make_ready(request);
+    found.compilation = ready.compilation;
+    found.refused = ready.refused;
+    if (ready.run) run_all(found, *ready.run, request, std::move(with_hooks), task, listener);
+    if (!nvcc.valid()) return;
+    listener.doing("compiling for a real GPU");
+    found.nvcc = nvcc.get();
+}
+
+/// Check the datasets, run the sanitizer, and time the program.
+void Judge::run_all(Evidence& found, StageRun& run, const CompileRequest& request, std::future<Compiled> with_hooks,
+                    const Task& task, const Listener& listener) {
+    const Checked checked = check_all(run, task, listener);
+    found.checks = checked.checks;
+    run.end_session();
+    if (task.check_mode) {
+        listener.doing("compiling for check mode");
+        const Compiled same{found.compilation, run.runner};
+        inspect_all(found, sanitizer_request(request), with_hooks.valid() ? with_hooks.get() : same, checked, task,
+                    listener);
+        // A kernel that is split at its barriers runs in one order of threads only.
+        if (run.by_fibers && found.sanitizer && found.sanitizer->verdict != CheckMode::Verdict::passed) {
+            run.change_to_fibers();
+            found.checks = check_all(run, task, listener).checks;
+        }
+    }
+    if (verdict_of(found.checks) == Verdict::passed && task.measure)
+        time_all(found.timed, run, request.source, task, listener);
+    run.end_session();
+    found.output = run.output;
+}
+
+/// Run the datasets of the sanitizer first, in a separate process, as the sanitizer does, so that the sequence of calls
+/// does not reveal it.
+Judge::Checked Judge::check_all(StageRun& run, const Task& task, const Listener& listener) {
+    const std::vector<const Dataset*> all = wanted_datasets(run.lab, run.stage, task);
     Checked checked;
-    if (task.check_mode && !inspects_another_program(task)) checked.small = split_small(run, others);
+    if (task.check_mode && !inspects_another_program(task)) checked.small = split_small(run, all);
     std::optional<Check> slow;
     std::map<const Dataset*, Check> checks;
     const auto check = [&](const Dataset& dataset) {
@@ -404,7 +417,6 @@ Judge::Checked Judge::check_all(StageRun& run, StageReport& report, const Task& 
             run.change_to_fibers();
             found = check_dataset(run, dataset);
         }
-        listener.checked(found);
         if (!slow && (is_slow(found) || (found.failure && found.failure->hangs))) slow = found;
         return found;
     };
@@ -415,51 +427,54 @@ Judge::Checked Judge::check_all(StageRun& run, StageReport& report, const Task& 
         }
         run.end_session();
     }
-    for (const Dataset* dataset : others)
+    for (const Dataset* dataset : all) {
+        const bool left_out = task.no_cuda_only && dataset->uses.cuda_only;
         if (!checks.contains(dataset))
-            checks[dataset] = task.no_cuda_only && dataset->uses.cuda_only ? left_out(*dataset) : check(*dataset);
-    for (const Dataset& dataset : run.lab.datasets)
-        if (checks.contains(&dataset)) report.checks.push_back(checks[&dataset]);
+            checks[dataset] = left_out ? skipped_check(*dataset, "--no-cuda-only leaves it out") : check(*dataset);
+        checked.checks.push_back(checks[dataset]);
+    }
     return checked;
 }
 
-/// Run check mode after the datasets; if outputs are wrong, its first finding is the likely reason.
-void Judge::watch(const CompileRequest& request, const Compiled& ready, const Checked& checked, StageReport& report,
-                  const Task& task, const Listener& listener) {
-    if (std::any_of(report.checks.begin(), report.checks.end(), is_slow)) return;
+/// Run the sanitizer after the datasets; if outputs are wrong, its first finding is the likely reason.
+void Judge::inspect_all(Evidence& found, const CompileRequest& request, const Compiled& ready, const Checked& checked,
+                        const Task& task, const Listener& listener) {
+    if (std::any_of(found.checks.begin(), found.checks.end(), is_slow)) return;
     const auto begin = std::chrono::steady_clock::now();
-    if (ready.result.verdict != Verdict::passed) {
-        report.check_mode = without_check_mode(ready.result);
-    } else {
-        try {
-            const auto run = make_run(request, ready);
-            std::vector<const Dataset*> asked;
-            for (const Dataset& dataset : request.lab.datasets)
-                if (wanted(dataset, request.stage, task)) asked.push_back(&dataset);
-            Parts datasets = inspects_another_program(task) ? split_small(*run, asked) : checked.small;
-            for (auto& part : datasets)
-                std::erase_if(part, [&](const Dataset* dataset) { return was_not_run(report, *dataset); });
-            inspect_datasets(*run, datasets, checked.launches, request.source, report, listener);
-        } catch (const std::exception& error) {
-            report.check_mode = CheckMode{};
-            report.check_mode->remark = fmt::format("check mode could not finish: {}", error.what());
+    CheckMode result;
+    try {
+        if (ready.result.verdict == Verdict::passed) {
+            const Sanitized sanitized = sanitize(found, request, ready, checked, task, listener);
+            result = settle_sanitizer(sanitized);
+            if (result.verdict == CheckMode::Verdict::passed)
+                found.limits = compare_with_limits(request.stage, sanitized.counted);
+        } else {
+            result = settle_sanitizer(ready.result);
         }
+    } catch (const std::exception& error) {
+        result.remark = fmt::format("check mode could not finish: {}", error.what());
     }
-    report.check_mode->wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    found.sanitizer = result;
 }
 
-/// Check a stage again, each thread on a fiber, if the sanitizer did not pass it. A kernel that is split at its
-/// barriers runs in one order of threads only.
-void Judge::check_by_fibers_if_doubtful(StageRun& run, StageReport& report, const Task& task,
-                                        const Listener& listener) {
-    if (!run.by_fibers || !report.check_mode || report.check_mode->verdict == CheckMode::Verdict::passed) return;
-    run.change_to_fibers();
-    report.checks.clear();
-    check_all(run, report, task, listener);
-    explain_by_findings(report.checks, report.check_mode->findings);
+Sanitized Judge::sanitize(const Evidence& found, const CompileRequest& request, const Compiled& ready,
+                          const Checked& checked, const Task& task, const Listener& listener) {
+    const auto run = make_run(request, ready);
+    SanitizerTask sanitizer{checked.small, request.source};
+    if (inspects_another_program(task))
+        sanitizer.parts = split_small(*run, wanted_datasets(request.lab, request.stage, task));
+    for (auto& part : sanitizer.parts)
+        std::erase_if(part, [&](const Dataset* dataset) { return was_not_run(found.checks, *dataset); });
+    sanitizer.outputs_failed = any_failed(found.checks);
+    sanitizer.stop = sanitizer.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
+    sanitizer.expected = checked.launches;
+    sanitizer.doing = listener.doing;
+    return run_sanitizer(*run, sanitizer);
 }
 
-void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
+void Judge::time_all(Timed& timed, StageRun& run, const std::filesystem::path& source, const Task& task,
+                     const Listener& listener) {
     const bool on_cpu = backend_ == Backend::cpu;
     if (on_cpu && !task.forced_timing) return;
     run.end_session();
@@ -468,62 +483,42 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
         listener.doing("compiling for timing");
         Task fast_task = task;
         fast_task.fast = true;
-        fast = make_ready(run.lab, run.stage, report.source, fast_task);
+        fast = make_ready(run.lab, run.stage, source, fast_task);
         if (!fast.run) throw std::runtime_error("the stage does not compile without the sanitizer's hooks");
     }
     StageRun& to_time = fast.run ? *fast.run : run;
     to_time.policy.budget = timed_budget(task);
-    const std::filesystem::path solution = source_of(run.lab, run.stage, "solutions");
-    Ready reference;
-    if (!on_cpu && std::filesystem::exists(solution)) {
-        listener.doing("compiling the reference");
-        Task reference_task = task;
-        reference_task.defines.clear();
-        reference_task.budget = nullptr;
-        reference = make_ready(run.lab, run.stage, solution, reference_task);
-        if (!reference.run)
-            report.notes.push_back("The reference solution does not compile here, so it was not timed alongside.");
-    }
-    const auto timed = [&](const Dataset& dataset) {
-        return dataset.uses.bench && dataset.applies_to(run.stage) &&
-               (task.unscored || !dataset.uses.unscored || dataset.name == task.dataset) &&
-               !((on_cpu || task.no_cuda_only) && dataset.uses.cuda_only) &&
-               (task.dataset.empty() || dataset.name == task.dataset);
-    };
-    const auto count = std::count_if(run.lab.datasets.begin(), run.lab.datasets.end(), timed);
-    Effort effort = on_cpu ? forced_effort : Effort{};
-    effort.sample_s *= task.sample_s;
-    effort.total_s *= task.sample_s;
-    effort.verify_s = std::max(0.5, effort.verify_s * task.sample_s);
-    effort.total_s /= static_cast<double>(std::max<long>(count, 1));
-    for (const Dataset& dataset : run.lab.datasets) {
-        if (!timed(dataset)) continue;
-        const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset.name, what)); };
+    const std::unique_ptr<StageRun> reference = on_cpu ? nullptr : reference_to_time(timed, run, task, listener);
+    const std::vector<const Dataset*> datasets = timed_datasets(run, task);
+    const Effort effort = effort_for(task, on_cpu, datasets.size());
+    for (const Dataset* dataset : datasets) {
+        const auto say = [&](const std::string& what) { listener.doing(fmt::format("{}: {}", dataset->name, what)); };
         say("CPU baselines");
-        const Baseline cpu = baseline(run.lab, dataset);
-        Measured measured = measure_confirmed(to_time, reference.run.get(), dataset, effort, cpu, say);
+        const Baseline cpu = baseline(run.lab, *dataset);
+        const Measured measured = measure_confirmed(to_time, reference.get(), *dataset, effort, cpu, say);
         if (measured.failure) {
-            report.verdict = Verdict::failed;
-            constexpr double no_points = 0;  // the dataset's own check has them
-            report.checks.push_back(
-                {dataset.name, dataset.uses.hidden, no_points, Verdict::failed, false, "", measured.failure, 0});
+            timed.failed = failed_check(*dataset, *measured.failure);
+            timed.failed->points = 0;  // the dataset's own check has them
             return;
         }
-        if (measured.error) {
-            report.verdict = Verdict::error;
-            report.error = measured.error;
-        }
-        Measurement& m = measured.measurement;
-        m.sequential_s = cpu.sequential_s * m.iterations;
-        m.openmp_s = cpu.openmp_s * m.iterations;
-        m.openmp_threads = cpu.threads;
-        m.scored = !dataset.uses.unscored;
-        if (!m.scored) m.caveats.push_back("this time counts for no points");
-        if (on_cpu) m.caveats.push_back("timed on the CPU backend: says nothing about a GPU");
-        if (!on_cpu && !reference.run) m.caveats.push_back("no reference solution here: speed points are pending");
-        report.measurements.push_back(m);
+        timed.measurements.push_back(completed(measured.measurement, *dataset, cpu, on_cpu, reference != nullptr));
+        timed.error = measured.error;
         if (measured.error) return;
     }
+}
+
+/// Return the stage's solution, ready to be timed alongside; null if there is none or it does not compile.
+std::unique_ptr<StageRun> Judge::reference_to_time(Timed& timed, const StageRun& run, const Task& task,
+                                                   const Listener& listener) {
+    const std::filesystem::path solution = source_of(run.lab, run.stage, "solutions");
+    if (!std::filesystem::exists(solution)) return nullptr;
+    listener.doing("compiling the reference");
+    Task reference_task = task;
+    reference_task.defines.clear();
+    reference_task.budget = nullptr;
+    Ready reference = make_ready(run.lab, run.stage, solution, reference_task);
+    timed.reference_does_not_compile = !reference.run;
+    return std::move(reference.run);
 }
 
 /// Measure, and report an error only if the reference also gets one in place of the student's code: code that hoards

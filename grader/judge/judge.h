@@ -15,7 +15,7 @@
 #include "grader/judge/compile/resources.h"
 #include "grader/judge/lab/show.h"
 #include "grader/judge/sandbox/process.h"
-#include "grader/judge/sanitizer/check_mode.h"
+#include "grader/judge/settle.h"
 #include "grader/model/backend.h"
 #include "grader/model/manifest.h"
 #include "grader/model/report.h"
@@ -48,10 +48,9 @@ struct Task {
     std::shared_ptr<Budget> budget;      // of untrusted code
 };
 
-/// Callbacks that receive progress; each may be empty.
+/// Receives progress.
 struct Listener {
     std::function<void(const std::string&)> doing = [](const std::string&) {};
-    std::function<void(const Check&)> checked = [](const Check&) {};
 };
 
 class Judge {
@@ -106,7 +105,7 @@ class Judge {
   private:
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
                                    const Task& task) const;
-    /// Whether check mode runs a different program than the one that checks the datasets.
+    /// Whether the sanitizer runs a different program than the one that checks the datasets.
     bool inspects_another_program(const Task& task) const;
     /// The request that compiles the program for checking the datasets.
     CompileRequest check_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
@@ -117,25 +116,33 @@ class Judge {
     bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);
     Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
                                const Baseline& cpu, const Progress& progress);
-    /// The datasets for check mode with their results without it, and the digests of their launches.
+    /// The results of the datasets, and those for the sanitizer with the digests of their launches.
     struct Checked {
+        std::vector<Check> checks;
         Parts small;
         LaunchDigests launches;
     };
-    Checked check_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    void watch(const CompileRequest& request, const Compiled& ready, const Checked& checked, StageReport& report,
-               const Task& task, const Listener& listener);
-    void check_by_fibers_if_doubtful(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    void measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener);
-    Memory& device_memory(Backend backend);
+    void collect(Evidence& found, const CompileRequest& request, const Task& task, const Listener& listener);
+    void run_all(Evidence& found, StageRun& run, const CompileRequest& request, std::future<Compiled> with_hooks,
+                 const Task& task, const Listener& listener);
+    Checked check_all(StageRun& run, const Task& task, const Listener& listener);
+    void inspect_all(Evidence& found, const CompileRequest& request, const Compiled& ready, const Checked& checked,
+                     const Task& task, const Listener& listener);
+    Sanitized sanitize(const Evidence& found, const CompileRequest& request, const Compiled& ready,
+                       const Checked& checked, const Task& task, const Listener& listener);
+    void time_all(Timed& timed, StageRun& run, const std::filesystem::path& source, const Task& task,
+                  const Listener& listener);
+    std::unique_ptr<StageRun> reference_to_time(Timed& timed, const StageRun& run, const Task& task,
+                                                const Listener& listener);
+    BufferMemory& device_memory(Backend backend);
     void* library(const Lab& lab);
 
     Folders folders_;
     Backend backend_;
     std::map<std::string, Lab> labs_;
     std::map<std::string, void*> libraries_;  // the labs' oracles, by lab
-    std::unique_ptr<Memory> file_memory_, host_memory_;
-    std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();
+    std::unique_ptr<BufferMemory> file_memory_, host_memory_;
+    std::shared_ptr<KnownOutputs> known_outputs_ = std::make_shared<KnownOutputs>();
     std::unique_ptr<Bandwidth> bandwidth_;
 };
 

@@ -1,4 +1,4 @@
-#include "grader/judge/sanitizer/check_mode.h"
+#include "grader/judge/settle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,18 +17,18 @@ Compilation refused() {
     return compilation;
 }
 
-TEST(CheckMode, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
-    const CheckMode check_mode = without_check_mode(refused());
+TEST(Settle, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
+    const CheckMode check_mode = settle_sanitizer(refused());
     EXPECT_EQ(check_mode.verdict, CheckMode::Verdict::unconfirmed);
     EXPECT_EQ(check_mode.datasets, 0);
     EXPECT_THAT(check_mode.remark, HasSubstr("unconfirmed"));
     EXPECT_THAT(check_mode.remark, HasSubstr("Line 2: inline PTX"));
 }
 
-TEST(CheckMode, ABrokenCompilerIsOurFaultOnAGpu) {
+TEST(Settle, ABrokenCompilerIsOurFaultOnAGpu) {
     Compilation broken;
     broken.failure = Failure{cause::internal, "the compiler could not be started", "", {}};
-    EXPECT_EQ(without_check_mode(broken).verdict, CheckMode::Verdict::error);
+    EXPECT_EQ(settle_sanitizer(broken).verdict, CheckMode::Verdict::error);
 }
 
 Check failed_with(const char* why) {
@@ -37,17 +37,16 @@ Check failed_with(const char* why) {
     return check;
 }
 
-TEST(CheckMode, WhatItFoundExplainsAResultThatDependsOnTheOrder) {
+TEST(Settle, WhatItFoundExplainsAResultThatDependsOnTheOrder) {
     std::vector<Check> checks = {failed_with(cause::race), failed_with(cause::wrong_value), Check{},
                                  failed_with(cause::out_of_bounds_write)};
-    explain_by_findings(checks, {{"race", "", "other words", true}, {"race", "", "an atomic", false}});
-    EXPECT_EQ(checks[0].failure->hint, "an atomic");
-    for (const int other : {1, 3}) EXPECT_EQ(checks[other].failure->hint, "of the outputs alone");
-    explain_by_findings(checks, {{"out_of_bounds", "", "Guard the access.", false, 28}});
-    EXPECT_THAT(checks[0].failure->hint, HasSubstr("Line 28 uses memory that is not its own"));
-    EXPECT_EQ(checks[3].failure->hint, checks[0].failure->hint);
-    explain_by_findings(checks, {});
-    EXPECT_THAT(checks[0].failure->hint, HasSubstr("Guard the access."));
+    const auto raced = with_hints(checks, {{"race", "", "other words", true}, {"race", "", "an atomic", false}});
+    EXPECT_EQ(raced[0].failure->hint, "an atomic");
+    for (const int other : {1, 3}) EXPECT_EQ(raced[other].failure->hint, "of the outputs alone");
+    const auto strayed = with_hints(checks, {{"out_of_bounds", "", "Guard the access.", false, 28}});
+    EXPECT_THAT(strayed[0].failure->hint, HasSubstr("Line 28 uses memory that is not its own"));
+    EXPECT_EQ(strayed[3].failure->hint, strayed[0].failure->hint);
+    EXPECT_EQ(with_hints(checks, {})[0].failure->hint, "of the outputs alone");
 }
 
 }  // namespace
