@@ -29,6 +29,7 @@ FOREIGN = re.compile(
             re.escape,
             [
                 "terminate called after throwing an instance of",
+                "Assembler messages:",
                 "internal compiler error: ",
                 "Killed signal terminated program",
                 "File size limit exceeded signal terminated program",
