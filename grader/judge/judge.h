@@ -15,7 +15,6 @@
 #include "grader/judge/compile/resources.h"
 #include "grader/judge/lab/show.h"
 #include "grader/judge/sandbox/process.h"
-#include "grader/judge/settle.h"
 #include "grader/model/backend.h"
 #include "grader/model/manifest.h"
 #include "grader/model/report.h"
@@ -87,6 +86,10 @@ class Judge {
         bool refused = false;  // Compiled::refused
     };
     Ready make_ready(const Lab& lab, const Stage& stage, const std::filesystem::path& source, const Task& task);
+    Ready make_ready(const CompileRequest& request);
+    std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
+    CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
+                                   const Task& task) const;
 
     /// Return the resources that each kernel of a file takes on a GPU of this architecture; empty if nvcc cannot report
     /// them.
@@ -103,37 +106,6 @@ class Judge {
     const Folders& folders() const { return folders_; }
 
   private:
-    CompileRequest compile_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                                   const Task& task) const;
-    /// Whether the sanitizer runs a different program than the one that checks the datasets.
-    bool inspects_another_program(const Task& task) const;
-    /// The request that compiles the program for checking the datasets.
-    CompileRequest check_request(const Lab& lab, const Stage& stage, const std::filesystem::path& source,
-                                 Task task) const;
-    Ready make_ready(const CompileRequest& request);
-    std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
-    std::unique_ptr<StageRun> make_reference_run(const CompileRequest& request);
-    bool reference_gives_error(const Lab& lab, const Stage& stage, const Task& task);
-    Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Effort& effort,
-                               const Baseline& cpu, const Progress& progress);
-    /// The results of the datasets, and those for the sanitizer with the digests of their launches.
-    struct Checked {
-        std::vector<Check> checks;
-        Parts small;
-        LaunchDigests launches;
-    };
-    void collect(Evidence& found, const CompileRequest& request, const Task& task, const Listener& listener);
-    void run_all(Evidence& found, StageRun& run, const CompileRequest& request, std::future<Compiled> with_hooks,
-                 const Task& task, const Listener& listener);
-    Checked check_all(StageRun& run, const Task& task, const Listener& listener);
-    void inspect_all(Evidence& found, const CompileRequest& request, const Compiled& ready, const Checked& checked,
-                     const Task& task, const Listener& listener);
-    Sanitized sanitize(const Evidence& found, const CompileRequest& request, const Compiled& ready,
-                       const Checked& checked, const Task& task, const Listener& listener);
-    void time_all(Timed& timed, StageRun& run, const std::filesystem::path& source, const Task& task,
-                  const Listener& listener);
-    std::unique_ptr<StageRun> reference_to_time(Timed& timed, const StageRun& run, const Task& task,
-                                                const Listener& listener);
     BufferMemory& device_memory(Backend backend);
     void* library(const Lab& lab);
 

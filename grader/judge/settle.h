@@ -33,6 +33,9 @@ struct Evidence {
     std::optional<Failure> error;  // of the judge
 };
 
+/// An error of the judge itself.
+Failure internal_error(const std::string& what);
+
 /// Complete a report that names the stage and its source. `only_dataset`: empty unless only that one was requested.
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset);
 
