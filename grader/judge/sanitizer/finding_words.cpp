@@ -40,7 +40,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
     switch (static_cast<FindingSpace>(f.space)) {
         case FindingSpace::buffer:
             if (f.buffer >= buffers.size())
-                return {std::max(1u, f.width), name.empty() ? "scratch" : name, name.empty()};
+                return {std::max(1u, f.width), name.empty() ? "scratch" : name, name.empty() || name == "scratch"};
             return {element_bytes(buffers[f.buffer].type), buffers[f.buffer].name};
         case FindingSpace::allocation:
             return {std::max(1u, f.width),
