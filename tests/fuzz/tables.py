@@ -14,17 +14,17 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
-from grader.course.batch import outputs
-from grader.course.batch.__main__ import main as run_batch
-from grader.course.batch.database import Database, Graded
-from grader.course.batch.grading import summary_of
-from grader.course.batch.marks import read_marks
-from grader.course.batch.opened import DATABASE
-from grader.course.batch.outputs import all_finals, write_outputs
-from grader.course.batch.submissions import Submission, identify, read_roster, split_team, students_by_alias
-from grader.course.columns import IDENTITIES
-from grader.course.formats import Entry, canvas, columns_of, compare_maxima, moodle, tell_new
-from grader.journal.report import Report, Total
+from grader.python.batch.__main__ import main as run_batch
+from grader.python.batch.grade.grading import summary_of
+from grader.python.batch.ingest.columns import IDENTITIES
+from grader.python.batch.ingest.submissions import Submission, identify, read_roster, split_team, students_by_alias
+from grader.python.batch.outputs import outputs
+from grader.python.batch.outputs.formats import Entry, canvas, columns_of, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.outputs import all_finals, write_outputs
+from grader.python.batch.policy.marks import read_marks
+from grader.python.batch.store.database import Database, Graded
+from grader.python.batch.store.opened import DATABASE
+from grader.python.common.report import Report, Total
 from tests.fuzz.hand_ins import LAB, STAGES, make_settings
 from tests.fuzz.promises import (
     attempt,

@@ -115,8 +115,10 @@ def imported_modules(file: Path) -> set[str]:
 
 def test_the_students_python_imports_nothing_of_the_instructors(root, files):
     for file in files:
-        if file.as_posix().startswith("grader/journal/") and file.suffix == ".py":
-            assert not [name for name in imported_modules(root / file) if name.startswith("grader.course")], file
+        if file.as_posix().startswith(("grader/python/common/", "grader/python/journal/")) and file.suffix == ".py":
+            students = ("grader.python.common", "grader.python.journal")
+            ours = [name for name in imported_modules(root / file) if name.startswith("grader.")]
+            assert [name for name in ours if not name.startswith(students)] == [], file
 
 
 def test_tests_lie_where_their_sources_do(root, files):
@@ -130,7 +132,7 @@ def test_tests_lie_where_their_sources_do(root, files):
 def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
     """console.say() escapes untrusted text, so all output goes through it."""
     for file in files:
-        if file.suffix != ".py" or file.parts[0] != "grader" or file == Path("grader/journal/console.py"):
+        if file.suffix != ".py" or file.parts[0] != "grader" or file == Path("grader/python/common/console.py"):
             continue
         for node in ast.walk(ast.parse((root / file).read_bytes())):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
@@ -140,7 +142,7 @@ def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
 def test_one_module_turns_keys_into_folder_names(root: Path, files: list[Path]) -> None:
     """A key is untrusted, so only places.py turns it into a path."""
     for file in files:
-        if file.suffix != ".py" or file.parts[:3] != ("grader", "course", "batch") or file.name == "places.py":
+        if file.suffix != ".py" or file.parts[:3] != ("grader", "python", "batch") or file.name == "places.py":
             continue
         for node in ast.walk(ast.parse((root / file).read_bytes())):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):

@@ -1,0 +1,437 @@
+"""Read untrusted hand-ins.
+
+Archives are read in memory and within bounds, and a name in an archive never becomes a path: a submission is a
+dictionary of names and bytes, and only the files of stages are written to disk. If bytes make a reader raise any
+exception, it becomes a RefusedError for that hand-in (`refusing_damage`). Only `open_below` opens files in folders; it
+follows no links. The same rule holds for archives and folders: a file that no grade needs is not read and causes no
+refusal; if a file cannot be read, only that file is refused.
+"""
+
+from __future__ import annotations
+
+import bz2
+import calendar
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import stat
+import time
+import zipfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import IO, Literal
+
+from grader.python.batch.ingest import tar
+from grader.python.batch.ingest.names import original_name
+
+MOST_ARCHIVE_BYTES = 20_000_000
+MOST_BYTES = 64_000_000  # of all unpacked files of a kind
+MOST_FILE_BYTES = 10_000_000
+MOST_FILES = 2000  # of a kind
+MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
+MOST_INFLATED = 300_000_000  # bytes of a tar, ignored files included
+CHUNK_BYTES = 1_000_000
+NEVER_FOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+MOST_NAME = 300  # characters
+CLOCKS_DIFFER_S = 86_400  # maximum clock difference, time zones included; later times lie in the future
+XZ_MEMORY_BYTES = 128_000_000
+NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
+RECORDS = "records.jsonl"  # a journal's measurements
+MANIFEST = "manifest.json"  # of `make submit`
+ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
+OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
+# Python's zipfile reads other compression methods without a bound on the unpacked size.
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+MEANINGS = {
+    "too_large": "it is larger than can be read",
+    "too_many_files": "it holds more files than a lab has",
+    "bomb": "unpacked it would be too large",
+    "overlap": "several of its files use the same bytes",
+    "traversal": "a name in it leads out of its folder",
+    "link": "it holds a link",
+    "device": "it holds something that is neither a file nor a folder",
+    "bad_name": "a name in it is not UTF-8, or too long",
+    "name_clash": "two names in it are the same, or differ in upper and lower case alone",
+    "encrypted": "it is encrypted",
+    "empty": "there is nothing in the file",
+    "truncated": "its end is missing",
+    "damaged": "it is damaged",
+    "unknown_method": "its compression method is not supported; use zip with deflate",
+    "too_deep": "its folders are nested too deeply",
+    "unknown_format": "it is neither a zip nor a tar archive",
+    "unreadable": "it cannot be read",
+    "too_slow": "reading it takes too much time or memory",
+}
+
+
+Kind = Literal["code", "archive", "other", "ignored"]
+
+
+class RefusedError(Exception):
+    """The reason why a submission is not opened, as the end of a sentence. `reason` is a key of MEANINGS."""
+
+    def __init__(self, reason: str, detail: str = ""):
+        super().__init__(f"{MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
+        self.reason, self.detail = reason, detail
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file that was read. `time_s` is the time of its last change, in seconds since 1970 (a zip has no zone: UTC is
+    assumed); 0 if it is unknown."""
+
+    name: str
+    content: bytes
+    time_s: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of an archive or a folder, not read yet. Ignored parts are not read, checked or counted. `check` raises
+    RefusedError if the part is not a plain file; `open` raises OSError, and other errors for damaged archives."""
+
+    name: str
+    size: int  # in bytes
+    time_s: float  # of its last change, in seconds since 1970; 0 if it is unknown
+    kind: Kind
+    check: Callable[[], None]
+    open: Callable[[], AbstractContextManager[tar.Stream]]
+
+
+def is_archive(name: str) -> bool:
+    """Return whether a file's name is that of an archive of any kind."""
+    return original_name(name).lower().endswith((*ARCHIVES, ".7z", ".rar", ".gz", ".zst"))
+
+
+def kind_of_file(path: str) -> Kind:
+    """Return the kind of a file by its path in a submission. Each kind has its own bounds, so that other files, however
+    many, cannot displace the code. Hidden files, and files that no grade and no message needs, are ignored."""
+    path = path.replace("\\", "/")
+    name = original_name(path.rpartition("/")[2]).lower()
+    if has_hidden_part(path):
+        return "ignored"
+    if name.endswith(".cu"):
+        return "code"
+    if is_archive(name):
+        return "archive"
+    return "other" if name.endswith(".cpp") or name == MANIFEST or is_journal(path) else "ignored"
+
+
+def has_hidden_part(path: str) -> bool:
+    """Return whether a file, or a folder on its path, is hidden."""
+    return any(is_hidden(part) for part in path.replace("\\", "/").split("/") if part not in (".", ".."))
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether the path is a folder and not a link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def list_members(data: bytes) -> Iterator[Part]:
+    """Yield all files of an archive. Read each one before the next. Raises RefusedError if the next one cannot be
+    found."""
+    if not data:
+        raise RefusedError("empty")
+    with refusing_damage():
+        yield from list_zip(data) if data.startswith(b"PK") else list_tar(Bounded(inflate(data)))
+
+
+def read_part(part: Part, name: str) -> Member:
+    """Read a plain file, and return it under the name `name`. Raises RefusedError if it cannot be read or is too
+    large."""
+    with refusing_damage():
+        most = most_bytes(part.kind)
+        content = b""
+        if part.size <= most:
+            with part.open() as stream:
+                content = stream.read(most + 1)
+        if max(part.size, len(content)) > most:
+            raise RefusedError("too_large", f"at most {most // 10**6} MB, enough for what `make submit` packs")
+        return Member(name, content, past_time(part.time_s))
+
+
+@contextlib.contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Convert every exception from reading an archive to RefusedError.
+
+    Wrap only the reading of untrusted bytes with it: it converts every exception, so that no list of the exceptions
+    that readers may raise has to be complete.
+    """
+    try:
+        yield
+    except RefusedError:
+        raise
+    except EOFError:
+        raise RefusedError("truncated") from None
+    except MemoryError:
+        raise RefusedError("too_slow") from None
+    except OSError as error:
+        raise RefusedError("unreadable" if error.errno else "damaged", error.strerror or "") from None
+    except Exception:
+        raise RefusedError("damaged") from None
+
+
+def past_time(time_s: float) -> float:
+    """Return a time, or 0 if it lies in the future."""
+    return time_s if 0 < time_s <= time.time() + CLOCKS_DIFFER_S else 0.0
+
+
+def zip_time(entry: zipfile.ZipInfo) -> float:
+    """Return an entry's time, 0 if it has no valid one."""
+    try:
+        return 0.0 if entry.date_time == NO_ZIP_TIME else calendar.timegm(entry.date_time)
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def plain_name(name: str) -> str:
+    """Return a member's name with forward slashes. Raises RefusedError if the name is absolute, contains .., is too
+    long, or has characters that are not text."""
+    name = name.replace("\\", "/")
+    if len(name) > MOST_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
+        raise RefusedError("bad_name", show(name))
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts or (len(parts[0]) == 2 and parts[0][1] == ":"):
+        raise RefusedError("traversal", show(name))
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def show(name: str) -> str:
+    """Escape an untrusted name for a message."""
+    return name[:80].encode("unicode_escape", "backslashreplace").decode()
+
+
+def most_bytes(kind: Kind) -> int:
+    """Return the maximum size in bytes of a file of this kind."""
+    return MOST_ARCHIVE_BYTES if kind == "archive" else MOST_FILE_BYTES
+
+
+def list_zip(data: bytes) -> Iterator[Part]:
+    """Yield the files of a zip archive in its order. Raises RefusedError if the archive is invalid."""
+    require_end(data[-ZIP_END_BYTES:])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        files = [entry for entry in archive.infolist() if not entry.is_dir()]
+        if len(files) > MOST_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        require_no_overlap([entry for entry in files if kind_of_file(entry.filename) != "ignored"], len(data))
+        for entry in files:
+            check, read = partial(check_zip_entry, entry), partial(archive.open, entry)
+            yield Part(entry.filename, entry.file_size, zip_time(entry), kind_of_file(entry.filename), check, read)
+
+
+def require_end(end: bytes) -> None:
+    """Raise RefusedError if a zip archive's last bytes do not contain the end of its directory."""
+    if b"PK\x05\x06" not in end:
+        raise RefusedError("truncated")
+
+
+def require_no_overlap(entries: Iterable[zipfile.ZipInfo], size: int) -> None:
+    """Raise RefusedError if the members of a zip archive of `size` bytes hold more compressed bytes than the archive.
+
+    Members that share their bytes take time for each member, even if they yield no output. Without them, the time to
+    read an archive is linear in its size.
+    """
+    if sum(entry.compress_size for entry in entries) > size:
+        raise RefusedError("overlap")
+
+
+def check_zip_entry(entry: zipfile.ZipInfo) -> None:
+    """Raise RefusedError if an entry is not a plain file or folder, is encrypted, or has an unsupported compression
+    method."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        raise RefusedError("link", show(entry.filename))
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise RefusedError("device", show(entry.filename))
+    if entry.flag_bits & 0x1:
+        raise RefusedError("encrypted")
+    if entry.compress_type not in ZIP_METHODS:
+        raise RefusedError("unknown_method", show(entry.filename))
+
+
+def inflate(data: bytes) -> tar.Stream:
+    """Return a stream of the tar in a file, which may be compressed. Raises RefusedError if the file has an unsupported
+    format."""
+    for magic, name in OTHER_ARCHIVES.items():
+        if data.startswith(magic):
+            raise RefusedError("unknown_format", f"it is {name}; hand in a .zip or a .tar.gz")
+    if data.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=io.BytesIO(data))
+    if data.startswith(b"BZh"):
+        return bz2.BZ2File(io.BytesIO(data))
+    if data.startswith(b"\xfd7zXZ\x00"):
+        return io.BufferedReader(Xz(data))
+    if data[257:262] != b"ustar":
+        raise RefusedError("unknown_format" if data.strip(b"\0") else "damaged")
+    return io.BytesIO(data)
+
+
+class Xz(io.RawIOBase):
+    """The content of an xz file, read within a memory limit, because the file itself states how much memory it
+    takes."""
+
+    def __init__(self, data: bytes):
+        self.data, self.decompressor = data, lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer and return the number of bytes, 0 at the end. Raises RefusedError if the data is damaged or
+        takes too much memory, EOFError if its end is missing."""
+        if self.decompressor.eof:
+            return 0
+        try:
+            content = self.decompressor.decompress(self.data, len(buffer))
+        except lzma.LZMAError as error:
+            raise RefusedError("bomb" if "limit" in str(error) else "damaged") from None
+        self.data = b""
+        if not content and not self.decompressor.eof:
+            raise EOFError
+        buffer[: len(content)] = content
+        return len(content)
+
+
+class Bounded:
+    """A stream of at most MOST_INFLATED bytes, ignored files included."""
+
+    def __init__(self, stream: tar.Stream):
+        self.stream, self.left = stream, MOST_INFLATED
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes. Raises RefusedError after MOST_INFLATED bytes."""
+        data = self.stream.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise RefusedError("bomb", f"at most {MOST_INFLATED // 10**6} MB")
+        return data
+
+
+def list_tar(stream: Bounded) -> Iterator[Part]:
+    """Yield the files of a tar archive in its order. Raises RefusedError if it has too many members."""
+    for number, (member, content) in enumerate(tar.read_members(stream), 1):
+        if number > MOST_ENTRIES:
+            raise RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        if not member.is_folder():
+            check, read = partial(check_tar_member, member), partial(contextlib.nullcontext, content)
+            yield Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)
+    while stream.read(CHUNK_BYTES):  # read on to the end, where the checksum is
+        pass
+
+
+def check_tar_member(member: tar.Member) -> None:
+    """Raise RefusedError if a member is not a plain file or folder."""
+    if member.is_link():
+        raise RefusedError("link", show(member.name))
+    if not (member.is_folder() or member.is_file()):
+        raise RefusedError("device", show(member.name))
+
+
+def list_parts(entry: Path) -> list[Part]:
+    """List the files in a hand-in that is a folder, archives last and newer files first. If the hand-in is a file,
+    return that file; it is never ignored. Raises OSError."""
+    status = entry.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return [make_part(entry, "", status)]
+    return sorted(walk(entry), key=lambda part: (part.kind == "archive", -past_time(part.time_s)))
+
+
+def walk(folder: Path) -> Iterator[Part]:
+    """Yield all files in a folder, except hidden ones; files at its top come first. If a folder cannot be read, yield
+    it as a part whose check raises the error.
+
+    Open folders one path component at a time and follow no links, because students may still change them.
+    """
+    waiting, left = deque([""]), MOST_ENTRIES
+    while waiting and left > 0:
+        inside = waiting.popleft()
+        left -= inside.count("/") + 1  # opening it takes as many steps
+        try:
+            if len(inside) > MOST_NAME:
+                raise RefusedError("too_deep")
+            found = list_folder(folder, inside, left)
+        except (OSError, RefusedError) as error:
+            yield Part(inside or folder.name, 0, 0, "other", partial(raise_again, error), contextlib.nullcontext)
+            continue
+        left -= len(found)
+        for name, status in found:
+            if stat.S_ISDIR(status.st_mode):
+                waiting.append(name)
+            else:
+                yield make_part(folder, name, status)
+    if left <= 0:
+        too_many = RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
+        yield Part(folder.name, 0, 0, "other", partial(raise_again, too_many), contextlib.nullcontext)
+
+
+def list_folder(folder: Path, inside: str, most: int) -> list[tuple[str, os.stat_result]]:
+    """Return at most `most` entries of a folder below another, each with its path from there and its status. Raises
+    OSError."""
+    found = []
+    with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
+        for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(most, 0)):
+            with contextlib.suppress(FileNotFoundError):  # it was removed in the meantime
+                found.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
+    return sorted(found)
+
+
+@contextlib.contextmanager
+def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
+    """Open a path below a folder, or the folder or file itself if the path is empty. Raises OSError if any component of
+    the path is a link, even if a student replaces it by one at this moment."""
+    *around, last = [str(folder), *(name.split("/") if name else [])]
+    descriptor = None
+    with contextlib.ExitStack() as opened:
+        for part, more in [*((part, os.O_DIRECTORY) for part in around), (last, flags)]:
+            descriptor = os.open(part, NEVER_FOLLOW | more, dir_fd=descriptor)
+            opened.callback(os.close, descriptor)
+        assert descriptor is not None
+        yield descriptor
+
+
+def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
+    """Return a file of a folder; if the name is empty, the hand-in is the file itself."""
+    called = name or folder.name
+    kind: Kind = kind_of_file(called)
+    if kind == "ignored" and not name:
+        kind = "other"
+    check = partial(require_file, called, status.st_mode)
+    return Part(called, status.st_size, status.st_mtime, kind, check, partial(open_file, folder, name))
+
+
+def require_file(name: str, mode: int) -> None:
+    """Raise RefusedError if a mode is not that of a regular file: other kinds may block, or cannot be opened."""
+    if not stat.S_ISREG(mode):
+        raise RefusedError("link" if stat.S_ISLNK(mode) else "device", show(name))
+
+
+@contextlib.contextmanager
+def open_file(folder: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open a regular file. Raises RefusedError if it is of another kind, OSError if it cannot be opened."""
+    with open_below(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as stream:
+        require_file(name, os.fstat(descriptor).st_mode)
+        yield stream
+
+
+def raise_again(error: Exception) -> None:
+    raise error
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a name is one that the operating system creates; students do not hand in such files."""
+    return name.startswith((".", "__MACOSX"))
+
+
+def is_journal(name: str) -> bool:
+    """Return whether a file may belong to a journal, by its path in a submission."""
+    path = PurePosixPath(name)
+    return path.parent.name == "journal" and (path.name == RECORDS or path.suffix == ".md")

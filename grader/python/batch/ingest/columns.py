@@ -1,0 +1,341 @@
+"""The columns of gradebooks exported from Canvas and Moodle: how to choose one, and its maximum points.
+
+Canvas's importer accepts grades above an assignment's points (as more than 100%), never changes an existing
+assignment's points, and ignores the columns that it computes itself (canvas-lms: gradebook_importer.rb,
+process_gradebook_upload). Moodle's worksheet importer silently skips grades above the maximum, but imports their
+feedback (moodle: mod/assign/feedback/offline/locallib.php).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.python.batch.ingest.called import compose
+from grader.python.common.console import UserError
+from grader.python.common.markup import show_text
+from grader.python.common.units import show_points
+
+POSSIBLE = "Points Possible"  # first cell of Canvas's row of maximum points
+MAXIMUM = "maximum grade"  # Moodle's column, in lower case
+ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
+COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
+COMPUTED += ("Override Score", "Override Grade", "Override Status")
+# Titles, as plain_title() returns them, of columns that identify the student of a row in a roster, a gradebook or a
+# file of points. The first id is a student's key.
+IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
+IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
+NAMES = ("name", "student", "studentname", "fullname")
+FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
+IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
+CANVAS = ("Student", "ID")  # every gradebook of Canvas has these columns
+# The columns of Moodle's worksheet that its importer reads, or that identify a row's student.
+IMPORTED = (*IDS, "fullname", "grade", "maximumgrade", "lastmodifiedgrade", "feedbackcomments")
+NOTHING = ("", "-", "n/a")  # cells without an id
+MOST_RUNNING_DIGITS = 4  # of numbers that a course assigns to its students consecutively
+MOST_CELL = 300  # characters that are read of a cell
+IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
+IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
+ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
+# Cells up to a comma or the end, quoted or plain. PHP does not double a quote that follows a backslash.
+PHP_CELL = re.compile(r'(?:"((?:[^"\\]++|\\++"?+|"")*+)"|([^",]*+))(?=,|\Z)')
+CSV_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",]*+))(?=,|\Z)')
+PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
+# Namespaces of ids. A number means different students in different ones.
+CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
+NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # of course systems
+MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
+
+
+Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
+
+
+@dataclass(frozen=True)
+class Person:
+    """The student of a row: ids with their cells, the student's key first, and the name, which may be empty."""
+
+    ids: list[tuple[Identifier, str]]
+    name: str
+
+
+def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
+    """Return the student that a row of a roster, a gradebook or a file of points belongs to."""
+    cells = cells_by_title(header, row)
+    of_canvas = {"student", "id"} <= set(map(plain_title, header))
+    is_whole = "section" in map(plain_title, header)  # Canvas wrote this file; no person did
+    ids = []
+    for column in IDS:
+        if (cell := cells.get(column, "")).casefold() in NOTHING:
+            continue
+        one = identify_cell(column, cell, of_canvas)
+        ids.append((one, cell.removeprefix(PARTICIPANT)))
+        if one[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own id
+            ids.append(((OWN_ID, one[1]), cell))
+    return Person(ids, read_name(cells))
+
+
+def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
+    """Return a row's non-empty cells by their columns' plain titles; the first of several counts. Only the beginning of
+    a cell is read, because students type some cells and composing takes time quadratic in the length."""
+    cells: dict[str, str] = {}
+    for title, cell in zip(header, row, strict=False):
+        if text := compose(cell.strip()[:MOST_CELL]):
+            cells.setdefault(plain_title(title), text)
+    return cells
+
+
+def read_name(cells: Mapping[str, str]) -> str:
+    """Return the name in one column or in two; empty if there is none."""
+    whole = next((cells[column] for column in NAMES if column in cells), "")
+    parts = [next((cells[one] for one in columns if one in cells), "") for columns in (FIRST_NAMES, LAST_NAMES)]
+    return whole or " ".join(filter(None, parts))
+
+
+def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier:
+    """Return the id in a cell, with its namespace, which follows from the column's plain title. The numbers of course
+    systems consist of digits; any other id is the course's own. `of_canvas`: the columns are of Canvas's gradebook."""
+    value = cell.removeprefix(PARTICIPANT).casefold()
+    if column == "moodleid" or (column == "identifier" and cell.startswith(PARTICIPANT)):
+        return MOODLE_NUMBER if value.isdecimal() else OWN_ID, value
+    is_canvas = column == "canvasid" or (column == "id" and of_canvas)
+    return CANVAS_NUMBER if is_canvas and value.isdecimal() else OWN_ID, value
+
+
+def is_own_number(one: Identifier) -> bool:
+    """Return whether an id is a number of the course's own, which another list may give to another student."""
+    return one[0] == OWN_ID and one[1].isdecimal()
+
+
+def is_running_number(one: Identifier) -> bool:
+    """Return whether an id is a number that another list very likely gives to another student."""
+    return is_own_number(one) and len(one[1]) <= MOST_RUNNING_DIGITS
+
+
+def plain_title(title: str) -> str:
+    """Return the letters of a column's title in lower case; an empty string for any assignment of Canvas."""
+    return "" if ASSIGNMENT.fullmatch(title.strip()) else re.sub(r"[^a-z]", "", title.casefold())
+
+
+def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
+    """Return the positions of the columns with these plain titles."""
+    return [at for at, title in enumerate(header) if plain_title(title) in names]
+
+
+def read_rows(text: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a CSV file with cells in them, each with the number of its last line. Raises UserError.
+
+    Students type some cells of a course system's table, so a cell may be as long as the file.
+    """
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    text = text.removeprefix("\ufeff")
+    if is_worksheet(text):
+        rows = read_worksheet(text)
+    else:
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text))
+        try:
+            rows = [(lines.line_num, row) for row in lines if row]
+        except csv.Error as error:
+            raise UserError(f"Line {lines.line_num} cannot be read as CSV: {error}.") from None
+    require_identifiers(rows)
+    return rows
+
+
+def is_worksheet(text: str) -> bool:
+    """Return whether a text begins like a grading worksheet from Moodle's PHP that no spreadsheet has saved."""
+    header, _, rest = text.partition("\n")
+    cells = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
+    return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
+
+
+def quote_as_php(cells: Sequence[str]) -> str:
+    """Return cells as PHP's fputcsv writes them: it quotes cells with blanks. The cells contain no quotes."""
+    return ",".join(f'"{cell}"' if re.search(r"[\s,\\]", cell) else cell for cell in cells)
+
+
+def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
+    """Read a worksheet that Moodle's PHP wrote.
+
+    PHP doubles a quote in a cell, except after a backslash. Therefore, no text in a cell has a line that begins with
+    one quote and "Participant 7": each such line begins a row, and all text that a student types stays in the student's
+    row.
+    """
+    header, _, rest = text.partition("\n")
+    titles = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
+    rows, line = [(1, titles)], 1
+    for record in ROW_START.split(rest)[1:]:
+        line += record.count("\n")
+        rows.append((line, read_record(record.rstrip("\r\n"), len(titles))))
+    return rows
+
+
+def read_record(record: str, width: int) -> list[str]:
+    """Return a row's cells. Some texts have two meanings, because PHP does not double each quote. Then the number of
+    columns decides. If it does not, only the cells before such a text are read, and the others are empty."""
+    cells = read_cells(record, PHP_CELL, PHP_PAIR)
+    if len(cells) != width and len(as_csv := read_cells(record, CSV_CELL, CSV_PAIR)) == width:
+        cells = as_csv
+    return cells[:width] + [""] * (width - len(cells))
+
+
+def read_cells(record: str, cell: re.Pattern[str], pair: re.Pattern[str]) -> list[str]:
+    """Return the cells of a row, up to one that does not match. `pair` matches doubled quotes, and text that looks
+    like them."""
+    cells, at = [], 0
+    while at <= len(record) and (found := cell.match(record, at)):
+        quoted, plain = found.groups()
+        cells.append(plain if quoted is None else pair.sub(lambda one: '"' if one[0] == '""' else one[0], quoted))
+        at = found.end() + 1
+    return cells
+
+
+def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
+    """Raise UserError if the identifiers of Moodle's worksheet are German, invalid or repeated. The last two mean that
+    text in a cell was read as a row."""
+    header = rows[0][1] if rows else []
+    if any(row[0].startswith("Teilnehmer/in") for _, row in rows[1:2]):
+        raise UserError(
+            "This is a grading worksheet of Moodle's with German headers. Set your language in Moodle to English, "
+            "download the worksheet again, and import it in English, too."
+        )
+    if IDENTIFIER not in header:
+        return
+    at = header.index(IDENTIFIER)
+    cells = [(line, row[at] if at < len(row) else "") for line, row in rows[1:]]
+    if not any(cell.startswith(PARTICIPANT) for _, cell in cells):
+        return
+    seen: set[str] = set()
+    for line, cell in cells:
+        if not IDENTIFIED.fullmatch(cell) or cell in seen:
+            why = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
+            raise UserError(
+                f"Line {line}: '{show_text(cell[:40])}' {why}. A text that a student typed may have broken the table: "
+                "download the worksheet again, and do not open it in a spreadsheet before."
+            )
+        seen.add(cell)
+
+
+def separator_of(text: str) -> str:
+    """Return the separator of a CSV file, chosen by its first line: a German Excel saves semicolons."""
+    return max(",;\t", key=text.partition("\n")[0].count)
+
+
+def require_canvas(header: Sequence[str]) -> None:
+    """Raise UserError if the table is not a gradebook of Canvas."""
+    if set(CANVAS) <= set(header):
+        return
+    named = [name for name in header if name.strip().lower() in MOODLE]
+    found = ", ".join(named or header[:8])
+    guess = " It seems to be Moodle's: give --format moodle, or the file that Canvas exports." if named else ""
+    raise UserError(f"No gradebook of Canvas's, which has columns {' and '.join(CANVAS)}: {found}.{guess}")
+
+
+def require_not_canvas(header: Sequence[str]) -> None:
+    """Raise UserError if the table is a gradebook of Canvas, which Moodle would not accept."""
+    if set(CANVAS) <= set(header):
+        raise UserError(
+            f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Give --format canvas, or "
+            "Moodle's grading worksheet."
+        )
+
+
+def require_assignment(title: str) -> None:
+    """Raise UserError if Canvas would not accept a column with this title as an assignment."""
+    plain = title.partition(" (")[0].strip().lower()
+    if any(words in title or words.lower() == plain for words in COMPUTED):
+        raise UserError(f"Canvas ignores a column called '{title}'. Give the assignment's own title.")
+    if plain_title(title) in (*IDENTITIES, "section"):
+        raise UserError(f"The column '{title}' says who a student is. Give the assignment's own title.")
+
+
+def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns of Canvas's gradebook that can be filled in."""
+    return [
+        name
+        for name in rows[0]
+        if ASSIGNMENT.fullmatch(name) and not is_computed(name) and "read only" not in points_cell(rows, name)
+    ]
+
+
+def is_computed(title: str) -> bool:
+    """Return whether Canvas computes the column, also for a group of assignments or for unposted grades."""
+    return any(words in title for words in COMPUTED)
+
+
+def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
+    """Return the column with this name, or the assignment with this title without Canvas's number. For a new
+    assignment, return the title itself. Raises UserError."""
+    if title in rows[0] and "read only" not in points_cell(rows, title):
+        return title
+    assignments = list_assignments(rows)
+    called = [name for name in assignments if name.rpartition(" (")[0].casefold() == title.strip().casefold()]
+    if len(called) == 1:
+        return called[0]
+    if called or title in rows[0] or ASSIGNMENT.fullmatch(title):
+        raise UserError(f"No assignment's column is '{title}'. {name_columns(called or assignments)}")
+    return title
+
+
+def name_columns(assignments: Sequence[str]) -> str:
+    """List the valid values of --title."""
+    return f"--title names one that is there: {', '.join(assignments)}" if assignments else "It holds no assignment."
+
+
+def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
+    """Return a column's cell in Canvas's row of maximum points; '' if there is no such row."""
+    at = rows[0].index(column)
+    return next((row[at].strip() for row in rows[1:] if is_points_row(rows[0], row)), "")
+
+
+def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Return whether a row is Canvas's row of maximum points. A student with that name has an id."""
+    return row[0].strip() == POSSIBLE and not read_person(header, row).ids
+
+
+def read_number(cell: str) -> float | None:
+    """Parse a number, also with a decimal comma; return None if the cell is not a number."""
+    text = cell.strip().replace(",", ".")
+    return float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else None
+
+
+def maximum_column(header: Sequence[str]) -> str:
+    """Return the title of Moodle's maximum column, whose capitals differ between worksheets; '' if there is none."""
+    return next((name for name in header if name.strip().casefold() == MAXIMUM), "")
+
+
+def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
+    """Return the maximum in Canvas or Moodle for a column; None if the file does not contain it."""
+    if maximum := maximum_column(rows[0]):
+        at = rows[0].index(maximum)
+        return min((most for row in rows[1:] if (most := read_number(row[at])) is not None), default=None)
+    return read_number(points_cell(rows, column)) if column in rows[0] else None
+
+
+def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
+    """State what to do if the points of Canvas's assignment differ from ours."""
+    if abs(theirs - ours) < 0.005:
+        return []
+    return [
+        f"The column '{column}' is of {show_points(theirs)} points in Canvas, and these are of {show_points(ours)}. An "
+        f"import does not change that: set the assignment's points to {show_points(ours)} in Canvas, too, or its "
+        "percentages are wrong."
+    ]
+
+
+def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence[str]) -> list[str]:
+    """State what to do if Moodle's maximum, in that column, differs from ours. `above` are the students whose grades
+    exceed Moodle's maximum."""
+    said = []
+    if abs(theirs - ours) >= 0.005:
+        said.append(
+            f"The column '{column}' says {show_points(theirs)}, and these points are of {show_points(ours)}. Set the "
+            f"assignment's maximum grade to {show_points(ours)} in Moodle before the import."
+        )
+    if above:
+        said.append(
+            f"Moodle leaves out grades above its maximum, {show_points(theirs)}, though not their feedback: "
+            f"{', '.join(above)}."
+        )
+    return said
