@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.decisions import KINDS, due, extend, override, points, without
-from grader.python.batch.grade.grading import Settings, hash_judging, is_stale, read, require_built, try_judge
+from grader.python.batch.grade.grading import hash_judging, is_stale, require_built, try_judge
 from grader.python.batch.grade.other_lab import require_own_lab
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.grade.run import Results, cores, grade_here, judges_at_once, only_one, run_batch
@@ -39,17 +39,19 @@ from grader.python.batch.ingest.unpack import forget, unpack
 from grader.python.batch.outputs.export import export_gradebook
 from grader.python.batch.outputs.feedback import describe_submission, sum_up
 from grader.python.batch.outputs.formats import GRADEBOOKS, Entry
-from grader.python.batch.outputs.outputs import all_finals, write_outputs
+from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.changes import tell_changes
-from grader.python.batch.policy.policy import Final, leave_out, read_policy, tell_policy
+from grader.python.batch.policy.finals import all_finals
+from grader.python.batch.policy.points import Final, leave_out, read_policy, tell_policy
 from grader.python.batch.policy.suspicious import took_long
 from grader.python.batch.store.database import STATUSES, Database, in_words
 from grader.python.batch.store.opened import DATABASE, find_key, kept_settings, open_batch, roster_file, roster_of
 from grader.python.batch.store.places import KEPT, place_of
-from grader.python.common.console import UserError, choose_labs, run_command, say, say_error
-from grader.python.common.report import Report, Total
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError, run_command, say, say_error
+from grader.python.common.labs import choose_labs, find_stage
+from grader.python.common.report import Report, Total, parse_report
 from grader.python.journal.submit import read_stages
-from grader.python.release.cut import find_stage
 
 MOST_LONG = 5  # slowest hand-ins that are listed
 ROOT = Path(__file__).resolve().parents[3]
@@ -387,7 +389,7 @@ def is_decided(final: Final) -> bool:
 
 def report_of(database: Database, settings: Settings, final: Final) -> Report:
     """Return a report with the final points as its total. If nothing was judged, the report has no stages."""
-    judged = read(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
+    judged = parse_report(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
     found = leave_out(judged, final.without)
     found.total = Total(final.points or 0, final.most, final.pending)
     return found

@@ -19,19 +19,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.grading import MINIMUM_S, Running, Settings, grade_submission, read
+from grader.python.batch.grade.grading import MINIMUM_S, Running, grade_submission
 from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.ingest.submissions import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
-from grader.python.common.console import (
-    UserError,
-    choose_labs,
-    read_json,
-    run_command,
-    write_atomically,
-    write_document,
-)
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError, run_command, write_atomically, write_document
+from grader.python.common.labs import choose_labs, read_stages
 from grader.python.common.markup import show_text
+from grader.python.common.report import parse_report
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
 TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
@@ -62,7 +58,7 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
         return refuse(wanted, settings.stages, opened + graded.detail)
     if not graded.report:
         raise UserError(f"Not graded, and no fault of the submission's: {graded.detail}")
-    return ONE_REPORT[wanted](read(graded.report))
+    return ONE_REPORT[wanted](parse_report(graded.report))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -79,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     root = Path.cwd()
     (lab,) = choose_labs(root, [options.lab])
-    stages = tuple(stage["id"] for stage in read_json(root / "labs" / lab / "lab.json")["stages"])
+    stages = tuple(read_stages(root, lab))
     submission = [file.absolute() for file in options.submission]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

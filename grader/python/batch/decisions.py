@@ -10,9 +10,9 @@ from typing import Any
 
 from grader.python.batch.ingest.submissions import FILE_DATES, parse_zoned_time
 from grader.python.batch.outputs.gradebook import columns_around
-from grader.python.batch.outputs.outputs import all_finals, points_of
+from grader.python.batch.policy.finals import all_finals, points_of
 from grader.python.batch.policy.marks import Mark, read_marks
-from grader.python.batch.policy.policy import (
+from grader.python.batch.policy.points import (
     DUE_FACTS,
     UNDONE,
     UNDONE_TIME,

@@ -149,26 +149,3 @@ def write_atomically(file: Path, content: str | bytes) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
-
-
-def find_labs(root: Path) -> list[str]:
-    """Return the names of all labs, sorted: the folders of labs/ that contain a lab.json."""
-    return sorted(manifest.parent.name for manifest in (root / "labs").glob("*/lab.json"))
-
-
-def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
-    """Return the named labs, or all labs if none is named. Raises UserError with the choices if a name is unknown."""
-    labs = find_labs(root)
-    for name in wanted:
-        if name not in labs:
-            raise UserError(f"No lab is called {name!r}. Labs: {', '.join(labs) or 'none'}.")
-    return list(wanted) or labs
-
-
-def read_stages(root: Path, lab: str) -> dict[str, str]:
-    """Return a lab's stages and their titles, in order. Raises UserError if lab.json cannot be read."""
-    file = root / "labs" / lab / "lab.json"
-    try:
-        return {str(stage["id"]): str(stage.get("title", stage["id"])) for stage in read_json(file)["stages"]}
-    except (KeyError, TypeError, AttributeError):
-        raise UserError(f"{file}: no list of stages with ids.") from None

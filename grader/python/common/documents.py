@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
+import math
 import types
 import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from grader.python.common.console import UserError, read_json
+from grader.python.common.markup import show_text
 
 SCHEMA = 1
 MOST_NUMBER = 1e20  # more than any count of bytes, operations or seconds
@@ -124,3 +128,21 @@ def plain_from_json(wanted: type, value: Any, place: str) -> Any:
         return int(value)
     names = {str: "a string", bool: "true or false", float: "a finite number", int: "a whole number"}
     raise TypeError(f"{place}: expected {names[wanted]}.")
+
+
+def show_json(content: Mapping[str, Any]) -> str:
+    """Return JSON that every reader accepts: no surrogates, no NaN, no unprintable text."""
+    return json.dumps(show_texts(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def show_texts(content: Any) -> Any:
+    """Return JSON's content with show_text() of each text, keys included, and strings for infinities and NaN."""
+    if isinstance(content, str):
+        return show_text(content)
+    if isinstance(content, float) and not math.isfinite(content):
+        return str(content)  # as the judge writes it: nan, inf
+    if isinstance(content, list):
+        return [show_texts(one) for one in content]
+    if isinstance(content, dict):
+        return {show_text(key): show_texts(value) for key, value in content.items()}
+    return content

@@ -6,12 +6,13 @@ recomputes no verdict, point, time or ratio.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from grader.python.common.console import UserError
-from grader.python.common.documents import TOO_MUCH, AtMost, Between, read_document
+from grader.python.common.documents import TOO_MUCH, AtMost, Between, from_json, read_document
 
 MOST_POINTS = 10_000  # per report: the largest lab has 60; some formats have a line for each point
 MOST_STAGES = 120  # the largest lab has 12
@@ -260,4 +261,10 @@ def read_report(file: Path) -> Report:
         raise UserError(
             f"{file}: the stages have {points:,.0f} points together, more than the limit of {MOST_POINTS:,}. {TOO_MUCH}"
         )
+    return report
+
+
+def parse_report(text: str) -> Report:
+    """Return a report from its JSON. Raises TypeError or ValueError with the place."""
+    report: Report = from_json(Report, json.loads(text), "")
     return report

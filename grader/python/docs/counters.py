@@ -24,8 +24,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, choose_labs, read_json, run_command, say, write_atomically
+from grader.python.common.console import UserError, read_json, run_command, say, write_atomically
 from grader.python.common.documents import SCHEMA, read_document
+from grader.python.common.labs import choose_labs, read_manifest
 
 FILE = Path("handouts/counters.json")
 
@@ -80,7 +81,7 @@ def choose_dataset(manifest: dict[str, Any], counted: Sequence[dict[str, Any]]) 
 
 def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
     """Count all stages of a lab; return them by <lab>/<stage>."""
-    manifest = read_json(root / "labs" / lab / "lab.json")
+    manifest = read_manifest(root, lab)
     found = {}
     for stage in (stage["id"] for stage in manifest["stages"]):
         say(f"{lab}/{stage}", flush=True)

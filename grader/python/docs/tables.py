@@ -42,16 +42,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import (
-    UserError,
-    choose_labs,
-    find_labs,
-    read_json,
-    read_text,
-    run_command,
-    say,
-    write_atomically,
-)
+from grader.python.common.console import UserError, read_json, read_text, run_command, say, write_atomically
+from grader.python.common.labs import choose_labs, find_labs, read_manifest
 from grader.python.common.report import Measurement
 from grader.python.common.units import (
     NONE,
@@ -88,8 +80,7 @@ class Sources:
     def manifest(self, lab: str) -> dict[str, Any]:
         """Read labs/LAB/lab.json. Raises UserError."""
         choose_labs(self.root, [lab])
-        content: dict[str, Any] = read_json(self.root / "labs" / lab / "lab.json")
-        return content
+        return read_manifest(self.root, lab)
 
     def results(self) -> dict[Path, Results]:
         """Read all results files; return them by path from the root. Raises UserError."""

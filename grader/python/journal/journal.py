@@ -19,15 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.common.console import (
-    UserError,
-    choose_labs,
-    read_json,
-    run_command,
-    say,
-    say_error,
-    write_atomically,
-)
+from grader.python.common.console import UserError, read_json, run_command, say, say_error, write_atomically
+from grader.python.common.labs import choose_labs
 from grader.python.journal.markdown import make_markdown
 from grader.python.journal.optimisations import Journal, Version, read_journal
 from grader.python.journal.page import TYPES, Picture, make_page

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.python.common.console import UserError, choose_labs, explain_os_error, read_stages, run_command, say
+from grader.python.common.console import UserError, explain_os_error, run_command, say
+from grader.python.common.labs import choose_labs, read_stages
 from grader.python.journal.records import parse_time, read_records
 
 PROMPTS = {

@@ -15,7 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import read_json, read_stages
+from grader.python.common.console import read_json
+from grader.python.common.labs import read_manifest, read_stages
 from grader.python.common.report import Machine, Measurement
 from grader.python.journal.inspection import Inspection
 from grader.python.journal.notes import Note, name_note, read_notes
@@ -246,7 +247,7 @@ def place_of(record: Record) -> Place:
 
 def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     """Read records and notes from a journal's folder; either may be missing. Raises UserError."""
-    manifest = read_json(root / "labs" / lab / "lab.json")
+    manifest = read_manifest(root, lab)
     stages = read_stages(root, lab)
     records = read_records(folder / "records.jsonl", lab)
     starters = {hashlib.sha256(file.read_bytes()).hexdigest() for file in (root / "starter" / lab).glob("*.cu")}

@@ -35,7 +35,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.python.common.console import UserError, choose_labs, read_stages, run_command, say, write_atomically
+from grader.python.common.console import UserError, run_command, say, write_atomically
+from grader.python.common.labs import choose_labs, read_stages
 from grader.python.common.report import StageReport, read_report
 from grader.python.journal.authors import Author, find_authors
 from grader.python.journal.journal import RENDERING_S, find_pictures, render

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, read_json, read_text
+from grader.python.common.console import UserError, read_text
+from grader.python.common.labs import find_stage, is_called, read_manifest
 from grader.python.docs.tables import Sources, renew
 
 
@@ -34,7 +35,7 @@ def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
     `upto` is a stage number that holds for all labs without a last stage, or the stage's id, number or slug if there is
     only one such lab. If it is empty too, all stages stay.
     """
-    manifests = {lab: read_json(root / "labs" / lab / "lab.json") for lab in labs}
+    manifests = {lab: read_manifest(root, lab) for lab in labs}
     stages = {lab: stage_ids(manifest) for lab, manifest in manifests.items()}
     lasts = {lab: int(find_stage(lab, stages[lab], last)[:2]) for lab, last in labs.items() if last}
     if upto:
@@ -59,19 +60,6 @@ def find_number(labs: Mapping[str, Sequence[str]], upto: str) -> int:
         )
     listed = "".join(f"\n  {lab}: {', '.join(stages)}" for lab, stages in labs.items())
     raise UserError(f"UPTO={upto}: no lab has such a stage. Stages:{listed}")
-
-
-def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
-    """Return the id of the stage typed as its id, number or slug; '' if nothing was typed. Raises UserError."""
-    found = [stage for stage in stages if is_called(stage, typed)]
-    if typed and not found:
-        raise UserError(f"{lab} has no stage {typed}. Its stages: {', '.join(stages)}")
-    return found[0] if typed else ""
-
-
-def is_called(stage: str, typed: str) -> bool:
-    """Return whether `typed` is the stage's id, number or slug."""
-    return typed in (stage, stage[:2], stage[:2].lstrip("0"), stage[3:])
 
 
 def cut_manifest(manifest: dict[str, Any], last: int) -> dict[str, Any]:
@@ -104,7 +92,7 @@ def cut_handout(sources: CutSources, lab: str) -> str:
     stages compare all stages and are removed too, except for the table of counters, which the stages' sections refer
     to."""
     file = sources.root / "handouts" / f"{lab}.md"
-    everything = stage_ids(read_json(sources.root / "labs" / lab / "lab.json"))
+    everything = stage_ids(read_manifest(sources.root, lab))
     kept = stage_ids(sources.manifest(lab))
     text = read_text(file)
     if kept == everything:

@@ -25,16 +25,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from grader.python.common.console import (
-    UserError,
-    choose_labs,
-    explain_os_error,
-    read_json,
-    read_text,
-    run_command,
-    say,
-)
+from grader.python.common.console import UserError, explain_os_error, read_json, read_text, run_command, say
 from grader.python.common.console import write_atomically as write
+from grader.python.common.labs import choose_labs, read_manifest
 from grader.python.common.units import plural
 from grader.python.docs.tables import renew
 from grader.python.release.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
@@ -160,7 +153,7 @@ def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
 def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
     """Remove stages that are not in the manifest from lab.json, the datasets and the starters in `files`."""
     kept = stage_ids(sources.manifest(lab))
-    if sources.manifest(lab) == read_json(sources.root / "labs" / lab / "lab.json"):
+    if sources.manifest(lab) == read_manifest(sources.root, lab):
         return
     files[f"labs/{lab}/lab.json"] = show_json(sources.manifest(lab)).encode()
     for recipes in {f"datasets/{lab}/public.json", HIDDEN.replace("*", lab)} & files.keys():

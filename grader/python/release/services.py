@@ -25,7 +25,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.python.common.console import UserError, choose_labs, read_text, run_command, say, write_atomically
+from grader.python.common.console import UserError, read_text, run_command, say, write_atomically
+from grader.python.common.labs import choose_labs
 from grader.python.common.units import show_points
 from grader.python.release.cut import cut_labs
 from grader.python.release.kit import (

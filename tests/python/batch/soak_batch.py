@@ -18,10 +18,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.grade.grading import Settings, summary_of
+from grader.python.batch.grade.grading import summary_of
 from grader.python.batch.ingest.submissions import Submission
-from grader.python.batch.outputs.outputs import write_outputs
+from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database, Graded
+from grader.python.batch.store.settings import Settings
 from tests.python import samples
 
 ROOT = Path(__file__).resolve().parents[3]

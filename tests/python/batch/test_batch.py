@@ -534,7 +534,8 @@ def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) 
 
 
 def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
-    from grader.python.batch.store.database import Database, DiskFullError, Graded
+    from grader.python.batch.ingest.disk import DiskFullError
+    from grader.python.batch.store.database import Database, Graded
 
     hand_in_many(course, 2)
     course.grade()

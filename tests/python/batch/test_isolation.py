@@ -22,15 +22,16 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.grade import grading
-from grader.python.batch.grade.grading import Running, Settings, grade_submission
+from grader.python.batch.grade.grading import Running, grade_submission
 from grader.python.batch.grade.run import grade_here, keep
 from grader.python.batch.ingest.archive import RefusedError
 from grader.python.batch.ingest.reader import read_all
 from grader.python.batch.ingest.submissions import Student, Submission, find_submissions
 from grader.python.batch.ingest.unpack import unpack
-from grader.python.batch.outputs.outputs import write_outputs
+from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import STATUSES, Database, Graded
 from grader.python.batch.store.places import earlier_name, folder_name, place_of
+from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
 from tests.python.batch.batches import LAB, STAGES, Course
 from tests.python.batch.ingest.test_archive import HOSTILE, make_tar, make_zip, read_archive

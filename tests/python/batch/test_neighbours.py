@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from grader.python.batch.grade import grading, run
-from grader.python.batch.grade.grading import Running, Settings
+from grader.python.batch.grade.grading import Running
 from grader.python.batch.grade.run import grade_here, split_cores
 from grader.python.batch.ingest.reader import Contents, KilledError, read_all
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.store.database import Graded
+from grader.python.batch.store.settings import Settings
 from tests.python.batch.batches import LAB, STAGES, Course
 
 FAILURE = {"cause": "timeout", "message": "No answer after 20 s.", "hint": "", "place": None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.python.common.console import read_stages
+from grader.python.common.labs import read_stages
 from grader.python.journal.journal import Rendered, render
 from grader.python.journal.optimisations import read_journal
 from tests.python.support import ROOT

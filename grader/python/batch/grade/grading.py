@@ -7,9 +7,7 @@ with one of the fixed statuses; only a full disk and an interruption end the bat
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
-import json
 import os
 import shutil
 import signal
@@ -23,18 +21,19 @@ from typing import Any
 from grader.python.batch.grade.journals import JOURNAL, RENDERING_S, keep_journal, render_journal
 from grader.python.batch.ingest.archive import RefusedError, is_archive, is_folder
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_path
+from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
 from grader.python.batch.ingest.reader import Contents, KilledError, read_apart
 from grader.python.batch.ingest.submissions import Submission, name_some
-from grader.python.batch.store.database import DiskFullError, Graded, Stage, summarise
+from grader.python.batch.store.database import Graded, Stage, summarise
 from grader.python.batch.store.places import place_of
-from grader.python.common.console import UserError, find_labs, read_stages
-from grader.python.common.documents import from_json
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError
+from grader.python.common.labs import find_labs, read_stages
 from grader.python.common.markup import show_text
-from grader.python.common.report import Failure, Report, StageReport
+from grader.python.common.report import Failure, Report, StageReport, parse_report
 
-LEAST_FREE_BYTES = 64_000_000
 ATTEMPTS = 2  # if our side breaks
 MINIMUM_S = 1.0  # minimum time for a judge to report an error
 TIMED_OUT = 124  # exit status of a judge that was stopped
@@ -44,51 +43,6 @@ MARK = "fingerprint"  # file next to the copy of a hand-in's files
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 LINKED = ("grader/common", "grader/io", "grader/judge", "grader/model")  # the sources of build/warplab
 JUDGING = (*LINKED, "grader/runner", "grader/cpu/include", "grader/cpu/rewriter", "grader/cpu/runtime")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings for grading, which are the same for the whole batch."""
-
-    lab: str
-    stages: tuple[str, ...]
-    root: Path
-    build: Path
-    folder: Path  # the batch's folder
-    backend: str
-    stage: str = ""  # the only stage to grade
-    check_mode: bool = True
-    nvcc: bool = True
-    unsafe: bool = False
-    timeout_s: float = 1800
-    sample_s: float = 1.0  # the maximum time of a timing sample, in seconds
-    upto: str = ""  # the last stage
-
-    def wanted(self) -> tuple[str, ...]:
-        """Return the ids of the stages to grade."""
-        if self.stage:
-            return (self.stage,)
-        return self.stages[: self.stages.index(self.upto) + 1] if self.upto else self.stages
-
-    def folders(self) -> list[str]:
-        """Return the instructor's folders, which students must not see."""
-        return [str(folder) for folder in (self.folder, self.build, self.root)]
-
-    def program(self, *words: str) -> list[str]:
-        """Return a command line of the judge. If the batch is killed, the judge dies with it, so that no process
-        remains."""
-        before = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
-        more = ["--build", str(self.build), *(["--backend", self.backend] if self.backend else [])]
-        return [*before, str(self.build / "warplab"), *words, *more]
-
-    def command(self, tree: Path, reports: Path, verb: str = "grade") -> list[str]:
-        """Return the command line that judges a tree."""
-        words = self.program(verb, self.lab, *([self.stage] if self.stage else []))
-        words += ["--tree", str(tree), "--report-dir", str(reports)]
-        words += ["--upto", self.upto] if self.upto else []
-        words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" else []
-        flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc, "--unsafe": self.unsafe}
-        return words + [flag for flag, given in flags.items() if given]
 
 
 @dataclass
@@ -284,16 +238,6 @@ def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[st
         return ["The journal could not be saved."]
 
 
-def raise_if_full(folder: Path, error: OSError | None = None) -> None:
-    """Raise DiskFullError if the disk is full, so that no submission is blamed for it."""
-    full = error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    if full or shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
-        raise DiskFullError(
-            f"{folder}: the disk is full. All that was graded before is kept: make room, then give the same command "
-            "again."
-        )
-
-
 def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: Graded) -> None:
     """Run the judge, and fill in `graded`. If our side broke without a timeout, run it once more in the remaining
     time."""
@@ -410,18 +354,12 @@ def run_judge(
     return status, said.decode("utf-8", "replace").strip()
 
 
-def read(text: str) -> Report:
-    """Return a report from its JSON. Raises TypeError or ValueError with the place."""
-    report: Report = from_json(Report, json.loads(text), "")
-    return report
-
-
 def read_report(file: Path, status: int) -> tuple[str, Report | None]:
     """Return the text and the content of the report of a judge with this exit status; "" and None if the judge did not
     finish, or if the report is missing or invalid."""
     try:
         text = file.read_text(encoding="utf-8") if status in (0, 1, 2) else ""
-        return text, read(text)
+        return text, parse_report(text)
     except (OSError, TypeError, ValueError, RecursionError):
         return "", None
 
@@ -460,7 +398,7 @@ def summary_of(graded: Graded, lab_hash: str) -> tuple[dict[str, Any], list[Stag
     """Return the values of a report that the database keeps in addition to the report."""
     if not graded.report:
         return {}, []
-    report = read(graded.report)
+    report = parse_report(graded.report)
     summary = {
         "points": report.total.points,
         "most": report.total.max,
@@ -521,6 +459,6 @@ def try_judge(settings: Settings) -> Report:
         file = folder / f"{settings.lab}.json"
         if status != 1 or not file.is_file():
             raise UserError(f"The judge cannot grade here: {words or f'status {status}'}")
-        return read(file.read_text(encoding="utf-8"))
+        return parse_report(file.read_text(encoding="utf-8"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -16,8 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.outputs.formats import show_json
 from grader.python.common.console import UserError, read_json, run_command, write_atomically, write_document
+from grader.python.common.documents import show_json
 from grader.python.common.report import read_report
 
 Json = dict[str, Any]

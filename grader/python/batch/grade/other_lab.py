@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.grading import Settings, find_other_lab, open_submission
+from grader.python.batch.grade.grading import find_other_lab, open_submission
 from grader.python.batch.ingest.submissions import Submission, lab_in_name
+from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 
 READING_S = 2.0  # of one hand-in, so that none delays the others

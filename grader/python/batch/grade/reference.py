@@ -8,8 +8,9 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.grading import Running, Settings, read_report, run_judge
+from grader.python.batch.grade.grading import Running, read_report, run_judge
 from grader.python.batch.store.database import Graded
+from grader.python.batch.store.settings import Settings
 
 TREES = ("solutions", "starter")  # the first that has all stages is the reference
 CAUSED_BY_IT = (

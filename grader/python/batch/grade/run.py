@@ -21,7 +21,6 @@ from queue import SimpleQueue
 
 from grader.python.batch.grade.grading import (
     Running,
-    Settings,
     describe_error,
     grade_submission,
     open_submission,
@@ -32,9 +31,11 @@ from grader.python.batch.grade.grading import (
 from grader.python.batch.grade.merge import merge_reports
 from grader.python.batch.grade.progress import make_progress
 from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.batch.ingest.submissions import Submission
-from grader.python.batch.store.database import Database, DiskFullError, Graded
+from grader.python.batch.store.database import Database, Graded
 from grader.python.batch.store.places import place_of
+from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 
 CORES_FOR_TIMING = 2

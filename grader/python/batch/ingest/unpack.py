@@ -30,7 +30,6 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from grader.python.batch.grade.grading import raise_if_full
 from grader.python.batch.ingest import tar
 from grader.python.batch.ingest.archive import (
     MOST_FILES,
@@ -48,6 +47,7 @@ from grader.python.batch.ingest.archive import (
     require_no_overlap,
     show,
 )
+from grader.python.batch.ingest.disk import raise_if_full
 from grader.python.batch.ingest.submissions import MANIFEST, read_system_name, says_whose
 from grader.python.common.console import UserError, read_json, say
 

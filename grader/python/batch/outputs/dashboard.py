@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
-from grader.python.batch.policy.policy import Final
+from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
 from grader.python.batch.store.database import OURS, STATUSES, Row, Stage, in_words
 from grader.python.batch.store.places import folder_name

@@ -17,7 +17,7 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.ingest.submissions import parse_time
 from grader.python.batch.outputs.report_text import hide_names, tell_report
-from grader.python.batch.policy.policy import Final, leave_out
+from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import STATUSES, Database, Row
 from grader.python.batch.store.opened import kept_settings
 from grader.python.common.console import write_atomically

@@ -40,6 +40,7 @@ from grader.python.batch.ingest.columns import (
 from grader.python.batch.outputs.report_text import hidden_names, hide_names, tell_report, tell_stage, tell_total
 from grader.python.batch.outputs.rows import Entry, find_rows
 from grader.python.common.console import UserError
+from grader.python.common.documents import show_json, show_texts
 from grader.python.common.markup import show_text
 from grader.python.common.report import Report, StageReport
 from grader.python.common.units import show_points
@@ -213,26 +214,6 @@ def prairielearn(report: Report) -> str:
         }
     )
 
-
-def show_json(content: Mapping[str, Any]) -> str:
-    """Return JSON that every reader accepts: no surrogates, no NaN, no unprintable text."""
-    return json.dumps(show_texts(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-
-
-def show_texts(content: Any) -> Any:
-    """Return JSON's content with show_text() of each text, keys included, and strings for infinities and NaN."""
-    if isinstance(content, str):
-        return show_text(content)
-    if isinstance(content, float) and not math.isfinite(content):
-        return str(content)  # as the judge writes it: nan, inf
-    if isinstance(content, list):
-        return [show_texts(one) for one in content]
-    if isinstance(content, dict):
-        return {show_text(key): show_texts(value) for key, value in content.items()}
-    return content
-
-
-# --- gradebooks ---
 
 Rows = list[list[str]]
 

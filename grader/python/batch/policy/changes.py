@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from grader.python.batch.policy.policy import Final
+from grader.python.batch.policy.points import Final
 from grader.python.common.units import plural, show_points
 
 MOST_LINES = 20

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.batch.ingest.names import read_canvas, read_moodle
 from grader.python.batch.ingest.notes import guess_kinds, has_kind, read_notes, write_notes
 from grader.python.batch.ingest.submissions import ANOTHER, FILE_DATE, Earlier, Submission
@@ -48,7 +49,6 @@ STATUSES = {
 }
 OURS = ("judge_error",)
 HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
-
 TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS submissions (
@@ -75,7 +75,6 @@ CREATE TABLE IF NOT EXISTS points (
 CREATE TABLE IF NOT EXISTS overrides (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, points REAL NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL);
 """
-
 # For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
 # decision only takes back an earlier one, and the SQL expressions for its name and its content.
 DECISIONS = (
@@ -83,10 +82,6 @@ DECISIONS = (
     ("points", "student, item", "points < 0", "item", "item || printf(' %g of %g', points, most)"),
     ("overrides", "student", "points < 0", "'override'", "printf('set to %g points', points)"),
 )
-
-
-class DiskFullError(UserError):
-    """The disk is full: the batch stops, and everything written so far is kept."""
 
 
 @dataclass

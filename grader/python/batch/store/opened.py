@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.python.batch.grade.grading import Settings
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
 from grader.python.batch.ingest.submissions import (
     Student,
@@ -20,6 +19,7 @@ from grader.python.batch.ingest.submissions import (
     squeezed_names,
 )
 from grader.python.batch.store.database import Database
+from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 

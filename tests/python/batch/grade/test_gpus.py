@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.grade import run
-from grader.python.batch.grade.grading import Settings
 from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.store.settings import Settings
 from tests.labs.conftest import BUILD, ROOT
 from tests.python.batch.batches import LAB, STAGES, Course
 

@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.grade.grading import Opened, Settings, open_submission
+from grader.python.batch.grade.grading import Opened, open_submission
 from grader.python.batch.ingest import archive, contents, reader, submissions
 from grader.python.batch.ingest.archive import MOST_FILES, RefusedError
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.ingest.reader import Contents, File, read_all, read_apart
 from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.store.settings import Settings
 from tests.python.batch.ingest.test_archive import GOOD, make_zip
 
 STAGES = ("01_first", "02_second")

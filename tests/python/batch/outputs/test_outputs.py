@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.grade.grading import Settings
-from grader.python.batch.outputs import outputs
+from grader.python.batch.outputs import write as outputs
 from grader.python.batch.outputs.dashboard import count_all, make_dashboard, make_remarks, pseudonym
 from grader.python.batch.outputs.feedback import describe_submission, redact
 from grader.python.batch.policy.alike import MOST_CHARACTERS, MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
-from grader.python.batch.policy.policy import Policy, finals
+from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.suspicious import Remark, find_remarks
 from grader.python.batch.store.database import Database, Row, Stage
+from grader.python.batch.store.settings import Settings
 from tests.labs.conftest import ROOT
 from tests.python import samples
 from tests.python.batch.batches import STAGES, Course

@@ -8,26 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
-from grader.python.batch.grade.grading import Settings, describe_error, read
+from grader.python.batch.grade.grading import describe_error
 from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
 from grader.python.batch.outputs.gradebook import make_gradebook
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
-from grader.python.batch.policy.policy import (
-    Final,
-    Policy,
-    choose_latest,
-    finals,
-    leave_out,
-    read_policy,
-    take_points,
-    tell_policy,
-)
+from grader.python.batch.policy.finals import points_of, rows_that_count
+from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
 from grader.python.batch.policy.suspicious import find_remarks
 from grader.python.batch.store.database import Database, Row
 from grader.python.batch.store.places import folder_name, place_of
-from grader.python.common.console import UserError, read_json, write_atomically
+from grader.python.batch.store.settings import Settings
+from grader.python.common.console import UserError, write_atomically
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
@@ -100,29 +93,6 @@ def share_feedback(
         if row.status
         for sentence in try_feedback(folder / name, database, row, by_key[row.key])
     ]
-
-
-def all_finals(database: Database, settings: Settings) -> list[Final]:
-    """Return the points of all students, sorted by student."""
-    policy = read_policy(database)
-    rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
-    return choose_latest(final for row in rows for final in finals(row, policy, lab_points))
-
-
-def rows_that_count(database: Database, policy: Policy) -> list[Row]:
-    """Return all submissions, without the kinds of points that the policy leaves out."""
-    rows = database.rows()
-    for row in rows if policy.without else []:
-        if row.grade is not None:
-            take_points(row, leave_out(read(database.report(row.grade)), policy.without))
-    return rows
-
-
-def points_of(settings: Settings, policy: Policy) -> float:
-    """Return the maximum points of the lab, or of its one stage, without the kinds that the policy leaves out."""
-    stages = read_json(settings.root / "labs" / settings.lab / "lab.json")["stages"]
-    points = [stage["points"] for stage in stages if stage["id"] in settings.wanted()]
-    return float(sum(most for kinds in points for kind, most in kinds.items() if kind not in policy.without))
 
 
 def describe(database: Database, policy: Policy) -> list[str]:
