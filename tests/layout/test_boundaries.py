@@ -29,7 +29,7 @@ MAY_INCLUDE = {
 # The judge's folders, as work passes through them: each includes itself and those before it. "" is the judge's own.
 HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "present", "cli"]
 # The packages of grader/python, from the lowest: each imports itself and those that it names.
-BATCH = ["batch.ingest", "batch.store", "batch.grade", "batch.policy", "batch.outputs", "batch"]
+BATCH = ["batch.ingest", "batch.store", "batch.grade", "batch.policy", "batch.outputs", "batch.verbs", "batch"]
 PYTHON_MAY_IMPORT = {
     "common": [],
     "journal": ["common"],
@@ -125,9 +125,7 @@ def imported_modules(file: Path) -> set[str]:
 def package_of(module: str) -> str:
     """The key in PYTHON or BATCH that a module belongs to."""
     parts = module.split(".")
-    if parts[2] != "batch":
-        return parts[2]
-    return "batch." + parts[3] if len(parts) > 4 or Path("grader/python/batch", *parts[3:4]).is_dir() else "batch"
+    return ".".join(parts[2:4]) if parts[2] == "batch" and len(parts) > 4 else parts[2]
 
 
 def project_imports(root: Path, file: Path) -> set[str]:
