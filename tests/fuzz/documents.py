@@ -17,8 +17,9 @@ from grader.python.batch.grade import merge
 from grader.python.batch.grade.grading import settle
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import redact
-from grader.python.batch.outputs.formats import ONE_REPORT, Entry, canvas, github_log, moodle
+from grader.python.batch.outputs.formats import ONE_REPORT, canvas, github_log, moodle
 from grader.python.batch.outputs.report_text import tell_report
+from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.points import Policy, choose_latest, finals, leave_out
 from grader.python.batch.policy.suspicious import find_remarks
 from grader.python.batch.store.database import Row, summarise

@@ -15,7 +15,9 @@ from grader.python.batch.grade import grading
 from grader.python.batch.grade.grading import grade_submission
 from grader.python.batch.grade.other_lab import require_own_lab
 from grader.python.batch.ingest.reader import Contents, read_all
-from grader.python.batch.ingest.submissions import Student, Submission, find_submissions
+from grader.python.batch.ingest.roster import Student
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import unpack
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.gradebook import make_gradebook

@@ -16,10 +16,13 @@ from unittest import mock
 
 from grader.python.batch.__main__ import main as run_batch
 from grader.python.batch.grade.grading import summary_of
-from grader.python.batch.ingest.columns import IDENTITIES
-from grader.python.batch.ingest.submissions import Submission, identify, read_roster, split_team, students_by_alias
+from grader.python.batch.ingest.columns import IDENTITIES, columns_of
+from grader.python.batch.ingest.identify import identify
+from grader.python.batch.ingest.roster import read_roster, split_team, students_by_alias
+from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs import write as outputs
-from grader.python.batch.outputs.formats import Entry, canvas, columns_of, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.formats import canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.policy.marks import read_marks

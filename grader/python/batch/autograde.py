@@ -19,9 +19,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.grading import MINIMUM_S, Running, grade_submission
+from grader.python.batch.grade.grading import MINIMUM_S, grade_submission
+from grader.python.batch.grade.judge import Running
 from grader.python.batch.grade.reference import accuse, is_reference_graded
-from grader.python.batch.ingest.submissions import Submission
+from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, run_command, write_atomically, write_document

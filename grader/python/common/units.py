@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 NONE = "\N{EN DASH}"
+MOST_NAMED = 3  # files listed in a sentence
 
 
 def show_number(value: float | None, digits: int = 3) -> str:
@@ -48,3 +50,10 @@ def show_bandwidth(bytes_per_s: float | None) -> str:
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: 1 stage, 2 stages."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Join names, for example "a.cu, b.cu, c.cu and 4 more"."""
+    more = len(names) - MOST_NAMED
+    named = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else list(names)
+    return " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.grade.grading import summary_of
-from grader.python.batch.ingest.submissions import Submission
+from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database, Graded
 from grader.python.batch.store.settings import Settings

@@ -17,9 +17,11 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.grade import grading
-from grader.python.batch.grade.grading import is_stale, write_tree
+from grader.python.batch.grade.tree import write_tree
+from grader.python.batch.grade.versions import is_stale
 from grader.python.batch.ingest.archive import MEANINGS
-from grader.python.batch.ingest.submissions import Submission, find_submissions
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.store.database import STATUSES
 from grader.python.batch.store.opened import kept_settings
 from tests.python import samples

@@ -11,7 +11,9 @@ from grader.python.batch.ingest.archive import kind_of_file
 from grader.python.batch.ingest.called import agree, words_of
 from grader.python.batch.ingest.contents import pick_stages
 from grader.python.batch.ingest.notes import IN_DOUBT, has_kind, kind_of
-from grader.python.batch.ingest.submissions import Earlier, Submission, find_submissions, read_roster
+from grader.python.batch.ingest.roster import read_roster
+from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submissions import find_submissions
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_contents import loose
 from tests.python.batch.test_displacement import download, make_old, points, submit

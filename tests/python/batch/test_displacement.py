@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.ingest.submissions import Student, find_submissions
+from grader.python.batch.ingest.roster import Student
+from grader.python.batch.ingest.submissions import find_submissions
 from tests.python.batch.batches import LAB, STAGES, Course
 
 ROSTER = "id,name\nal1,Ada Lovelace\nbo2,Bob Byte\nma6,Mallory Malice\n"

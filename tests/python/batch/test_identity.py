@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.ingest import submissions
+from grader.python.batch.ingest import roster
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, SAME_NAME, is_for_instructor, kind_of
-from grader.python.batch.ingest.submissions import Student, Submission, find_submissions, split_team
+from grader.python.batch.ingest.roster import Student, split_team
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_submissions import find
 
@@ -235,12 +237,12 @@ def test_ids_with_a_plus_get_different_keys(folder: Path) -> None:
 def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The roster has middle names and Moodle has none: a hand-in's name is not compared with all students' names."""
     spelled: list[str] = []
-    spellings = submissions.spellings
-    monkeypatch.setattr(submissions, "spellings", lambda name: spelled.append(name) or spellings(name))
+    spellings = roster.spellings
+    monkeypatch.setattr(roster, "spellings", lambda name: spelled.append(name) or spellings(name))
     numbers = list(map(str, range(1, 61)))
-    roster = [submissions.Student(f"s{n}", f"Ann{n} Maria Lee{n}", {f"s{n}", n}, "", {n}) for n in numbers]
+    students = [Student(f"s{n}", f"Ann{n} Maria Lee{n}", {f"s{n}", n}, "", {n}) for n in numbers]
     for n in numbers:
         (tmp_path / f"Ann{n} Lee{n}_{n}_assignsubmission_file_").mkdir()
-    found, _ = submissions.find_submissions(tmp_path, "lab", roster)
-    assert sorted(one.key for one in found) == sorted(student.id for student in roster)
-    assert len(spelled) <= 10 * len(roster)
+    found, _ = find_submissions(tmp_path, "lab", students)
+    assert sorted(one.key for one in found) == sorted(student.id for student in students)
+    assert len(spelled) <= 10 * len(students)

@@ -21,12 +21,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.grade import grading
-from grader.python.batch.grade.grading import Running, grade_submission
+from grader.python.batch.grade import grading, opening
+from grader.python.batch.grade.grading import grade_submission
+from grader.python.batch.grade.judge import Running
 from grader.python.batch.grade.run import grade_here, keep
 from grader.python.batch.ingest.archive import RefusedError
 from grader.python.batch.ingest.reader import read_all
-from grader.python.batch.ingest.submissions import Student, Submission, find_submissions
+from grader.python.batch.ingest.roster import Student
+from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import STATUSES, Database, Graded
@@ -114,7 +117,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "run_judge", judge)
-    monkeypatch.setattr(grading, "read_apart", lambda entries, _: read_all(entries))  # 350 processes would take long
+    monkeypatch.setattr(opening, "read_apart", lambda entries, _: read_all(entries))  # 350 processes would take long
     chance = random.Random(1)
     for number in range(300):
         name = chance.choice(list(SEEDS))
@@ -207,7 +210,7 @@ def test_an_internal_error_affects_only_its_submission(course: Course, monkeypat
     monkeypatch.setattr(grading, "keep_journal", break_down)
     course.hand_in("al1", "fine", "fine")
     assert grade_all(course)["al1"].status == "graded"
-    monkeypatch.setattr(grading, "pick_stages", break_down)
+    monkeypatch.setattr(opening, "pick_stages", break_down)
     course.hand_in("al1", "other", "fine")
     assert grade_all(course)["al1"].status == "judge_error"
 

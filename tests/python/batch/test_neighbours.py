@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from grader.python.batch.grade import grading, run
-from grader.python.batch.grade.grading import Running
+from grader.python.batch.grade import grading, opening, run
+from grader.python.batch.grade.judge import Running
 from grader.python.batch.grade.run import grade_here, split_cores
 from grader.python.batch.ingest.reader import Contents, KilledError, read_all
 from grader.python.batch.ingest.submissions import find_submissions
@@ -143,7 +143,7 @@ def test_a_hand_in_whose_reader_is_killed_is_read_once_more_at_the_end(
             raise KilledError("killed")
         return read_all(entries)
 
-    monkeypatch.setattr(grading, "read_apart", read_or_die)
+    monkeypatch.setattr(opening, "read_apart", read_or_die)
     judge = Judge(course, "wrong_value")
     judge.meeting = threading.Barrier(1)
     graded = {one.key: one.status for one in grade(course, judge, monkeypatch, jobs)}

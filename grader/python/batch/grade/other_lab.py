@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.grading import find_other_lab, open_submission
-from grader.python.batch.ingest.submissions import Submission, lab_in_name
+from grader.python.batch.grade.opening import find_other_lab, open_submission
+from grader.python.batch.ingest.names import lab_in_name
+from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 

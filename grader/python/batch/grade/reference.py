@@ -8,7 +8,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.grading import Running, read_report, run_judge
+from grader.python.batch.grade.judge import Running, read_report, run_judge
 from grader.python.batch.store.database import Graded
 from grader.python.batch.store.settings import Settings
 

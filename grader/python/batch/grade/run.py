@@ -19,20 +19,15 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.python.batch.grade.grading import (
-    Running,
-    describe_error,
-    grade_submission,
-    open_submission,
-    run_judge,
-    summary_of,
-    write_tree,
-)
+from grader.python.batch.grade.grading import grade_submission, summary_of
+from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.merge import merge_reports
+from grader.python.batch.grade.opening import describe_error, open_submission
 from grader.python.batch.grade.progress import make_progress
 from grader.python.batch.grade.reference import accuse, is_reference_graded
+from grader.python.batch.grade.tree import write_tree
 from grader.python.batch.ingest.disk import DiskFullError
-from grader.python.batch.ingest.submissions import Submission
+from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.database import Database, Graded
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings

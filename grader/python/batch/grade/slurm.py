@@ -17,10 +17,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.grade.grading import Running, grade_submission, try_judge
+from grader.python.batch.grade.grading import grade_submission
+from grader.python.batch.grade.judge import Running, try_judge
 from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.ingest.disk import DiskFullError
-from grader.python.batch.ingest.submissions import Submission
+from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.database import Database, Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError

@@ -17,7 +17,6 @@ import io
 import lzma
 import os
 import stat
-import time
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +29,7 @@ from typing import IO, Literal
 
 from grader.python.batch.ingest import tar
 from grader.python.batch.ingest.names import original_name
+from grader.python.batch.ingest.times import past_time
 
 MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # of all unpacked files of a kind
@@ -40,13 +40,11 @@ MOST_INFLATED = 300_000_000  # bytes of a tar, ignored files included
 CHUNK_BYTES = 1_000_000
 NEVER_FOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 MOST_NAME = 300  # characters
-CLOCKS_DIFFER_S = 86_400  # maximum clock difference, time zones included; later times lie in the future
 XZ_MEMORY_BYTES = 128_000_000
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # of `make submit`
 ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
-
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
 # Python's zipfile reads other compression methods without a bound on the unpacked size.
@@ -71,8 +69,6 @@ MEANINGS = {
     "unreadable": "it cannot be read",
     "too_slow": "reading it takes too much time or memory",
 }
-
-
 Kind = Literal["code", "archive", "other", "ignored"]
 
 
@@ -178,11 +174,6 @@ def refusing_damage() -> Iterator[None]:
         raise RefusedError("unreadable" if error.errno else "damaged", error.strerror or "") from None
     except Exception:
         raise RefusedError("damaged") from None
-
-
-def past_time(time_s: float) -> float:
-    """Return a time, or 0 if it lies in the future."""
-    return time_s if 0 < time_s <= time.time() + CLOCKS_DIFFER_S else 0.0
 
 
 def zip_time(entry: zipfile.ZipInfo) -> float:

@@ -8,16 +8,17 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from grader.python.batch.ingest.archive import MOST_FILES, is_journal
-from grader.python.batch.ingest.names import file_name, list_readings
-from grader.python.batch.ingest.reader import File
-from grader.python.batch.ingest.submissions import (
+from grader.python.batch.ingest.names import (
     SUBMITTED,
+    file_name,
     lab_in_name,
-    name_some,
+    list_readings,
     read_system_name,
-    read_time,
     show_name,
 )
+from grader.python.batch.ingest.reader import File
+from grader.python.batch.ingest.times import read_time
+from grader.python.common.units import name_some
 
 Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, seconds since 1970
 

@@ -10,9 +10,12 @@ Students choose the first and the last part, so some names can be read in severa
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+
+from grader.python.batch.ingest.called import compose
 
 MOODLE_MARK = re.compile(r"_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?")
 CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9]\d*)_(?P<attempt>[1-9]\d*)_)")  # the marks may overlap
@@ -29,6 +32,12 @@ TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like te
 ENDING = re.compile(r"\.(?:cu|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MOST_ADDED = 5
 MOST_ADDITION = 40  # characters of an addition or an ending
+SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
+    r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})"
+    rf"{ADDITION}{{0,3}}(?:\.tar{ADDITION}{{0,3}}(?:\.gz)?|\.tgz){ADDITION}{{0,3}}(?:\.zip)?",
+    re.DOTALL | re.IGNORECASE,
+)
+UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True)
@@ -122,3 +131,40 @@ def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
             break
         text = text[: found.start()]
     return text
+
+
+def read_system_name(name: str) -> dict[str, str] | None:
+    """Return the student's name and id and the file name, from a name that Canvas or Moodle wrote."""
+    readings = [reading for reading in list_readings(name) if not reading.typed]
+    return {"name": readings[0].name, "id": readings[0].id, "file": readings[0].file} if readings else None
+
+
+def lab_in_name(path: Path) -> str:
+    """Return the lab that `make submit` wrote into an archive's name; empty if the name contains none."""
+    name = show_name(path)
+    if match := read_system_name(name):
+        name = match["file"]
+    match = SUBMITTED.fullmatch(name)
+    return match["lab"].lower() if match else ""
+
+
+def says_whose(name: str) -> bool:
+    """Return whether a course system or `make submit` gave a file or folder its name."""
+    return says_student(name) or bool(SUBMITTED.fullmatch(name))
+
+
+def show_name(path: Path) -> str:
+    """Return a file's name as printable text: letters are composed (macOS decomposes them), and bytes that are not
+    UTF-8, invisible characters and lookalikes of ASCII are escaped."""
+    return compose("".join(c.encode("unicode_escape").decode() if is_deceptive(c) else c for c in path.name))
+
+
+def is_deceptive(character: str) -> bool:
+    """Return whether a character is invisible or becomes ASCII when composed, such as the Kelvin sign."""
+    becomes_ascii = not character.isascii() and compose(character).isascii()
+    return becomes_ascii or unicodedata.category(character) in UNPRINTABLE
+
+
+def strip_archive(name: str) -> str:
+    """Return a name without an archive's file extension."""
+    return re.sub(r"(\.tar)?\.\w+$", "", name) or name

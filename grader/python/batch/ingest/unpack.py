@@ -32,6 +32,7 @@ from typing import IO, Any
 
 from grader.python.batch.ingest import tar
 from grader.python.batch.ingest.archive import (
+    MANIFEST,
     MOST_FILES,
     ZIP_END_BYTES,
     Kind,
@@ -48,7 +49,7 @@ from grader.python.batch.ingest.archive import (
     show,
 )
 from grader.python.batch.ingest.disk import raise_if_full
-from grader.python.batch.ingest.submissions import MANIFEST, read_system_name, says_whose
+from grader.python.batch.ingest.names import read_system_name, says_whose
 from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"

@@ -17,13 +17,13 @@ from pathlib import Path
 from grader.python.batch.outputs.formats import (
     GRADEBOOKS,
     ONE_REPORT,
-    Entry,
     canvas,
     compare_maxima,
     github_log,
     moodle,
     tell_new,
 )
+from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError, read_text, run_command, say_error, write_atomically, write_document
 from grader.python.common.report import Report, read_report
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from grader.python.batch.grade.grading import hide_folders
 from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.grade.judge import hide_folders
 from grader.python.batch.ingest.notes import is_for_instructor
-from grader.python.batch.ingest.submissions import parse_time
+from grader.python.batch.ingest.times import parse_time
 from grader.python.batch.outputs.report_text import hide_names, tell_report
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import STATUSES, Database, Row

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
-from grader.python.batch.grade.grading import describe_error
 from grader.python.batch.grade.journals import JOURNAL
+from grader.python.batch.grade.opening import describe_error
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
 from grader.python.batch.outputs.gradebook import make_gradebook

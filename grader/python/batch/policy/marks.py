@@ -20,7 +20,7 @@ from grader.python.batch.ingest.columns import (
     plain_title,
     read_person,
 )
-from grader.python.batch.ingest.submissions import read_table
+from grader.python.batch.ingest.roster import read_table
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 

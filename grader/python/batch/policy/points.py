@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from grader.python.batch.ingest.submissions import FILE_DATES, order_by_time, parse_time
+from grader.python.batch.ingest.submission import FILE_DATES, order_by_time
+from grader.python.batch.ingest.times import parse_time
 from grader.python.batch.store.database import HAS_POINTS, Database, Row
 from grader.python.common.report import Report
 from grader.python.common.units import plural, show_points

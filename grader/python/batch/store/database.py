@@ -28,7 +28,7 @@ from typing import Any
 from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.batch.ingest.names import read_canvas, read_moodle
 from grader.python.batch.ingest.notes import guess_kinds, has_kind, read_notes, write_notes
-from grader.python.batch.ingest.submissions import ANOTHER, FILE_DATE, Earlier, Submission
+from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission
 from grader.python.batch.store.places import move_folders
 from grader.python.common.console import UserError
 from grader.python.common.report import StageReport

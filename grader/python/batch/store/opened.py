@@ -7,17 +7,10 @@ from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grader.python.batch.ingest.called import as_claimed, compose
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
-from grader.python.batch.ingest.submissions import (
-    Student,
-    as_claimed,
-    compose,
-    may_be_called,
-    names_of_one,
-    read_roster,
-    show_time,
-    squeezed_names,
-)
+from grader.python.batch.ingest.roster import Student, may_be_called, names_of_one, read_roster, squeezed_names
+from grader.python.batch.ingest.times import show_time
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError

@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grader.python.batch.ingest.submissions import FILE_DATES, parse_zoned_time
+from grader.python.batch.ingest.submission import FILE_DATES
+from grader.python.batch.ingest.times import parse_zoned_time
 from grader.python.batch.outputs.gradebook import columns_around
 from grader.python.batch.policy.finals import all_finals, points_of
 from grader.python.batch.policy.marks import Mark, read_marks

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from grader.python.batch.ingest.columns import NUMBERS, OWN_ID, Identifier
-from grader.python.batch.ingest.submissions import ANOTHER
+from grader.python.batch.ingest.submission import ANOTHER
 from grader.python.batch.outputs.export import export_gradebook
 from grader.python.batch.outputs.feedback import describe_submission, sum_up
-from grader.python.batch.outputs.formats import Entry
+from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database

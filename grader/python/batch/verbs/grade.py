@@ -9,13 +9,16 @@ from collections.abc import Sequence, Set
 from dataclasses import asdict
 from pathlib import Path
 
-from grader.python.batch.grade.grading import hash_judging, try_judge
+from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.other_lab import require_own_lab
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.grade.run import Results, grade_here, judges_at_once, only_one, run_batch
 from grader.python.batch.grade.slurm import grade_by_slurm, try_by_slurm
+from grader.python.batch.grade.versions import hash_judging
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
-from grader.python.batch.ingest.submissions import Earlier, Student, Submission, find_submissions, read_roster
+from grader.python.batch.ingest.roster import Student, read_roster
+from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import forget, unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.suspicious import took_long
@@ -24,9 +27,8 @@ from grader.python.batch.store.opened import DATABASE, roster_file
 from grader.python.batch.store.places import KEPT, place_of
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
-from grader.python.common.labs import choose_labs, find_stage
+from grader.python.common.labs import choose_labs, find_stage, read_stages
 from grader.python.common.report import Report
-from grader.python.journal.submit import read_stages
 
 MOST_LONG = 5  # slowest hand-ins that are listed
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from grader.python.batch.grade.grading import hash_judging, is_stale, require_built, try_judge
+from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.run import only_one
+from grader.python.batch.grade.versions import hash_judging, is_stale, require_built
 from grader.python.batch.policy.changes import tell_changes
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch import autograde
-from grader.python.batch.grade.grading import Running, run_judge
+from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.reference import accuse
 from grader.python.batch.store.database import Graded
 from grader.python.batch.store.settings import Settings

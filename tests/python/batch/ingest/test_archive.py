@@ -16,12 +16,7 @@ from collections.abc import Callable
 import pytest
 
 from grader.python.batch.ingest import archive
-from grader.python.batch.ingest.archive import (
-    MOST_BYTES,
-    MOST_ENTRIES,
-    MOST_FILES,
-    RefusedError,
-)
+from grader.python.batch.ingest.archive import MOST_BYTES, MOST_ENTRIES, MOST_FILES, RefusedError
 from grader.python.batch.ingest.reader import File, Reader
 
 GOOD = {"lab/01_first.cu": b"int main;\n", "lab/manifest.json": b"hello\n"}

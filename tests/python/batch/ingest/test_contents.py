@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.grade.grading import Opened, open_submission
+from grader.python.batch.grade.opening import Opened, open_submission
 from grader.python.batch.ingest import archive, contents, reader, submissions
 from grader.python.batch.ingest.archive import MOST_FILES, RefusedError
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages

@@ -12,16 +12,11 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.ingest import columns, submissions
+from grader.python.batch.ingest.entries import NO_SUCH_TIME
 from grader.python.batch.ingest.notes import has_kind
-from grader.python.batch.ingest.submissions import (
-    DOUBTED_DATE,
-    FILE_DATE,
-    NO_SUCH_DATE,
-    NO_SUCH_TIME,
-    Submission,
-    find_submissions,
-    read_roster,
-)
+from grader.python.batch.ingest.roster import read_roster
+from grader.python.batch.ingest.submission import DOUBTED_DATE, FILE_DATE, Submission
+from grader.python.batch.ingest.submissions import NO_SUCH_DATE, find_submissions
 from grader.python.batch.store.places import folder_name
 from grader.python.common.console import UserError
 from grader.python.journal.submit import name_part

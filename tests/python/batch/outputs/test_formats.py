@@ -16,12 +16,11 @@ from typing import Any
 
 import pytest
 
-from grader.python.batch.ingest import called, submissions
+from grader.python.batch.ingest import called, roster
 from grader.python.batch.outputs import formats
 from grader.python.batch.outputs.formats import (
     NUMBER,
     ONE_REPORT,
-    Entry,
     autolab,
     canvas,
     compare_maxima,
@@ -35,6 +34,7 @@ from grader.python.batch.outputs.formats import (
     write_csv,
 )
 from grader.python.batch.outputs.report_text import hide_names, tell_report
+from grader.python.batch.outputs.rows import Entry
 from grader.python.common import documents
 from grader.python.common.console import UserError
 from grader.python.common.documents import TOO_MUCH, from_json
@@ -586,7 +586,7 @@ def test_a_table_that_is_no_csv_is_refused_with_its_line(tmp_path, monkeypatch):
     (file := tmp_path / "roster.csv").write_text(f"id,name\nal1,{'x' * 11}\n")
     try:
         with pytest.raises(UserError, match=r"roster\.csv: Line 2 cannot be read as CSV: field larger"):
-            submissions.read_roster(file)
+            roster.read_roster(file)
         with pytest.raises(UserError, match="The gradebook: Line 2 cannot be read as CSV"):
             moodle(entries("al1"), file.read_text())
     finally:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.ingest.columns import read_rows
-from grader.python.batch.ingest.submissions import read_roster
-from grader.python.batch.outputs.formats import Entry, canvas, moodle, write_csv
+from grader.python.batch.ingest.roster import read_roster
+from grader.python.batch.outputs.formats import canvas, moodle, write_csv
+from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError
 from grader.python.common.report import Report, Total
 from tests.python.batch import php
