@@ -11,7 +11,7 @@ include $(wildcard grader/python/batch/batch.mk)
 
 demo: setup-demo program
 	@$(warplab) grade --tree solutions --no-check-mode --no-nvcc --report-dir "$(BUILD)/report" $(backend) $(folders); \
-	    graded=$$?; sh grader/setup.sh python "the HTML page" && $(python) -m grader.python.common.page "$(BUILD)/report"; \
+	    graded=$$?; sh grader/setup.sh python "the HTML page" && $(python) -m grader.python.batch.outputs.report_page "$(BUILD)/report"; \
 	    exit $$graded
 
 test: setup-test

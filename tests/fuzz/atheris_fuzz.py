@@ -20,7 +20,7 @@ FRAMES = 3  # number of stack frames that distinguish kinds of failures
 
 SHOWING = [
     "grader.python.common.markup",
-    "grader.python.common.page",
+    "grader.python.batch.outputs.report_page",
     "grader.python.common.charts",
     "grader.python.batch.outputs.dashboard",
 ]

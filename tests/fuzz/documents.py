@@ -18,6 +18,7 @@ from grader.python.batch.grade.grading import settle
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import redact
 from grader.python.batch.outputs.formats import ONE_REPORT, canvas, github_log, moodle
+from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import tell_report
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.points import Policy, choose_latest, finals, leave_out
@@ -26,7 +27,6 @@ from grader.python.batch.store.database import Row, summarise
 from grader.python.common.console import UserError
 from grader.python.common.documents import from_json
 from grader.python.common.labs import read_stages
-from grader.python.common.page import make_page
 from grader.python.common.report import Report, read_report
 from grader.python.journal import inspection
 from grader.python.journal.journal import render

@@ -25,7 +25,7 @@ from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
 from grader.python.batch.store.settings import Settings
-from grader.python.common.console import UserError, run_command, write_atomically, write_document
+from grader.python.common.console import UserError, run_command, write_document
 from grader.python.common.labs import choose_labs, read_stages
 from grader.python.common.markup import show_text
 from grader.python.common.report import parse_report
@@ -93,10 +93,7 @@ def main(arguments: Sequence[str]) -> int:
             timeout_s=options.seconds,
         )
         text = grade(settings, submission, options.format)
-    if options.output:
-        write_atomically(options.output, text)
-    else:
-        write_document(text)
+    write_document(text, options.output)
     return 0
 
 

@@ -91,9 +91,12 @@ def say_error(message: str) -> None:
         print(show_text(message), file=sys.stderr, flush=True)
 
 
-def write_document(text: str) -> None:
-    """Write a document (CSV, JSON …) to stdout: to a terminal as say() does, to a file or a pipe unchanged, because
-    its line ends and its byte order mark belong to it."""
+def write_document(text: str, output: Path | None = None) -> None:
+    """Write a document (CSV, JSON …) to a file, or else to stdout: to a terminal as say() does, to a pipe unchanged,
+    because its line ends and its byte order mark belong to it. Raises UserError."""
+    if output:
+        write_atomically(output, text)
+        return
     sys.stdout.write(show_text(text) if sys.stdout.isatty() else text)
 
 

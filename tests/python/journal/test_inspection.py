@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.journal.inspection import make_page, read_inspection
-from tests.python.common.test_page import Reader, make_hostile
+from tests.python.pages import Reader, make_hostile
 from tests.python.support import run_module
 
 MODULE = "grader.python.journal.inspection"

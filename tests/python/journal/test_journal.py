@@ -15,9 +15,9 @@ import pytest
 from grader.python.journal.journal import find_pictures, render
 from grader.python.journal.optimisations import Journal, Row, compare, read_journal
 from grader.python.journal.records import read_records
-from tests.python.common.test_page import HOSTILE, Reader, make_hostile
 from tests.python.journal import journals
 from tests.python.journal.journals import LAB, SOURCE, elsewhere, inspection, report, source, whole, write_course
+from tests.python.pages import HOSTILE, Reader, make_hostile
 from tests.python.support import run_module
 
 MODULE = "grader.python.journal.journal"

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from grader.python.journal.journal import BROWSERS, find_pictures, render
-from tests.python.common.test_page import Reader
 from tests.python.journal.journals import LAB, report, source, whole, write_course
+from tests.python.pages import Reader
 from tests.python.support import run_module
 
 BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, read_json, run_command, write_atomically, write_document
+from grader.python.common.console import UserError, read_json, run_command, write_document
 from grader.python.common.documents import show_json
 from grader.python.common.report import read_report
 
@@ -119,10 +119,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     merged = merge_reports(read_complete(options.report), read_complete(options.other))
     text = show_json(merged)
-    if options.output:
-        write_atomically(options.output, text)
-    else:
-        write_document(text)
+    write_document(text, options.output)
     return 0
 
 

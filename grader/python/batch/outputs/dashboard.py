@@ -5,8 +5,6 @@ The page shows what the database holds and computes no points.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import hmac
 import math
 import statistics
@@ -19,8 +17,8 @@ from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
 from grader.python.batch.store.database import OURS, STATUSES, Row, Stage, in_words
 from grader.python.batch.store.places import folder_name
-from grader.python.common import page
 from grader.python.common.markup import Child, Html, join, tag
+from grader.python.common.page import make_document
 from grader.python.common.units import NONE, plural, show_points, show_seconds
 
 HERE = Path(__file__).parent
@@ -42,30 +40,16 @@ def make_dashboard(
     """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
     submissions with a page for the journal."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
-    policy += "form-action 'none'"
-    css = page.base_style() + (HERE / "dashboard.css").read_text(encoding="utf-8")
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", title),
-        tag("style", Html(css)),
-    )
-    body = tag(
-        "body",
+    style = (HERE / "dashboard.css").read_text(encoding="utf-8")
+    body = join(
         make_header(title, facts, rows),
         make_remarks(remarks, notes, {row.key: row.name for row in rows}),
         make_distribution(finals),
         make_times(rows, stages),
         make_table(finals, stages, journals),
         make_leaderboard(rows, stages, secret),
-        tag("script", Html(script)),
     )
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+    return make_document(title, body, style, script=script)
 
 
 def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:

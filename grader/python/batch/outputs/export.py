@@ -24,7 +24,7 @@ from grader.python.batch.outputs.formats import (
     tell_new,
 )
 from grader.python.batch.outputs.rows import Entry
-from grader.python.common.console import UserError, read_text, run_command, say_error, write_atomically, write_document
+from grader.python.common.console import UserError, read_text, run_command, say_error, write_document
 from grader.python.common.report import Report, read_report
 
 
@@ -38,17 +38,9 @@ def read_entry(word: str) -> Entry:
 
 def export_one(report: Report, wanted: str, output: Path | None) -> None:
     """Write one report's file. With an output file, print GitHub's log to the terminal too."""
-    write(ONE_REPORT[wanted](report), output)
+    write_document(ONE_REPORT[wanted](report), output)
     if wanted == "github" and output:
         write_document(github_log(report, secrets.token_hex(16)))
-
-
-def write(text: str, output: Path | None) -> None:
-    """Write the text to the file, or to the terminal if there is none."""
-    if output:
-        write_atomically(output, text)
-    else:
-        write_document(text)
 
 
 def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Namespace) -> int:
@@ -61,7 +53,7 @@ def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Na
             say_error(sentence)
     else:
         text, unknown = moodle(entries, gradebook)
-    write(text, options.output)
+    write_document(text, options.output)
     misfits = compare_maxima(entries, wanted, gradebook, options.title)
     for sentence in [*remarks(entries, unknown), *misfits]:
         say_error(sentence)

@@ -16,6 +16,7 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.judge import hide_folders
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.ingest.times import parse_time
+from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import hide_names, tell_report
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import STATUSES, Database, Row
@@ -23,7 +24,7 @@ from grader.python.batch.store.opened import kept_settings
 from grader.python.common.console import write_atomically
 from grader.python.common.documents import from_json
 from grader.python.common.markup import Html, join, show_text, tag
-from grader.python.common.page import make_document, make_page
+from grader.python.common.page import make_document
 from grader.python.common.report import Report
 from grader.python.common.units import plural, show_points
 

@@ -15,8 +15,8 @@ from grader.python.batch.ingest.reader import read_all
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
 from grader.python.journal.submit import MOST_JOURNAL_BYTES
 from tests.python.batch.batches import LAB, STAGES, Course
-from tests.python.common.test_page import Reader
 from tests.python.journal import journals
+from tests.python.pages import Reader
 
 SCRIPT = "<script>alert(1)</script>"
 

@@ -1,8 +1,7 @@
-"""grader/python/common/page.py: all that a report holds is shown, nothing of it is markup, nothing is fetched."""
+"""report_page.py: all that a report holds is shown, nothing of it is markup, nothing is fetched."""
 
 from __future__ import annotations
 
-import html.parser
 import json
 import re
 from pathlib import Path
@@ -10,57 +9,18 @@ from typing import Any
 
 import pytest
 
+from grader.python.batch.outputs.report_page import make_page
 from grader.python.common.documents import from_json
-from grader.python.common.page import make_page
 from grader.python.common.report import Report
 from tests.python import samples
+from tests.python.pages import Reader, make_hostile
 from tests.python.support import ROOT, run_module
 
-MODULE = "grader.python.common.page"
-VOID = {"meta", "br", "img", "wbr"}
-HOSTILE = (
-    '</pre></style><script>alert(1)</script><img src=//evil.test/x onerror="alert(2)">'
-    "' onload='x' &lt; \x00\x1b[31mred\x1b[0m \u202etxt.exe \ud800 <!-- ]]>"
-)
-
-
-class Reader(html.parser.HTMLParser):
-    """Collects elements, attributes and text, and checks that elements are closed in order."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] != "style":
-            self.text += data
+MODULE = "grader.python.batch.outputs.report_page"
 
 
 def page_of(*reports: dict[str, Any]) -> str:
     return make_page([from_json(Report, report, "") for report in reports])
-
-
-def make_hostile(value: Any) -> Any:
-    """The same report with hostile text in place of every text that a student's code or file name can reach."""
-    if isinstance(value, dict):
-        fixed = ("verdict", "backend", "verb")
-        return {key: item if key in fixed else make_hostile(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [make_hostile(item) for item in value]
-    return HOSTILE if isinstance(value, str) else value
 
 
 def folder(tmp_path: Path, **reports: Any) -> Path:
