@@ -23,7 +23,7 @@ from grader.python.batch.outputs.report_text import tell_report
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.points import Policy, choose_latest, finals, leave_out
 from grader.python.batch.policy.suspicious import find_remarks
-from grader.python.batch.store.database import Row, summarise
+from grader.python.batch.store.rows import Row, summarise
 from grader.python.common.console import UserError
 from grader.python.common.documents import from_json
 from grader.python.common.labs import read_stages

@@ -23,8 +23,8 @@ from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.gradebook import make_gradebook
 from grader.python.batch.policy.points import Policy, choose_latest, finals
 from grader.python.batch.policy.suspicious import find_remarks
-from grader.python.batch.store.database import STATUSES, Graded, Row
 from grader.python.batch.store.places import folder_name
+from grader.python.batch.store.rows import STATUSES, Graded, Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.labs import read_stages
 from tests.fuzz.promises import refusing, require, require_csv, require_html, require_message

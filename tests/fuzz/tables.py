@@ -26,8 +26,9 @@ from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.policy.marks import read_marks
-from grader.python.batch.store.database import Database, Graded
+from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import DATABASE
+from grader.python.batch.store.rows import Graded
 from grader.python.common.report import Report, Total
 from tests.fuzz.hand_ins import LAB, STAGES, make_settings
 from tests.fuzz.promises import (

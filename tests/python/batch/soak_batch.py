@@ -21,7 +21,8 @@ from typing import Any
 from grader.python.batch.grade.grading import summary_of
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.write import write_outputs
-from grader.python.batch.store.database import Database, Graded
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from tests.python import samples
 

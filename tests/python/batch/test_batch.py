@@ -22,8 +22,8 @@ from grader.python.batch.grade.versions import is_stale
 from grader.python.batch.ingest.archive import MEANINGS
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.submissions import find_submissions
-from grader.python.batch.store.database import STATUSES
 from grader.python.batch.store.opened import kept_settings
+from grader.python.batch.store.rows import STATUSES
 from tests.python import samples
 from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
 from tests.python.batch.ingest.test_archive import make_tar, make_zip
@@ -537,7 +537,8 @@ def test_a_full_disk_stops_it_and_loses_nothing(course: Course, tmp_path: Path) 
 
 def test_a_full_database_says_so_and_keeps_what_it_had(course: Course) -> None:
     from grader.python.batch.ingest.disk import DiskFullError
-    from grader.python.batch.store.database import Database, Graded
+    from grader.python.batch.store.database import Database
+    from grader.python.batch.store.rows import Graded
 
     hand_in_many(course, 2)
     course.grade()

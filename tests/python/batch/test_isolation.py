@@ -32,8 +32,9 @@ from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import unpack
 from grader.python.batch.outputs.write import write_outputs
-from grader.python.batch.store.database import STATUSES, Database, Graded
+from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import earlier_name, folder_name, place_of
+from grader.python.batch.store.rows import STATUSES, Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
 from tests.python.batch.batches import LAB, STAGES, Course

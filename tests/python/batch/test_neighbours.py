@@ -16,7 +16,7 @@ from grader.python.batch.grade.judge import Running
 from grader.python.batch.grade.run import grade_here, split_cores
 from grader.python.batch.ingest.reader import Contents, KilledError, read_all
 from grader.python.batch.ingest.submissions import find_submissions
-from grader.python.batch.store.database import Graded
+from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from tests.python.batch.batches import LAB, STAGES, Course
 

@@ -24,8 +24,8 @@ from grader.python.batch.grade.opening import MOST_WORDS, describe_error, open_s
 from grader.python.batch.grade.tree import MARK, write_tree
 from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.store.database import Graded, Stage, summarise
 from grader.python.batch.store.places import place_of
+from grader.python.batch.store.rows import Graded, Stage, summarise
 from grader.python.batch.store.settings import Settings
 from grader.python.common.markup import show_text
 from grader.python.common.report import Failure, Report, StageReport, parse_report

@@ -6,7 +6,7 @@ import sys
 from collections import deque
 from statistics import fmean
 
-from grader.python.batch.store.database import OURS, Graded, in_words
+from grader.python.batch.store.rows import OURS, Graded, in_words
 from grader.python.common.console import say
 from grader.python.common.markup import show_text
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.python.batch.grade.judge import Running, read_report, run_judge
-from grader.python.batch.store.database import Graded
+from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 
 TREES = ("solutions", "starter")  # the first that has all stages is the reference

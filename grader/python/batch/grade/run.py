@@ -28,8 +28,9 @@ from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.grade.tree import write_tree
 from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.store.database import Database, Graded
+from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import place_of
+from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 

@@ -22,7 +22,8 @@ from grader.python.batch.grade.judge import Running, try_judge
 from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.store.database import Database, Graded
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 from grader.python.common.report import Report

@@ -46,3 +46,8 @@ def read_time(text: str) -> datetime | None:
     except ValueError:
         return None
     return time if FIRST_TIME <= time <= datetime.now(UTC) + CLOCKS_DIFFER else None
+
+
+def now() -> str:
+    """Return the current time, ISO 8601 in UTC."""
+    return show_time(datetime.now(UTC))

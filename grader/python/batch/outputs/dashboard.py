@@ -15,8 +15,8 @@ from pathlib import Path
 from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
-from grader.python.batch.store.database import OURS, STATUSES, Row, Stage, in_words
 from grader.python.batch.store.places import folder_name
+from grader.python.batch.store.rows import OURS, STATUSES, Row, Stage, in_words
 from grader.python.common.markup import Child, Html, join, tag
 from grader.python.common.page import make_document
 from grader.python.common.units import NONE, plural, show_points, show_seconds

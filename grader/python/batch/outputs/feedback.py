@@ -19,8 +19,9 @@ from grader.python.batch.ingest.times import parse_time
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import hide_names, tell_report
 from grader.python.batch.policy.points import Final, leave_out
-from grader.python.batch.store.database import STATUSES, Database, Row
+from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings
+from grader.python.batch.store.rows import STATUSES, Row
 from grader.python.common.console import write_atomically
 from grader.python.common.documents import from_json
 from grader.python.common.markup import Html, join, show_text, tag

@@ -17,8 +17,9 @@ from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
 from grader.python.batch.policy.finals import points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy
 from grader.python.batch.policy.suspicious import find_remarks
-from grader.python.batch.store.database import Database, Row
+from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import folder_name, place_of
+from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, write_atomically
 

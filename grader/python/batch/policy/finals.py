@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, leave_out, read_policy, take_points
-from grader.python.batch.store.database import Database, Row
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.labs import read_manifest
 from grader.python.common.report import parse_report

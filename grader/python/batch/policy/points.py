@@ -13,7 +13,8 @@ from datetime import datetime
 
 from grader.python.batch.ingest.submission import FILE_DATES, order_by_time
 from grader.python.batch.ingest.times import parse_time
-from grader.python.batch.store.database import HAS_POINTS, Database, Row
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import HAS_POINTS, Row
 from grader.python.common.report import Report
 from grader.python.common.units import plural, show_points
 

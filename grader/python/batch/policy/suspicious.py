@@ -10,7 +10,7 @@ from statistics import median
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
 from grader.python.batch.policy.alike import Alike
-from grader.python.batch.store.database import Row, Stage
+from grader.python.batch.store.rows import Row, Stage
 
 FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
 NEAR = 0.01

@@ -15,40 +15,20 @@ submission. Tables:
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.ingest.disk import DiskFullError
-from grader.python.batch.ingest.names import read_canvas, read_moodle
-from grader.python.batch.ingest.notes import guess_kinds, has_kind, read_notes, write_notes
+from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
 from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission
-from grader.python.batch.store.places import move_folders
+from grader.python.batch.store.conversions import SCHEMA, convert
+from grader.python.batch.store.rows import STATUSES, Graded, Row, Stage, join_notes, own_members
+from grader.python.batch.store.sqlite import SqliteFile, write_facts
 from grader.python.common.console import UserError
-from grader.python.common.report import StageReport
 
-SCHEMA = 5
-# Every submission has exactly one of these. Failures on our side come first, and cost nobody points; next, those that
-# an instructor should look at.
-STATUSES = {
-    "judge_error": "our side broke: no points are lost; grade it again",
-    "judge_crashed": "the judge crashes or does not end on it, and grades the reference: no points; have a look",
-    "needs_review": "timed faster than is physically possible: have a look",
-    "archive_refused": "the archive was not opened: it is damaged, unsafe, or of a kind that is not read",
-    "nothing_to_grade": "no file of this lab is in it",
-    "did_not_compile": "no stage compiles",
-    "missing_stages": "graded; some stages were not handed in",
-    "graded": "graded, all stages",
-    "not_submitted": "on the roster, and nothing was handed in",
-}
-OURS = ("judge_error",)
-HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
 TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS submissions (
@@ -84,235 +64,23 @@ DECISIONS = (
 )
 
 
-@dataclass
-class Stage:
-    """The values of a stage that tables and plots need. Times are in seconds, None if nothing was timed."""
-
-    stage: str
-    verdict: str
-    cause: str
-    source_hash: str
-    points: float | None
-    most: float | None
-    pending: float | None
-    time_s: float | None
-    bound_s: float | None
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-    ambiguous: bool
-
-
-@dataclass
-class Row:
-    """A submission with its newest grade, without the report."""
-
-    key: str
-    name: str
-    members: list[str]
-    handed_in: str
-    known_by: str
-    notes: list[str]
-    status: str
-    detail: str
-    wall_s: float
-    grade: int | None = None
-    points: float = 0
-    most: float = 0
-    pending: float = 0
-    time: str = ""
-    backend: str = ""
-    sandbox: str = ""
-    stages: list[Stage] = field(default_factory=list)
-    graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
-
-    def own(self) -> list[str]:
-        """Return the members without credited partners."""
-        return own_members(self.key, self.members)
-
-    def is_certain(self) -> bool:
-        """Return whether an id or a number identifies the student; students can choose names."""
-        return not has_kind(self.notes, "found_by_name")
-
-
-@dataclass
-class Graded:
-    """The result of grading a submission; `report` is report.json as it was written, empty if there is none."""
-
-    key: str
-    status: str
-    detail: str = ""
-    report: str = ""
-    notes: list[str] = field(default_factory=list)
-    wall_s: float = 0
-    fingerprint: str = ""
-    timed_out: bool = False  # possibly because of a neighbour, if several were graded at once
-    was_killed: bool = False  # while it was read, possibly because memory was short
-    judge_failure: str = ""  # how the judge ended, if it gave no valid report
-
-
-def in_words(status: str) -> str:
-    """Return a status as people read it; an empty status means waiting."""
-    return status.replace("_", " ") or "waiting"
-
-
-def summarise(stage: StageReport) -> Stage:
-    """Return the values of one stage of a report that the database keeps."""
-    measured = stage.main_measurement
-    failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
-    findings = [one.cause for one in stage.check_mode.findings if not one.note] if stage.check_mode else []
-    causes = [failure.cause for failure in failures if failure] + findings
-    interval = measured.reference_ratio if measured else None
-    return Stage(
-        stage.stage,
-        stage.verdict,
-        causes[0] if causes and stage.verdict != "passed" else "",
-        stage.source_hash,
-        stage.score.total if stage.score else None,
-        stage.score.max if stage.score else None,
-        stage.score.pending if stage.score else None,
-        measured.median_s if measured else None,
-        measured.bound_s if measured else None,
-        interval.median if interval else None,
-        interval.low if interval else None,
-        interval.high if interval else None,
-        bool(measured and measured.ambiguous),
-    )
-
-
 def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
     """Return the names of the files or folders of a submission, without their folders."""
     return tuple(Path(entry).name for entry in entries)
 
 
-def join_notes(*notes: str) -> list[str]:
-    """Join lists of notes in the database's format into one list without repetitions."""
-    return list(dict.fromkeys(note for kept in notes for note in read_notes(kept)))
-
-
-def own_members(key: str, members: Sequence[str]) -> list[str]:
-    """Return the members whose ids form a submission's key; the others are credited partners."""
-    counts = [count for count in range(1, len(members)) if "+".join(members[:count]) == key]
-    return list(members[: counts[0]] if counts else members)
-
-
-def guess_called(key: str, entries: Sequence[str]) -> str:
-    """Return the key that an earlier batch's submission has without a roster."""
-    names = [part for entry in entries for part in (Path(entry).name, Path(entry).parent.name)]
-    ids = {reading.id for name in names for reading in (read_moodle(name) or read_canvas(name))[:1]}
-    return ids.pop() if len(ids) == 1 else key
-
-
-def write_facts(connection: sqlite3.Connection, **facts: Any) -> None:
-    """Write facts and replace those with the same names."""
-    for name, value in facts.items():
-        connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])
-
-
-class Database:
-    """The database of one batch. Call all methods from one thread."""
+class Database(SqliteFile):
+    """The database of one batch."""
 
     def __init__(self, file: Path):
-        self.file = file
-        with self.reporting():
-            self.connection = sqlite3.connect(file, isolation_level=None)
-            self.connection.execute("PRAGMA journal_mode = WAL")
-            self.connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
-            self.connection.executescript(TABLES)
+        super().__init__(file, TABLES)
         schema = self.fact("schema")
         if schema is None:
             self.set_facts(schema=SCHEMA)
-        elif schema in (1, 2, 3, 4):
-            self.convert(schema)
+        elif schema in range(1, SCHEMA):
+            convert(self, schema)
         elif schema != SCHEMA:
             raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
-
-    def convert(self, schema: int) -> None:
-        """Convert an earlier batch, including its folders."""
-        if schema == 1:
-            self.convert_notes()
-        if schema <= 2:
-            move_folders(self.file.resolve().parent, [key for (key,) in self.query("SELECT key FROM submissions")])
-        columns = [name for _, name, *_ in self.query("PRAGMA table_info(submissions)")]
-        if "called" not in columns:
-            self.convert_names()
-        if "pending_alone" not in columns:
-            self.convert_reasons()
-        self.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
-
-    def convert_notes(self) -> None:
-        """Convert schema 1, which kept all notes in one column: they stay until the submission is graded again."""
-        folder = Path(self.fact("submissions") or "").absolute()  # paths in it were kept as typed
-        with self.transaction() as connection:
-            connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
-            connection.execute("UPDATE submissions SET graded_notes = notes")
-            for key, entries in connection.execute("SELECT key, entries FROM submissions").fetchall():
-                paths = [str(folder / Path(entry).name) for entry in json.loads(entries)]
-                connection.execute("UPDATE submissions SET entries = ? WHERE key = ?", [json.dumps(paths), key])
-            connection.execute("UPDATE facts SET value = '2' WHERE name = 'schema'")
-
-    def convert_names(self) -> None:
-        """Convert schema 3, which had neither kinds of notes nor `called`."""
-        with self.transaction() as connection:
-            connection.execute("ALTER TABLE submissions ADD COLUMN called TEXT NOT NULL DEFAULT ''")
-            for key, entries, notes, graded in connection.execute(
-                "SELECT key, entries, notes, graded_notes FROM submissions"
-            ).fetchall():
-                connection.execute(
-                    "UPDATE submissions SET called = ?, notes = ?, graded_notes = ? WHERE key = ?",
-                    [guess_called(key, json.loads(entries)), guess_kinds(notes), guess_kinds(graded), key],
-                )
-
-    def convert_reasons(self) -> None:
-        """Convert schema 4, in which only the reason showed that only pending points are graded."""
-        with self.transaction() as connection:
-            connection.execute("ALTER TABLE submissions ADD COLUMN pending_alone INTEGER NOT NULL DEFAULT 0")
-            connection.execute("UPDATE submissions SET pending_alone = reason LIKE 'points were pending%'")
-
-    def close(self) -> None:
-        """Close the connection, which merges the write-ahead log into the file."""
-        self.connection.close()
-
-    @contextlib.contextmanager
-    def reporting(self) -> Iterator[None]:
-        """Convert SQLite's errors to one message. Raises DiskFullError if the disk is full, else UserError."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            if "full" in str(error) or "disk I/O" in str(error):
-                raise DiskFullError(
-                    f"{self.file}: no room to write ({error}). All that was graded before is kept: make room, then "
-                    "give the same command again."
-                ) from None
-            raise UserError(f"{self.file}: {error}. Is it a batch's database, and writable?") from None
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the body in a transaction, which is rolled back after any exception."""
-        with self.reporting():
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self.connection
-                self.connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self.connection.execute("ROLLBACK")
-                raise
-
-    def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of one statement."""
-        with self.reporting():
-            return self.connection.execute(text, values).fetchall()
-
-    def fact(self, name: str) -> Any:
-        """Return a fact, or None if there is none of that name."""
-        rows = self.query("SELECT value FROM facts WHERE name = ?", [name])
-        return json.loads(rows[0][0]) if rows else None
-
-    def set_facts(self, **facts: Any) -> None:
-        """Write facts in one transaction and replace earlier values."""
-        with self.transaction() as connection:
-            write_facts(connection, **facts)
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
         """Return the old keys of submissions that the roster now identifies differently, each with the new submission.

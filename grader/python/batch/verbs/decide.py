@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.python.batch.ingest.submission import FILE_DATES
-from grader.python.batch.ingest.times import parse_zoned_time
+from grader.python.batch.ingest.times import now, parse_zoned_time
 from grader.python.batch.outputs.gradebook import columns_around
 from grader.python.batch.policy.finals import all_finals, points_of
 from grader.python.batch.policy.marks import Mark, read_marks
@@ -23,7 +23,8 @@ from grader.python.batch.policy.points import (
     tell_policy,
 )
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import People, find_student, kept_settings, now, open_batch
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import People, find_student
 from grader.python.common.console import UserError, say
 from grader.python.common.units import plural, show_points
 

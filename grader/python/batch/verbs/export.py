@@ -12,7 +12,8 @@ from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch, roster_of
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import roster_of
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say_error
 from grader.python.common.report import Report, Total, parse_report

@@ -22,9 +22,11 @@ from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import forget, unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.suspicious import took_long
-from grader.python.batch.store.database import Database, in_words
-from grader.python.batch.store.opened import DATABASE, roster_file
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.opened import DATABASE
+from grader.python.batch.store.people import roster_file
 from grader.python.batch.store.places import KEPT, place_of
+from grader.python.batch.store.rows import in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
 from grader.python.common.labs import choose_labs, find_stage, read_stages

@@ -11,7 +11,8 @@ from grader.python.batch.grade.versions import hash_judging, is_stale, require_b
 from grader.python.batch.policy.changes import tell_changes
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import find_key, kept_settings, open_batch
+from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.people import find_key
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
 from grader.python.common.console import say

@@ -6,8 +6,8 @@ import argparse
 
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.points import read_policy, tell_policy
-from grader.python.batch.store.database import STATUSES, in_words
 from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.rows import STATUSES, in_words
 from grader.python.common.console import say
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from grader.python.batch.grade.progress import Progress
 from grader.python.batch.grade.run import judges_at_once
-from grader.python.batch.store.database import Graded
+from grader.python.batch.store.rows import Graded
 
 
 def after(progress: Progress, *graded: tuple[str, float]) -> str:

@@ -15,7 +15,7 @@ import pytest
 from grader.python.batch import autograde
 from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.reference import accuse
-from grader.python.batch.store.database import Graded
+from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 from tests.python.batch.batches import LAB, STAGES, Course

@@ -22,7 +22,8 @@ from grader.python.batch.outputs.feedback import describe_submission, redact
 from grader.python.batch.policy.alike import MOST_CHARACTERS, MOST_STOPPED, Alike, TooMuchError, find_alike, simplify
 from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.suspicious import Remark, find_remarks
-from grader.python.batch.store.database import Database, Row, Stage
+from grader.python.batch.store.database import Database
+from grader.python.batch.store.rows import Row, Stage
 from grader.python.batch.store.settings import Settings
 from tests.labs.conftest import ROOT
 from tests.python import samples

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.store.opened import pick_student
+from grader.python.batch.store.people import pick_student
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
 
