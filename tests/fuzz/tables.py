@@ -29,7 +29,7 @@ from grader.python.batch.policy.marks import read_marks
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import DATABASE
 from grader.python.batch.store.rows import Graded
-from grader.python.common.report import Report, Total
+from grader.python.common.report import Report, Total, parse_report
 from tests.fuzz.hand_ins import LAB, STAGES, make_settings
 from tests.fuzz.promises import (
     attempt,
@@ -122,7 +122,7 @@ def kept_batch() -> bytes:
             stages = [samples.stage(stage, stage, score=samples.score()) for stage in STAGES]
             report = samples.report(lab=LAB, stages=stages)
             graded = Graded(key, "graded", report=json.dumps(report))
-            database.keep(graded, *summary_of(graded, "hash"))
+            database.keep(graded, *summary_of(parse_report(graded.report), "hash"))
         database.close()
         return (folder / DATABASE).read_bytes()
 

@@ -28,7 +28,6 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, run_command, write_document
 from grader.python.common.labs import choose_labs, read_stages
 from grader.python.common.markup import show_text
-from grader.python.common.report import parse_report
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
 TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
@@ -57,9 +56,9 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
     if graded.status in STUDENTS_FAULT:
         opened = "What was handed in is not opened. " if graded.status == "archive_refused" else ""
         return refuse(wanted, settings.stages, opened + graded.detail)
-    if not graded.report:
+    if not graded.judged:
         raise UserError(f"Not graded, and no fault of the submission's: {graded.detail}")
-    return ONE_REPORT[wanted](parse_report(graded.report))
+    return ONE_REPORT[wanted](graded.judged)
 
 
 def main(arguments: Sequence[str]) -> int:

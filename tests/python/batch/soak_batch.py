@@ -24,6 +24,7 @@ from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
+from grader.python.common.report import parse_report
 from tests.python import samples
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -84,7 +85,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
         stage = samples.stage(STAGE, "Grid", source_hash=f"{number:064x}", measurements=[samples.measurement(0.05)])
         report = json.dumps(samples.report(lab=LAB, stages=[stage]))
         graded = Graded(f"s{number:05}", "graded", report=report)
-        database.keep(graded, *summary_of(graded, "hash"))
+        database.keep(graded, *summary_of(parse_report(report), "hash"))
     entered_s = time.monotonic() - begin
     write_outputs(database, settings)
     lines = len((out / "gradebook.csv").read_text().splitlines())

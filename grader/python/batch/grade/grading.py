@@ -20,7 +20,7 @@ from grader.python.batch.grade.judge import (
     run_judge,
     tell_failure,
 )
-from grader.python.batch.grade.opening import MOST_WORDS, describe_error, open_submission
+from grader.python.batch.grade.opening import MOST_WORDS, Opened, describe_error, open_submission
 from grader.python.batch.grade.tree import MARK, write_tree
 from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.submission import Submission
@@ -28,7 +28,7 @@ from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Graded, Stage, summarise
 from grader.python.batch.store.settings import Settings
 from grader.python.common.markup import show_text
-from grader.python.common.report import Failure, Report, StageReport, parse_report
+from grader.python.common.report import Failure, Report, StageReport
 from grader.python.journal.journal import RENDERING_S
 
 ATTEMPTS = 2  # if our side breaks
@@ -41,12 +41,14 @@ def grade_submission(
     settings: Settings,
     running: Running | None = None,
     environment: dict[str, str] | None = None,
+    opened: Opened | None = None,
 ) -> Graded:
-    """Grade one submission within settings.timeout_s. Raises only DiskFullError and StoppedError."""
+    """Grade one submission, which may be open already, within settings.timeout_s. Raises only DiskFullError and
+    StoppedError."""
     work = Work(settings, running or Running(), environment or {})
     graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
     try:
-        opened = open_submission(submission, settings)
+        opened = opened or open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
         graded.was_killed = opened.was_killed
         if opened.journal is not None:  # the copy has other contents; a batch that is killed here must not use it
@@ -116,8 +118,8 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
     for _ in range(ATTEMPTS):
         bounded = work.bounded(settings.timeout_s)
         status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
-        graded.report, found = read_report(folder / f"{settings.lab}.json", status)
-        if found:
+        graded.report, graded.judged = read_report(folder / f"{settings.lab}.json", status)
+        if found := graded.judged:
             graded.judge_failure = ""
             graded.status, graded.detail = settle(found, len(picked) < len(settings.wanted()))
             graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
@@ -176,11 +178,10 @@ def has_cause(failure: Failure | None, cause: str) -> bool:
     return failure is not None and failure.cause == cause
 
 
-def summary_of(graded: Graded, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
-    """Return the values of a report that the database keeps in addition to the report."""
-    if not graded.report:
+def summary_of(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
+    """Return the values of a report that the database keeps in addition to the report; none without a report."""
+    if report is None:
         return {}, []
-    report = parse_report(graded.report)
     summary = {
         "points": report.total.points,
         "most": report.total.max,

@@ -23,7 +23,7 @@ MOST_WORDS = 500
 MOST_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 
 
-def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str:
+def why_nothing(files: Sequence[str], settings: Settings, empty: bool) -> str:
     """Return the reason why none of these files is graded."""
     sources = list_sources(files)
     stage = f"{settings.wanted()[0]}.cu"
@@ -36,7 +36,7 @@ def why_nothing(files: dict[str, bytes], settings: Settings, empty: bool) -> str
     return why + (f" It holds {name_some(named)}." if sources else "")
 
 
-def list_sources(files: dict[str, bytes]) -> list[str]:
+def list_sources(files: Sequence[str]) -> list[str]:
     """Return the names of files with code, sorted."""
     return sorted(name for name in files if name.endswith((".cu", ".cpp")))
 
@@ -61,16 +61,20 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 
 @dataclass
 class Opened:
-    """A hand-in's contents: all files, and those of the journal and of the stages. The journal is None if the batch has
-    it already. If nothing can be judged, `status` and `detail` give the reason."""
+    """A hand-in's contents: the names of all files, and the journal's and the stages' files. The journal is None if the
+    batch has it already. If nothing can be judged, `status` and `detail` give the reason."""
 
-    files: dict[str, bytes] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
     journal: dict[str, bytes] | None = field(default_factory=dict)
     picked: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     status: str = ""
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
+
+    def size(self) -> int:
+        """Return the number of bytes of its contents."""
+        return sum(map(len, (*self.picked.values(), *(self.journal or {}).values())))
 
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
@@ -82,7 +86,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         if submission.graded_notes is not None and (copy := read_copy(submission, settings)):
             return Opened(journal=None, picked=copy, notes=list(submission.graded_notes))
         contents = read_apart(submission.entries, settings.timeout_s)
-        opened.files = {file.name: file.content for file in contents.files}
+        opened.files = [file.name for file in contents.files]
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(contents.files, settings.lab, settings.wanted())
         opened.notes += tell_how_to_choose(ties, submission.entries)

@@ -22,7 +22,8 @@ CAUSED_BY_IT = (
 
 def accuse(failed: Graded) -> Graded:
     """Return the status of a hand-in on which the judge failed twice, and with it the reason."""
-    return replace(failed, status="judge_crashed", detail=f"{failed.judge_failure} {CAUSED_BY_IT}", report="")
+    why = f"{failed.judge_failure} {CAUSED_BY_IT}"
+    return replace(failed, status="judge_crashed", detail=why, report="", judged=None)
 
 
 def is_reference_graded(settings: Settings, running: Running, environment: dict[str, str]) -> bool:

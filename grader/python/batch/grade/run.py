@@ -22,7 +22,7 @@ from queue import SimpleQueue
 from grader.python.batch.grade.grading import grade_submission, summary_of
 from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.merge import merge_reports
-from grader.python.batch.grade.opening import describe_error, open_submission
+from grader.python.batch.grade.opening import Opened, describe_error, open_submission
 from grader.python.batch.grade.progress import make_progress
 from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.grade.tree import write_tree
@@ -33,8 +33,10 @@ from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
+from grader.python.common.report import parse_report
 
 CORES_FOR_TIMING = 2
+MOST_WAITING_BYTES = 1_000_000  # of an opened hand-in that waits for a GPU; hundreds may wait
 THREADS_A_JUDGE = 4  # on the CPU backend, if several judges share the machine
 
 Submit = Callable[[Submission], "Future[Graded]"]
@@ -150,12 +152,13 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
         earlier = database.report_to_complete(graded.key)
         if earlier and graded.report:
             graded.report = json.dumps(merge_reports(json.loads(earlier), json.loads(graded.report)))
-        summary, stages = summary_of(graded, lab_hash)
+            graded.judged = parse_report(graded.report)
+        summary, stages = summary_of(graded.judged, lab_hash)
         database.keep(graded, summary, stages)
     except DiskFullError:
         raise
     except Exception as error:
-        broken = replace(graded, status="judge_error", detail=describe_error(error), report="")
+        broken = replace(graded, status="judge_error", detail=describe_error(error), report="", judged=None)
         database.keep(broken, {}, [])
 
 
@@ -208,13 +211,13 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
     for place in zip(gpus, shares, strict=True):
         free.put(place)
 
-    def grade(submission: Submission, compiled: Future[None] | None) -> Graded:
-        if compiled:
-            compiled.exception()  # if compiling ahead failed, the judge compiles and reports
+    def grade(submission: Submission, compiled: Future[Opened | None] | None) -> Graded:
+        # If compiling ahead failed, the judge compiles and reports.
+        opened = compiled.result() if compiled and not compiled.exception() else None
         gpu, share = place = free.get()
         try:
             os.sched_setaffinity(0, share)  # for this thread and the judge that it starts
-            return grade_submission(submission, settings, running, {"CUDA_VISIBLE_DEVICES": gpu})
+            return grade_submission(submission, settings, running, {"CUDA_VISIBLE_DEVICES": gpu}, opened)
         finally:
             free.put(place)
 
@@ -231,14 +234,22 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
             raise
 
 
-def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> None:
-    """Compile a submission's programs into the judge's cache."""
+def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> Opened | None:
+    """Compile a submission's programs into the judge's cache. Return its contents, which may wait long for a GPU; None
+    if they are too large for that, or if the process that read them was killed."""
     opened = open_submission(submission, settings)
-    if not opened.picked:
-        return
+    if opened.picked:
+        compile_picked(opened.picked, submission, settings, running, spare)
+    return opened if opened.size() <= MOST_WAITING_BYTES and opened.status != "judge_error" else None
+
+
+def compile_picked(
+    picked: dict[str, bytes], submission: Submission, settings: Settings, running: Running, spare: Sequence[int]
+) -> None:
+    """Compile the files of stages on the spare cores."""
     folder = place_of(settings.folder, "ahead", submission.key)
     try:
-        tree = write_tree(folder, settings.lab, opened.picked)
+        tree = write_tree(folder, settings.lab, picked)
         pinned = ["taskset", "-c", ",".join(map(str, spare))]
         run_judge([*pinned, *settings.command(tree, folder, verb="compile")], settings, running, {})
     finally:

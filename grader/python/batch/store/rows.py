@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.python.batch.ingest.notes import has_kind, read_notes
-from grader.python.common.report import StageReport
+from grader.python.common.report import Report, StageReport
 
 # Every submission has exactly one of these. Failures on our side come first, and cost nobody points; next, those that
 # an instructor should look at.
@@ -84,6 +84,7 @@ class Graded:
     status: str
     detail: str = ""
     report: str = ""
+    judged: Report | None = None  # the same, parsed
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.grade import run
+from grader.python.batch.grade import opening, run
+from grader.python.batch.ingest.reader import read_apart
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.store.settings import Settings
 from tests.labs.conftest import BUILD, ROOT
@@ -47,6 +48,17 @@ def test_the_rest_is_compiled_ahead(course: Course, monkeypatch: pytest.MonkeyPa
         timed = next(index for index, line in enumerate(lines) if line == f"begin grade submissions/s{number}")
         assert compiled < timed
     assert not list((course.out / "ahead").iterdir())
+
+
+@pytest.mark.parametrize(("limit", "times"), [(run.MOST_WAITING_BYTES, 8), (0, 16)])
+def test_hand_ins_that_were_compiled_ahead_are_opened_once_unless_they_are_large(
+    course: Course, monkeypatch: pytest.MonkeyPatch, limit: int, times: int
+) -> None:
+    opened: list[object] = []
+    monkeypatch.setattr(opening, "read_apart", lambda *words: opened.append(words) or read_apart(*words))
+    monkeypatch.setattr(run, "MOST_WAITING_BYTES", limit)
+    grade(course, monkeypatch, [0, 1, 1])
+    assert len(opened) == times
 
 
 def test_judges_have_cores_of_their_own_and_compilers_the_others() -> None:
