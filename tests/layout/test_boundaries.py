@@ -170,6 +170,11 @@ def test_no_module_of_python_imports_itself_through_others(root, files):
     assert imports == {}
 
 
+def test_contributing_lists_the_packages_in_order(root):
+    section = (root / "CONTRIBUTING.md").read_text().split("## …fix a Python command\n")[1].split("\n## ")[0]
+    assert re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE) == list(PYTHON_MAY_IMPORT)
+
+
 def test_a_forbidden_import_is_seen(tmp_path):
     for package in ("common", "journal", "batch/ingest", "batch/grade"):
         (tmp_path / "grader/python" / package).mkdir(parents=True)

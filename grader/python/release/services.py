@@ -44,7 +44,7 @@ from grader.python.release.kit import (
 )
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
-NOT_NEEDED = ["grader/python/release/new_lab*", "grader/python/release/services*", "grader/cpu/bench/*", "*.md"]
+NOT_NEEDED = ["grader/python/docs/*", "grader/python/release/*", "grader/cpu/bench/*", "*.md"]
 STARTERS = "starter/*"  # the reference that decides whether a file or a tool is at fault
 SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")

@@ -107,6 +107,7 @@ def test_gradescopes_zip(tmp_path):
     assert modes["setup.sh"] == modes["run_autograder"] == 0o755 and modes["datasets/.secret"] == 0o600
     assert f"labs/{LAB}/oracle.cpp" in files and f"datasets/{LAB}/hidden.json" in files
     assert not [name for name in files if name.startswith(("solutions/", "tests/", "handouts/"))]
+    assert {name.split("/")[2] for name in files if name.startswith("grader/python/")} == {"common", "journal", "batch"}
     assert [name for name in sorted(files) if name.startswith("starter/")] == [
         f"starter/{LAB}/{stage}.cu" for stage in STAGES
     ]
