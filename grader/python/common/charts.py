@@ -115,7 +115,6 @@ def marks(measurement: Measurement) -> list[tuple[str, float, str]]:
 
 
 def draw_row(measurement: Measurement, axis: Axis, ticks: Sequence[float]) -> Html:
-    """Draw the marks of one stage."""
     grid = [
         tag("line", x1=axis.position(time), x2=axis.position(time), y1=0, y2=ROW_HEIGHT, class_="grid")
         for time in ticks
@@ -129,7 +128,6 @@ def draw_row(measurement: Measurement, axis: Axis, ticks: Sequence[float]) -> Ht
 
 
 def draw_legend() -> Html:
-    """Draw the meaning of each mark."""
     entries = [
         ("student", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0", "this submission"),
         ("reference", "M0-7V7", "reference solution"),

@@ -74,7 +74,6 @@ class Sources:
     without: Sequence[str] = ()  # labs to omit
 
     def labs(self) -> list[str]:
-        """Return the names of the labs, sorted."""
         return [lab for lab in find_labs(self.root) if lab not in self.without]
 
     def manifest(self, lab: str) -> dict[str, Any]:
@@ -93,7 +92,6 @@ class Sources:
 
 
 def make_labs(sources: Sources) -> list[str]:
-    """Make a row for each lab."""
     rows = []
     for lab in sources.labs():
         manifest = sources.manifest(lab)
@@ -113,7 +111,6 @@ def make_contract(sources: Sources, lab: str) -> list[str]:
 
 
 def make_stages(sources: Sources, lab: str) -> list[str]:
-    """Make a row for each stage of a lab."""
     rows = []
     for stage in sources.manifest(lab)["stages"]:
         points = show_points(sum(stage["points"].values()))

@@ -50,7 +50,6 @@ def draw_times(timeline: Timeline) -> Html | None:
 
 
 def draw_dots(row: Row, axis: Axis) -> Html:
-    """Draw a median and its samples."""
     middle = ROW_HEIGHT / 2
     samples = [
         tag("circle", cx=axis.position(sample * row.scale), cy=middle, r=3.5, class_="sample-dot")

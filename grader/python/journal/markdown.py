@@ -96,7 +96,6 @@ def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iter
 def one_optimisation(
     journal: Journal, number: int, optimisation: Optimisation, before: Optimisation | None
 ) -> Iterator[str]:
-    """Yield everything about one optimisation."""
     timeline = journal.main
     place = timeline.place if timeline else None
     chosen, measured = optimisation.chosen(place), journal.measured(optimisation)

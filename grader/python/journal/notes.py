@@ -52,7 +52,6 @@ class Note:
 
     @property
     def written(self) -> list[tuple[str, str]]:
-        """Return the sections that contain text."""
         return [(title, text) for title, text in self.sections if text]
 
     @property

@@ -198,8 +198,6 @@ class Timeline:
 
 @dataclass
 class Journal:
-    """The contents of a lab journal."""
-
     lab: str
     title: str
     optimisations: list[Optimisation]
@@ -230,7 +228,6 @@ class Journal:
 
     @property
     def shown(self) -> list[Optimisation]:
-        """Return the optimisations to show."""
         return [optimisation for optimisation in self.optimisations if optimisation.begun]
 
     @property
@@ -240,7 +237,6 @@ class Journal:
 
 
 def place_of(record: Record) -> Place:
-    """Return the place of a record."""
     machine: Machine = record.machine
     return Place(record.backend, machine.gpu if record.backend == "cuda" else "", machine.cpu, machine.host)
 

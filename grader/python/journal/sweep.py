@@ -70,7 +70,6 @@ class Sweep:
 
     @property
     def timed(self) -> list[Point]:
-        """Return the points that have a time."""
         return [point for point in self.points if not point.failure]
 
     @property

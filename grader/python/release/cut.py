@@ -73,7 +73,6 @@ def cut_manifest(manifest: dict[str, Any], last: int) -> dict[str, Any]:
 
 
 def stage_ids(manifest: dict[str, Any]) -> list[str]:
-    """Return the ids of a manifest's stages."""
     return [stage["id"] for stage in manifest["stages"]]
 
 

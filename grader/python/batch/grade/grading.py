@@ -174,7 +174,6 @@ def cannot_compile(stage: StageReport) -> bool:
 
 
 def has_cause(failure: Failure | None, cause: str) -> bool:
-    """Return whether a failure has this cause."""
     return failure is not None and failure.cause == cause
 
 

@@ -61,7 +61,6 @@ class Progress:
         return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
 
     def say(self, graded: Graded) -> None:
-        """Print a line for a submission."""
         detail = f" ({graded.detail.splitlines()[0][:100]})" if graded.detail else ""
         say(f"{graded.key}: {in_words(graded.status)}{detail}, {graded.wall_s:.1f} s; {self.counts()}", flush=True)
 
@@ -82,7 +81,6 @@ class LiveProgress(Progress):
         self.bar.stop()
 
     def say(self, graded: Graded) -> None:
-        """Update the line, and print a submission that was not graded above it."""
         from rich.markup import escape
 
         self.bar.update(self.task, advance=1, description=self.counts())

@@ -89,7 +89,6 @@ class Cluster:
         return found
 
     def cancel(self, jobs: Sequence[Any]) -> None:
-        """Cancel the jobs."""
         arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
         if arrays:
             with contextlib.suppress(OSError):

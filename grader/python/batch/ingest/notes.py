@@ -51,12 +51,10 @@ def kind_of(note: str) -> str:
 
 
 def has_kind(notes: Iterable[str], kind: str) -> bool:
-    """Return whether one of the notes is of a kind."""
     return kind in map(kind_of, notes)
 
 
 def is_for_instructor(note: str) -> bool:
-    """Return whether only the instructor reads a note."""
     return kind_of(note) in FOR_INSTRUCTOR
 
 
@@ -66,7 +64,6 @@ def write_notes(notes: Iterable[str]) -> str:
 
 
 def read_notes(text: str) -> list[str]:
-    """Return notes that the database kept."""
     return [note if isinstance(note, str) else Note(note[1], note[0]) for note in json.loads(text)]
 
 

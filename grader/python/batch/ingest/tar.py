@@ -67,7 +67,6 @@ class Content:
         return data
 
     def skip(self) -> None:
-        """Read the rest."""
         while self.read(CHUNK_BYTES):
             pass
 

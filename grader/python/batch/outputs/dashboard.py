@@ -110,7 +110,6 @@ def first_of_each_rank(remarks: Sequence[Remark]) -> list[Remark]:
 
 
 def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> Html:
-    """Return a table with one row per remark."""
     titles = [tag("th", name, scope="col") for name in ("Submission", "Name", "Stage", "What", "")]
     lines = []
     for remark in remarks:

@@ -329,7 +329,6 @@ def read_canvas(gradebook: str) -> Rows:
 
 
 def most_of(entries: Sequence[Entry]) -> float:
-    """Return the maximum points."""
     return max((entry.report.total.max for entry in entries), default=0.0)
 
 

@@ -138,7 +138,6 @@ def tell_left_out(stage: str, keys: Sequence[str] | None) -> list[str]:
 
 
 def hash_files(files: Iterable[tuple[str, Path]]) -> str:
-    """Return a hash of names and contents."""
     whole = hashlib.sha256()
     for name, file in files:
         contents = file.read_bytes() if file.is_file() else b""

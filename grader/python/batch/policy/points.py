@@ -173,7 +173,6 @@ def days_late(row: Row, due: datetime | None, policy: Policy) -> int:
 
 
 def late_penalty(points: float, days: int, policy: Policy) -> float:
-    """Return the points that lateness costs."""
     if not days:
         return 0
     if policy.most_days is not None and days > policy.most_days:

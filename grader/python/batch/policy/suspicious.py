@@ -51,7 +51,6 @@ def took_long(rows: Sequence[Row]) -> list[Row]:
 
 
 def look_at(row: Row) -> list[Remark]:
-    """Return the remarks on one submission."""
     remarks = []
     if row.status == "judge_error":
         remarks.append(Remark(0, row.key, "", "our fault", row.detail))
@@ -82,7 +81,6 @@ def look_at(row: Row) -> list[Remark]:
 
 
 def look_at_stage(key: str, stage: Stage) -> list[Remark]:
-    """Return the remarks on a stage's timing."""
     if stage.cause == "implausible_timing":
         return [Remark(2, key, stage.stage, "implausible timing", "faster than its data can be moved")]
     remarks = []

@@ -297,7 +297,6 @@ class Database(SqliteFile):
         return sorted(rows, key=lambda row: (order.get(row.status, 0), row.key))
 
     def add_stages(self, rows: Sequence[Row]) -> None:
-        """Fill in each row's stages."""
         by_grade = {row.grade: row for row in rows if row.grade is not None}
         columns = "grade, stage, verdict, cause, source_hash, points, most, pending, time_s, bound_s, ratio, ratio_low"
         for number, *values, ambiguous in self.query(
