@@ -17,7 +17,8 @@ from grader.python.batch.grade import merge
 from grader.python.batch.grade.grading import settle
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import redact
-from grader.python.batch.outputs.formats import ONE_REPORT, canvas, github_log, moodle
+from grader.python.batch.outputs.formats import ONE_REPORT, github_log
+from grader.python.batch.outputs.gradebooks import canvas, moodle
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import tell_report
 from grader.python.batch.outputs.rows import Entry

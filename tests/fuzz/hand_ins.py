@@ -20,7 +20,7 @@ from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import unpack
 from grader.python.batch.outputs.dashboard import make_dashboard
-from grader.python.batch.outputs.gradebook import make_gradebook
+from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.policy.points import Policy, choose_latest, finals
 from grader.python.batch.policy.suspicious import find_remarks
 from grader.python.batch.store.places import folder_name

@@ -21,7 +21,7 @@ from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.roster import read_roster, split_team, students_by_alias
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs import write as outputs
-from grader.python.batch.outputs.formats import canvas, compare_maxima, moodle, tell_new
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import all_finals

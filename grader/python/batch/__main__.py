@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.grade.run import cores
-from grader.python.batch.outputs.formats import GRADEBOOKS
+from grader.python.batch.outputs.gradebooks import GRADEBOOKS
 from grader.python.batch.verbs.decide import KINDS, due, extend, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade

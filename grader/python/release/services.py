@@ -29,14 +29,14 @@ from grader.python.common.console import UserError, read_text, run_command, say,
 from grader.python.common.labs import choose_labs
 from grader.python.common.units import show_points
 from grader.python.release.cut import cut_labs
-from grader.python.release.kit import (
+from grader.python.release.kit import leave_stages_out
+from grader.python.release.pack import (
     HIDDEN,
     OF_A_LAB,
     REVISION,
     Files,
     commit_time,
     is_one_of,
-    leave_stages_out,
     list_tracked,
     mode_of,
     pack_tar,

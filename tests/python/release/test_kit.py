@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.release.kit import drop_dangling_links, find_leaks
+from grader.python.release.leaks import find_leaks
+from grader.python.release.readme import drop_dangling_links
 from tests.layout.tree import BUILD, copy_built, uncommitted_labs
 from tests.python.support import ROOT, run_module
 

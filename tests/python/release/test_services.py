@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from grader.python.release.kit import find_answers, squeeze
+from grader.python.release.leaks import find_answers, squeeze
 from grader.python.release.services import read_secret
 from tests.python.batch.outputs.test_formats import check_autolab, check_gradescope
 from tests.python.support import ROOT, run_module

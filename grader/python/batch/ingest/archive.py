@@ -1,10 +1,10 @@
-"""Read untrusted hand-ins.
+"""Read untrusted archives.
 
 Archives are read in memory and within bounds, and a name in an archive never becomes a path: a submission is a
 dictionary of names and bytes, and only the files of stages are written to disk. If bytes make a reader raise any
-exception, it becomes a RefusedError for that hand-in (`refusing_damage`). Only `open_below` opens files in folders; it
-follows no links. The same rule holds for archives and folders: a file that no grade needs is not read and causes no
-refusal; if a file cannot be read, only that file is refused.
+exception, it becomes a RefusedError for that hand-in (`refusing_damage`). The same rule holds for archives and folders
+(folders.py): a file that no grade needs is not read and causes no refusal; if a file cannot be read, only that file is
+refused.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ import contextlib
 import gzip
 import io
 import lzma
-import os
 import stat
 import zipfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO, Literal
+from typing import Literal
 
 from grader.python.batch.ingest import tar
 from grader.python.batch.ingest.names import original_name
@@ -38,7 +35,6 @@ MOST_FILES = 2000  # of a kind
 MOST_ENTRIES = 100_000  # of an archive or a folder, ignored ones included
 MOST_INFLATED = 300_000_000  # bytes of a tar, ignored files included
 CHUNK_BYTES = 1_000_000
-NEVER_FOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 MOST_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
@@ -325,96 +321,6 @@ def check_tar_member(member: tar.Member) -> None:
         raise RefusedError("link", show(member.name))
     if not (member.is_folder() or member.is_file()):
         raise RefusedError("device", show(member.name))
-
-
-def list_parts(entry: Path) -> list[Part]:
-    """List the files in a hand-in that is a folder, archives last and newer files first. If the hand-in is a file,
-    return that file; it is never ignored. Raises OSError."""
-    status = entry.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        return [make_part(entry, "", status)]
-    return sorted(walk(entry), key=lambda part: (part.kind == "archive", -past_time(part.time_s)))
-
-
-def walk(folder: Path) -> Iterator[Part]:
-    """Yield all files in a folder, except hidden ones; files at its top come first. If a folder cannot be read, yield
-    it as a part whose check raises the error.
-
-    Open folders one path component at a time and follow no links, because students may still change them.
-    """
-    waiting, left = deque([""]), MOST_ENTRIES
-    while waiting and left > 0:
-        inside = waiting.popleft()
-        left -= inside.count("/") + 1  # opening it takes as many steps
-        try:
-            if len(inside) > MOST_NAME:
-                raise RefusedError("too_deep")
-            found = list_folder(folder, inside, left)
-        except (OSError, RefusedError) as error:
-            yield Part(inside or folder.name, 0, 0, "other", partial(raise_again, error), contextlib.nullcontext)
-            continue
-        left -= len(found)
-        for name, status in found:
-            if stat.S_ISDIR(status.st_mode):
-                waiting.append(name)
-            else:
-                yield make_part(folder, name, status)
-    if left <= 0:
-        too_many = RefusedError("too_many_files", f"at most {MOST_ENTRIES}")
-        yield Part(folder.name, 0, 0, "other", partial(raise_again, too_many), contextlib.nullcontext)
-
-
-def list_folder(folder: Path, inside: str, most: int) -> list[tuple[str, os.stat_result]]:
-    """Return at most `most` entries of a folder below another, each with its path from there and its status. Raises
-    OSError."""
-    found = []
-    with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
-        for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(most, 0)):
-            with contextlib.suppress(FileNotFoundError):  # it was removed in the meantime
-                found.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
-    return sorted(found)
-
-
-@contextlib.contextmanager
-def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
-    """Open a path below a folder, or the folder or file itself if the path is empty. Raises OSError if any component of
-    the path is a link, even if a student replaces it by one at this moment."""
-    *around, last = [str(folder), *(name.split("/") if name else [])]
-    descriptor = None
-    with contextlib.ExitStack() as opened:
-        for part, more in [*((part, os.O_DIRECTORY) for part in around), (last, flags)]:
-            descriptor = os.open(part, NEVER_FOLLOW | more, dir_fd=descriptor)
-            opened.callback(os.close, descriptor)
-        assert descriptor is not None
-        yield descriptor
-
-
-def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
-    """Return a file of a folder; if the name is empty, the hand-in is the file itself."""
-    called = name or folder.name
-    kind: Kind = kind_of_file(called)
-    if kind == "ignored" and not name:
-        kind = "other"
-    check = partial(require_file, called, status.st_mode)
-    return Part(called, status.st_size, status.st_mtime, kind, check, partial(open_file, folder, name))
-
-
-def require_file(name: str, mode: int) -> None:
-    """Raise RefusedError if a mode is not that of a regular file: other kinds may block, or cannot be opened."""
-    if not stat.S_ISREG(mode):
-        raise RefusedError("link" if stat.S_ISLNK(mode) else "device", show(name))
-
-
-@contextlib.contextmanager
-def open_file(folder: Path, name: str) -> Iterator[IO[bytes]]:
-    """Open a regular file. Raises RefusedError if it is of another kind, OSError if it cannot be opened."""
-    with open_below(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as stream:
-        require_file(name, os.fstat(descriptor).st_mode)
-        yield stream
-
-
-def raise_again(error: Exception) -> None:
-    raise error
 
 
 def is_hidden(name: str) -> bool:

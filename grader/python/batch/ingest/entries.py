@@ -19,7 +19,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from grader.python.batch.ingest.archive import MANIFEST, is_archive, is_folder, is_hidden, kind_of_file, open_below
+from grader.python.batch.ingest.archive import MANIFEST, is_archive, is_folder, is_hidden, kind_of_file
+from grader.python.batch.ingest.folders import open_below
 from grader.python.batch.ingest.names import (
     SUBMITTED,
     Reading,

@@ -38,11 +38,11 @@ from grader.python.batch.ingest.archive import (
     has_hidden_part,
     is_archive,
     list_members,
-    list_parts,
     most_bytes,
     plain_name,
     read_part,
 )
+from grader.python.batch.ingest.folders import list_parts
 
 MOST_LEVELS = 2  # of archives in archives; deeper archives are not opened
 READING_S = 20  # of processor time: the largest hand-in takes about 5

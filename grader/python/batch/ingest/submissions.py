@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from grader.python.batch.ingest.archive import MOST_BYTES, Part, list_parts, most_bytes
+from grader.python.batch.ingest.archive import MOST_BYTES, Part, most_bytes
 from grader.python.batch.ingest.entries import Entry, attempt, list_entries, separate_forms, separate_names
+from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.names import show_name
 from grader.python.batch.ingest.roster import Student, students_by_alias

@@ -14,15 +14,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.python.batch.outputs.formats import (
-    GRADEBOOKS,
-    ONE_REPORT,
-    canvas,
-    compare_maxima,
-    github_log,
-    moodle,
-    tell_new,
-)
+from grader.python.batch.outputs.formats import ONE_REPORT, github_log
+from grader.python.batch.outputs.gradebooks import GRADEBOOKS, canvas, compare_maxima, moodle, tell_new
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError, read_text, run_command, say_error, write_document
 from grader.python.common.report import Report, read_report

@@ -12,7 +12,7 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.grade.opening import describe_error
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import write_feedback
-from grader.python.batch.outputs.gradebook import make_gradebook
+from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.policy.alike import Alike, TooMuchError, find_alike
 from grader.python.batch.policy.finals import points_of, rows_that_count
 from grader.python.batch.policy.points import Final, Policy, choose_latest, finals, read_policy, tell_policy

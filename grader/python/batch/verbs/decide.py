@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.python.batch.ingest.submission import FILE_DATES
 from grader.python.batch.ingest.times import now, parse_zoned_time
-from grader.python.batch.outputs.gradebook import columns_around
+from grader.python.batch.outputs.own_gradebook import columns_around
 from grader.python.batch.policy.finals import all_finals, points_of
 from grader.python.batch.policy.marks import Mark, read_marks
 from grader.python.batch.policy.points import (

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.grade.opening import Opened, open_submission
-from grader.python.batch.ingest import archive, contents, reader, submissions
+from grader.python.batch.ingest import contents, folders, reader, submissions
 from grader.python.batch.ingest.archive import MOST_FILES, RefusedError
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages
 from grader.python.batch.ingest.notes import is_for_instructor
@@ -321,7 +321,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatc
     (solutions / FIRST).write_text("solution")
     (inner := tmp_path / "eve" / "d").mkdir(parents=True)
     (inner / FIRST).write_text("mine")
-    monkeypatch.setattr(archive, "require_file", lambda *_: exchange())
+    monkeypatch.setattr(folders, "require_file", lambda *_: exchange())
 
     def exchange() -> None:
         if not inner.is_symlink():
@@ -335,7 +335,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatc
 def test_a_file_that_vanishes_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / FIRST).write_text("1")
     (tmp_path / SECOND).write_text("2")
-    monkeypatch.setattr(archive, "require_file", lambda *_: (tmp_path / FIRST).unlink(missing_ok=True))
+    monkeypatch.setattr(folders, "require_file", lambda *_: (tmp_path / FIRST).unlink(missing_ok=True))
     assert read(tmp_path) == ({SECOND: b"2"}, [(FIRST, "unreadable")])
 
 
@@ -351,7 +351,7 @@ def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pyte
             raise PermissionError(13, "Permission denied", name)
         return real(name, flags, dir_fd=dir_fd)
 
-    monkeypatch.setattr(archive.os, "open", refuse)
+    monkeypatch.setattr(folders.os, "open", refuse)
     files, refused = read(tmp_path / "al1")
     assert files == {f"open/{FIRST}": b"1"}
     assert sorted(refused) == [("closed", "unreadable"), ("manifest.json", "unreadable")]
@@ -360,7 +360,7 @@ def test_what_nobody_may_read_is_refused_alone(tmp_path: Path, monkeypatch: pyte
 def test_the_files_at_the_top_of_a_deep_or_large_folder_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "MOST_ENTRIES", 50)
+    monkeypatch.setattr(folders, "MOST_ENTRIES", 50)
     (deep := tmp_path / "eve" / "/".join(["folder"] * 45)).mkdir(parents=True)
     (deep / SECOND).write_text("2")
     (tmp_path / "eve" / FIRST).write_text("1")

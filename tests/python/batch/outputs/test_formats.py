@@ -18,21 +18,9 @@ import pytest
 
 from grader.python.batch.ingest import called, roster
 from grader.python.batch.outputs import formats
-from grader.python.batch.outputs.formats import (
-    NUMBER,
-    ONE_REPORT,
-    autolab,
-    canvas,
-    compare_maxima,
-    defuse,
-    github,
-    github_log,
-    gradescope,
-    moodle,
-    prairielearn,
-    tell_new,
-    write_csv,
-)
+from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
+from grader.python.batch.outputs.formats import ONE_REPORT, autolab, github, github_log, gradescope, prairielearn
+from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, tell_new
 from grader.python.batch.outputs.report_text import hide_names, tell_report
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common import documents

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.ingest.roster import read_roster
-from grader.python.batch.outputs.formats import canvas, moodle
+from grader.python.batch.outputs.gradebooks import canvas, moodle
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError
 from grader.python.common.report import Report, Total

@@ -12,7 +12,8 @@ import pytest
 
 from grader.python.batch.ingest.columns import read_rows
 from grader.python.batch.ingest.roster import read_roster
-from grader.python.batch.outputs.formats import canvas, moodle, write_csv
+from grader.python.batch.outputs.cells import write_csv
+from grader.python.batch.outputs.gradebooks import canvas, moodle
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError
 from grader.python.common.report import Report, Total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.python.batch.outputs.formats import write_csv
+from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.policy.points import Final
 from grader.python.common.units import show_points
 
