@@ -16,7 +16,7 @@ from grader.python.batch.grade.judge import (
     Running,
     StoppedError,
     hide_folders,
-    read_report,
+    read_judged,
     run_judge,
     tell_failure,
 )
@@ -118,7 +118,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
     for _ in range(ATTEMPTS):
         bounded = work.bounded(settings.timeout_s)
         status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
-        graded.report, graded.judged = read_report(folder / f"{settings.lab}.json", status)
+        graded.report, graded.judged = read_judged(folder / f"{settings.lab}.json", status)
         if found := graded.judged:
             graded.judge_failure = ""
             graded.status, graded.detail = settle(found, len(picked) < len(settings.wanted()))

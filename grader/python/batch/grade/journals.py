@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
+from grader.python.batch.ingest.apart import python_path
 from grader.python.batch.ingest.archive import RECORDS, is_journal
 from grader.python.journal.journal import RENDERING_S
 from grader.python.journal.notes import MOST_BYTES as MOST_NOTE_BYTES
@@ -21,8 +22,6 @@ MOST_NOTES = 100
 MOST_PAGE_BYTES = 20_000_000
 MOST_MEMORY_BYTES = 2_000_000_000
 JOURNAL = "journal.html"
-
-PROJECT = Path(__file__).resolve().parents[4]
 
 Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, environment): (exit status, stderr)
 
@@ -65,7 +64,7 @@ def render_journal(kept: Path, page: Path, root: Path, lab: str, run: Run) -> li
     limits = [f"--as={MOST_MEMORY_BYTES}", f"--cpu={RENDERING_S}", f"--fsize={MOST_PAGE_BYTES}"]
     command = ["prlimit", *limits] if shutil.which("prlimit") else []
     command += [sys.executable, "-m", "grader.python.journal.journal", lab, "--folder", str(kept), "--root", str(root)]
-    status, words = run(command, {"PYTHONPATH": str(PROJECT)})
+    status, words = run(command, {"PYTHONPATH": python_path()})
     if status != 0:
         said = words.replace(f"{kept}/", "").splitlines()[-1:]
         why = said[0][-200:] if said and status == 2 else "it takes too much time or memory"

@@ -91,7 +91,7 @@ def run_judge(
     return status, said.decode("utf-8", "replace").strip()
 
 
-def read_report(file: Path, status: int) -> tuple[str, Report | None]:
+def read_judged(file: Path, status: int) -> tuple[str, Report | None]:
     """Return the text and the content of the report of a judge with this exit status; "" and None if the judge did not
     finish, or if the report is missing or invalid."""
     try:

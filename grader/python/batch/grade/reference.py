@@ -8,7 +8,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from grader.python.batch.grade.judge import Running, read_report, run_judge
+from grader.python.batch.grade.judge import Running, read_judged, run_judge
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 
@@ -36,7 +36,7 @@ def is_reference_graded(settings: Settings, running: Running, environment: dict[
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         status, _ = run_judge(settings.command(tree, folder), settings, running, environment)
-        _, report = read_report(folder / f"{settings.lab}.json", status)
+        _, report = read_judged(folder / f"{settings.lab}.json", status)
     except OSError:
         return False
     finally:

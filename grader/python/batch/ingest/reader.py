@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.python.batch.ingest.apart import python_path
 from grader.python.batch.ingest.archive import (
     MOST_BYTES,
     MOST_FILES,
@@ -52,7 +53,6 @@ MOST_ARCHIVES = 100  # opened archives of one hand-in
 MOST_REFUSED = 100  # parts whose names are kept; the feedback lists a few
 MOST_ANSWER_BYTES = 3 * MOST_BYTES + 50_000_000  # all files of three kinds, and their names
 CHUNK_BYTES = 1_000_000
-PROJECT = Path(__file__).resolve().parents[4]
 
 
 class KilledError(Exception):
@@ -95,13 +95,12 @@ def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
 def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
     """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
     long or wrote more than MOST_ANSWER_BYTES, and negative for other signals."""
-    path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
         [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader", str(cpu_s)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": python_path()},
     )
     timer = threading.Timer(cpu_s * WAITING, end, [process])
     timer.start()

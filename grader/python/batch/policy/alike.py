@@ -30,6 +30,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from grader.python.batch.ingest.apart import python_path
+
 NOISE, WINDOW = 25, 4  # characters of a fingerprint; how many fingerprints are thinned out to one
 LEAST_FINGERPRINTS = 8  # a student's own code must be more than a line or two
 ALIKE = 0.9
@@ -40,7 +42,6 @@ FILE_S = 3  # of processor time; an honest file takes a tenth of a second
 MOST_MEMORY_BYTES = 2_000_000_000
 MOST_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
 
-PROJECT = Path(__file__).resolve().parents[4]
 CONTINUED = re.compile(r"\\[^\S\n]*+\n")
 # A literal or a comment. Nothing in it backtracks, so it takes time linear in the text.
 LITERAL = r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
@@ -112,8 +113,7 @@ def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerpr
 def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> list[Fingerprints]:
     """Return the fingerprints of the first files, up to one that takes too much time or memory. Raises ImportError if
     copydetect does not run."""
-    path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
-    limited = {"PYTHONPATH": path, "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
+    limited = {"PYTHONPATH": python_path(), "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-P", "-m", "grader.python.batch.policy.alike", str(starter)],
         input=json.dumps([str(file) for file in files]).encode(),
