@@ -10,7 +10,6 @@ is the cause and gets 0 points.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -25,7 +24,7 @@ from grader.python.batch.grade.reference import accuse, is_reference_graded
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
 from grader.python.batch.store.settings import Settings
-from grader.python.common.console import UserError, run_command, write_document
+from grader.python.common.console import UserError, make_parser, run_command, write_document
 from grader.python.common.labs import choose_labs, read_stages
 from grader.python.common.markup import show_text
 
@@ -63,9 +62,7 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Grade and write the result. Return 0 for any points; run_command turns an internal error into exit status 2."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.batch.autograde", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.batch.autograde", __doc__)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("submission", nargs="+", type=Path, metavar="SUBMISSION")
     parser.add_argument("--format", required=True, choices=["gradescope", "autolab"])

@@ -5,6 +5,7 @@ Exit status of every command: 0 success, 1 a problem was found, 2 wrong usage or
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import json
@@ -58,6 +59,15 @@ def run_command(
     except RecursionError:
         say_error("A file is nested too deeply to be read.")
         return 2
+
+
+def make_parser(prog: str, about: str | None, root: bool = False) -> argparse.ArgumentParser:
+    """Return a parser that describes a command by the first line of its module's docstring, `about`. If `root`, it has
+    an option for the project's folder."""
+    parser = argparse.ArgumentParser(prog=prog, description=(about or "").partition("\n")[0])
+    if root:
+        parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
+    return parser
 
 
 def limit_processor_time(most_s: int) -> None:

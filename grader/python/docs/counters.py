@@ -13,7 +13,6 @@ anew replace the old ones; those that are no more go.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import subprocess
@@ -24,7 +23,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, read_json, run_command, say, write_atomically
+from grader.python.common.console import UserError, make_parser, read_json, run_command, say, write_atomically
 from grader.python.common.documents import SCHEMA, read_document
 from grader.python.common.labs import choose_labs, read_manifest
 
@@ -98,11 +97,8 @@ def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
 def main(arguments: Sequence[str]) -> int:
     """Count the labs and write the file. If a solution cannot be counted, nothing is written and the exit status is
     2."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.docs.counters", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.docs.counters", __doc__, root=True)
     parser.add_argument("labs", nargs="*", metavar="LAB", help="these only (default: all)")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built")
     options = parser.parse_args(arguments)
     file = options.root / FILE

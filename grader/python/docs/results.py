@@ -20,7 +20,6 @@ PEERS.json holds what "peers" does.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -29,7 +28,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, read_json, run_command, say, write_atomically
+from grader.python.common.console import UserError, make_parser, read_json, run_command, say, write_atomically
 from grader.python.common.documents import SCHEMA, from_json, read_document
 from grader.python.common.report import Measurement, Report, read_report
 from grader.python.journal.sweep import Point, Sweep, read_sweep
@@ -172,9 +171,7 @@ def show_results(results: Results) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the results file. If a report or a sweep is unsuitable, nothing is written and the exit status is 2."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.docs.results", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.docs.results", __doc__)
     parser.add_argument("reports", nargs="*", type=Path, metavar="REPORT", help="reports of TREE=solutions on one GPU")
     parser.add_argument("--sweeps", nargs="+", type=Path, default=[], metavar="SWEEP", help="sweeps of TREE=solutions")
     parser.add_argument("--revision", help="the git revision, when they were made outside a git checkout")

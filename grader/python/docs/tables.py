@@ -31,7 +31,6 @@ A measured or swept stage is stale when its solution is no longer the one that w
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import hashlib
 import math
@@ -42,7 +41,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, read_json, read_text, run_command, say, write_atomically
+from grader.python.common.console import (
+    UserError,
+    make_parser,
+    read_json,
+    read_text,
+    run_command,
+    say,
+    write_atomically,
+)
 from grader.python.common.labs import choose_labs, find_labs, read_manifest
 from grader.python.common.report import Measurement
 from grader.python.common.units import (
@@ -479,11 +486,8 @@ def find_stale_results(sources: Sources) -> Iterator[str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Write or check the blocks. Return 1 if --check finds a stale block, or if a measured stage is stale."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.docs.tables", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.docs.tables", __doc__, root=True)
     parser.add_argument("--check", action="store_true", help="write nothing; say what is stale and exit 1")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     parser.add_argument("--build", type=Path, help="where warplab is built (default: build in the project's folder)")
     parser.add_argument("--without", metavar="LAB", action="append", default=[], help="as if there were no such lab")
     options = parser.parse_args(arguments)

@@ -5,13 +5,12 @@ python3 -m grader.python.journal.inspection build/inspect    makes a page of the
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.common.console import run_command, say, write_atomically
+from grader.python.common.console import make_parser, run_command, say, write_atomically
 from grader.python.common.documents import read_document
 from grader.python.common.markup import Html, join, tag
 from grader.python.common.page import make_document
@@ -315,9 +314,7 @@ def other(finding: Finding) -> str | None:
 
 def main(arguments: Sequence[str]) -> int:
     """Make and print the page of the newest inspection; do nothing if the page is already up to date."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.journal.inspection", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.journal.inspection", __doc__)
     parser.add_argument("folder", type=Path, help="where build/warplab inspect left its JSON")
     options = parser.parse_args(arguments)
     file = max(options.folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, default=None)

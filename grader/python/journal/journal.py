@@ -8,7 +8,6 @@ beside it. The same folder gives the same journal, byte for byte.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import shutil
@@ -19,7 +18,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.common.console import UserError, read_json, run_command, say, say_error, write_atomically
+from grader.python.common.console import (
+    UserError,
+    make_parser,
+    read_json,
+    run_command,
+    say,
+    say_error,
+    write_atomically,
+)
 from grader.python.common.labs import choose_labs
 from grader.python.journal.markdown import make_markdown
 from grader.python.journal.optimisations import Journal, Version, read_journal
@@ -125,14 +132,13 @@ def main(arguments: Sequence[str]) -> int:
 
     Skipped parts do not change the exit status: a machine that dies can leave a damaged line.
     """
-    parser = argparse.ArgumentParser(prog="make journal", description=__doc__.partition("\n")[0])
+    parser = make_parser("make journal", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB", nargs="?", help="left out: the one that FOLDER's records are about")
     parser.add_argument("--pdf", action="store_true", help="print the page to journal.pdf, too (or PDF=1)")
     parser.add_argument("--folder", type=Path, help="where records and notes are (default: WORK/LAB/journal)")
     parser.add_argument("--beside-source", action="store_true", help="show the figures of labs/LAB/source.json, too")
     parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where make show leaves its pictures")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
     if not options.lab and not options.folder:
         raise UserError("Which lab? Type  make journal LAB=NAME")

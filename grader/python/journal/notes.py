@@ -9,7 +9,6 @@ the last one is empty and nothing belongs to it.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shlex
@@ -20,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.python.common.console import UserError, explain_os_error, run_command, say
+from grader.python.common.console import UserError, explain_os_error, make_parser, run_command, say
 from grader.python.common.labs import choose_labs, read_stages
 from grader.python.journal.records import parse_time, read_records
 
@@ -195,12 +194,11 @@ def open_editor(file: Path) -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     """Create and open a note, and print its path."""
-    parser = argparse.ArgumentParser(prog="make note", description=__doc__.partition("\n")[0])
+    parser = make_parser("make note", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("stage", metavar="STAGE", nargs="?", default="")
     parser.add_argument("--new", action="store_true", help="begin a further optimisation within the stage (or NEW=1)")
     parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
     (lab,) = choose_labs(options.root, [options.lab])
     stages = read_stages(options.root, lab)

@@ -16,7 +16,6 @@ refused with exit status 1 unless FORCE=1 or --force says otherwise; what cannot
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import errno
 import gzip
@@ -35,7 +34,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.python.common.console import UserError, run_command, say, write_atomically
+from grader.python.common.console import UserError, make_parser, run_command, say, write_atomically
 from grader.python.common.labs import choose_labs, read_stages
 from grader.python.common.report import StageReport, read_report
 from grader.python.journal.authors import Author, find_authors
@@ -307,13 +306,12 @@ def bullets(sentences: Sequence[str]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Pack the submission. Return exit status 1 if there are problems and FORCE is not set."""
-    parser = argparse.ArgumentParser(prog="make submit", description=__doc__.partition("\n")[0])
+    parser = make_parser("make submit", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("--author", action="append", default=[], metavar="'NAME <ID>'", help="repeat it for a team")
     parser.add_argument("--force", action="store_true", help="pack even what would not grade (or FORCE=1)")
     parser.add_argument("--work", type=Path, default=Path("work"), help="where your files are (default: work)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
     (lab,) = choose_labs(options.root, [options.lab])
     force = options.force or os.environ.get("FORCE", "") not in ("", "0")

@@ -17,7 +17,6 @@ Times are seconds for all iterations; every point defines the same macros.
 
 from __future__ import annotations
 
-import argparse
 import math
 import shutil
 import sys
@@ -25,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.common.console import UserError, run_command, say, write_atomically
+from grader.python.common.console import UserError, make_parser, run_command, say, write_atomically
 from grader.python.common.documents import read_document
 from grader.python.common.markup import Html, join, show_text, tag
 from grader.python.common.units import plural, show_factor, show_seconds
@@ -229,9 +228,7 @@ def choose_ticks(times: Sequence[float]) -> list[float]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the bars and write the plot. Return exit status 1 if no choice could be timed."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.journal.sweep", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.journal.sweep", __doc__)
     parser.add_argument("file", type=Path, metavar="JSON", help="what build/warplab sweep wrote, or the folder of it")
     parser.add_argument("--output", type=Path, metavar="SVG", help="the plot (default: beside the JSON)")
     parser.add_argument("--plot-only", action="store_true", help="no bars: the times are on the terminal already")

@@ -13,14 +13,13 @@ how to compute the answer on a CPU is in the handout and the contract anyway.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.python.common.console import UserError, read_json, run_command, say
+from grader.python.common.console import UserError, make_parser, read_json, run_command, say
 from grader.python.common.console import write_atomically as write
 from grader.python.common.labs import choose_labs, read_manifest
 from grader.python.common.units import plural
@@ -122,11 +121,10 @@ def split_labs(typed: str) -> dict[str, str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Pack the kit. The exit status is 2 if students would see an answer, or if a lab or stage does not exist."""
-    parser = argparse.ArgumentParser(prog="make kit", description=__doc__.partition("\n")[0])
+    parser = make_parser("make kit", __doc__, root=True)
     parser.add_argument("--labs", default="", metavar="LAB,LAB:STAGE", help="these labs only, each up to a stage")
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage of labs for which none is said")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
     root: Path = options.root
     typed = split_labs(options.labs)

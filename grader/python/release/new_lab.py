@@ -8,13 +8,12 @@ for the name as a type's and `@title@` for the name as people write it.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.python.common.console import UserError, read_text, run_command, say, write_atomically
+from grader.python.common.console import UserError, make_parser, read_text, run_command, say, write_atomically
 from grader.python.release.starters import make_starter
 
 TEMPLATES = Path(__file__).with_suffix("")
@@ -89,9 +88,8 @@ def make_files(lab: str) -> dict[Path, str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the skeleton. The exit status is 2 if the name is invalid."""
-    parser = argparse.ArgumentParser(prog="make new-lab", description=__doc__.partition("\n")[0])
+    parser = make_parser("make new-lab", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB", help="lower-case letters, digits and underscores")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
     lab = check_name(options.lab, options.root)
     for file, text in make_files(lab).items():

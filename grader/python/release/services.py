@@ -14,7 +14,6 @@ could read them, the hidden datasets, the secret and the starters then stay at h
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import secrets
@@ -25,7 +24,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.python.common.console import UserError, read_text, run_command, say, write_atomically
+from grader.python.common.console import UserError, make_parser, read_text, run_command, say, write_atomically
 from grader.python.common.labs import choose_labs
 from grader.python.common.units import show_points
 from grader.python.release.cut import cut_labs
@@ -138,9 +137,7 @@ def tell_points(root: Path, lab: str, upto: str) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the archive. The exit status is 2 if it cannot be packed."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.release.services", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.release.services", __doc__, root=True)
     parser.add_argument("system", choices=["gradescope", "autolab"])
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument(
@@ -149,7 +146,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--upto", default="", metavar="STAGE", help="the last stage: its number or id")
     parser.add_argument("--output", type=Path, help="the archive (default: dist/<system>-<lab>.zip or .tar)")
     parser.add_argument("--build", type=Path, default=Path("build"), help="where warplab is built (default: build)")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     options = parser.parse_args(arguments)
     root: Path = options.root
     (lab,) = choose_labs(root, [options.lab])

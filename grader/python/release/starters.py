@@ -6,14 +6,13 @@ python3 -m grader.python.release.starters --check          says which starter is
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.python.common.console import UserError, read_text, run_command, say, write_atomically
+from grader.python.common.console import UserError, make_parser, read_text, run_command, say, write_atomically
 
 MARKER = "//@"
 BEGIN, STARTER, END = "//@ begin", "//@ starter", "//@ end"
@@ -119,13 +118,10 @@ def find_stale(root: Path, lab: str) -> list[Stale]:
 
 def main(arguments: Sequence[str]) -> int:
     """Write or check the starters. Return 1 if --check finds a stale starter or --write one without a solution."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.release.starters", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.release.starters", __doc__, root=True)
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--write", action="store_true", help="write the starters that are stale (the default)")
     action.add_argument("--check", action="store_true", help="say which starter is stale and exit 1")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project's folder (default: this one)")
     parser.add_argument("labs", nargs="*", metavar="LAB", help="only these labs")
     options = parser.parse_args(arguments)
     root: Path = options.root

@@ -8,7 +8,6 @@ REPORT stay.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.python.common.console import UserError, read_json, run_command, write_document
+from grader.python.common.console import UserError, make_parser, read_json, run_command, write_document
 from grader.python.common.documents import show_json
 from grader.python.common.report import read_report
 
@@ -110,9 +109,7 @@ def sum_points(stages: Sequence[Json]) -> Json:
 
 def main(arguments: Sequence[str]) -> int:
     """Merge the reports. The exit status is 2 if they do not belong together."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.batch.grade.merge", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.batch.grade.merge", __doc__)
     parser.add_argument("report", type=Path, metavar="REPORT", help="the first report, with points pending")
     parser.add_argument("other", type=Path, metavar="OTHER", help="a later one of the same files, say from a GPU")
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")

@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.python.batch.outputs.formats import ONE_REPORT, github_log
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS, canvas, compare_maxima, moodle, tell_new
 from grader.python.batch.outputs.rows import Entry
-from grader.python.common.console import UserError, read_text, run_command, say_error, write_document
+from grader.python.common.console import UserError, make_parser, read_text, run_command, say_error, write_document
 from grader.python.common.report import Report, read_report
 
 
@@ -74,9 +74,7 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Export the reports. Return exit status 1 if a student is not in the gradebook or its maximum differs."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.batch.outputs.export", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.batch.outputs.export", __doc__)
     parser.add_argument("reports", nargs="+", metavar="REPORT", help="a report, or NAME=REPORT for a gradebook")
     parser.add_argument("--format", required=True, choices=[*ONE_REPORT, *GRADEBOOKS])
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")

@@ -7,14 +7,13 @@ reads build/report/*.json, and writes build/report/index.html.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from grader.python.common.charts import draw_ladder, draw_samples
-from grader.python.common.console import UserError, run_command, say, say_error, write_atomically
+from grader.python.common.console import UserError, make_parser, run_command, say, say_error, write_atomically
 from grader.python.common.markup import Child, Html, join, tag
 from grader.python.common.page import badge, make_document, make_text
 from grader.python.common.report import Check, CheckMode, Failure, Measurement, Report, Score, StageReport, read_report
@@ -330,9 +329,7 @@ def find_reports(paths: Sequence[Path]) -> list[Path]:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the page. Return exit status 1 if a file could not be shown; the page names it."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m grader.python.batch.outputs.report_page", description=__doc__.partition("\n")[0]
-    )
+    parser = make_parser("python3 -m grader.python.batch.outputs.report_page", __doc__)
     parser.add_argument("reports", nargs="+", type=Path, metavar="FOLDER|FILE", help="where the reports are")
     parser.add_argument("--output", type=Path, help="the page (default: index.html in the first folder)")
     options = parser.parse_args(arguments)
