@@ -29,7 +29,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 
 from grader.course.batch import tar
-from grader.course.batch.names import original_name
+from grader.course.batch.names import original_name, says_student
 
 MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # of all unpacked files of a kind
@@ -427,8 +427,9 @@ def raise_again(error: Exception) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether a name is one that the operating system creates; students do not hand in such files."""
-    return name.startswith((".", "__MACOSX"))
+    """Return whether a name is one that the operating system creates; students do not hand in such files. A course
+    system's name may begin with a dot, too, because it begins with the name of a person or a group, such as .NET."""
+    return name.startswith((".", "__MACOSX")) and (name.startswith("._") or not says_student(name))
 
 
 def is_journal(name: str) -> bool:
