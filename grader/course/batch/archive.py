@@ -16,6 +16,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import time
 import zipfile
@@ -203,6 +204,11 @@ def plain_name(name: str) -> str:
     if name.startswith("/") or ".." in parts or (len(parts[0]) == 2 and parts[0][1] == ":"):
         raise RefusedError("traversal", show(name))
     return "/".join(part for part in parts if part not in ("", "."))
+
+
+def as_text(name: str) -> str:
+    """Return a name with a substitute for each byte that is not UTF-8; older programs write such names."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", name)
 
 
 def show(name: str) -> str:

@@ -33,6 +33,7 @@ from grader.course.batch.archive import (
     Member,
     Part,
     RefusedError,
+    as_text,
     has_hidden_part,
     is_archive,
     list_members,
@@ -215,7 +216,7 @@ class Reader:
     def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
         """Read one file. Raises RefusedError, OSError."""
         part.check()
-        name = plain_name(part.name) if places else part.name
+        name = plain_name(as_text(part.name)) if places else part.name
         budget = self.budgets[part.kind]
         budget.add_file()
         budget.require_room(min(part.size, most_bytes(part.kind)))
