@@ -32,6 +32,6 @@ def source_of(lab: str, file: str, folder: Path) -> Path:
     )
     assert applied.returncode == 0, (
         f"{listed.relative_to(ROOT)} no longer applies to {solution}: {applied.stderr.strip()}. Make the same mistake "
-        f"in a copy of the solution, and write `diff -U1` of the two to the patch, below its first lines."
+        "in a copy of the solution, and write `diff -U1` of the two to the patch, below its first lines."
     )
     return copy.rename(folder / listed.with_suffix(".cu").name)

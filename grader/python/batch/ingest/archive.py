@@ -15,6 +15,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import re
 import stat
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from grader.python.batch.ingest import tar
-from grader.python.batch.ingest.names import original_name
+from grader.python.batch.ingest.names import original_name, says_student
 from grader.python.batch.ingest.times import past_time
 
 MOST_ARCHIVE_BYTES = 20_000_000
@@ -192,6 +193,11 @@ def plain_name(name: str) -> str:
     return "/".join(part for part in parts if part not in ("", "."))
 
 
+def as_text(name: str) -> str:
+    """Return a name with a substitute for each byte that is not UTF-8; older programs write such names."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", name)
+
+
 def show(name: str) -> str:
     """Escape an untrusted name for a message."""
     return name[:80].encode("unicode_escape", "backslashreplace").decode()
@@ -324,8 +330,9 @@ def check_tar_member(member: tar.Member) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether a name is one that the operating system creates; students do not hand in such files."""
-    return name.startswith((".", "__MACOSX"))
+    """Return whether a name is one that the operating system creates; students do not hand in such files. A course
+    system's name may begin with a dot, too, because it begins with the name of a person or a group, such as .NET."""
+    return name.startswith((".", "__MACOSX")) and (name.startswith("._") or not says_student(name))
 
 
 def is_journal(name: str) -> bool:
