@@ -30,7 +30,7 @@ def make_document(title: str, content: Html, style: str = "", images: bool = Fal
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        tag("style", Html(own_style + style)),
+        tag("style", Html("\n".join(filter(None, [own_style, style])))),
     )
     return f"<!doctype html>\n{tag('html', head, tag('body', content), lang='en')}\n"
 
