@@ -462,36 +462,31 @@ class Suspicions {
             sentence("It ends after {} iterations, {}.", done_,
                      ends_early() ? sentence("the first in which every change is below {}", threshold_of(problem_))
                                   : "which is max_iterations");
-        if (actual == done_ + 1)
-            suspect_stopped_at(done_ + 1, {"stops_one_late", should + " The code does one more.",
-                                           "Test the change that this very iteration made, right after it: not that of "
-                                           "the one before, and not only when the next one begins."});
-        if (ends_early()) {
-            suspect_stopped_at(
-                sizes_.max_iterations,
-                {"never_converged", should + " The code went on to the last, although it had converged.",
-                 "Compare the largest change of every iteration with the threshold, and leave the loop."});
-            if (actual > done_) suspect_test_every(actual, should);
-        }
-        if (actual + 1 == done_)
-            suspect_stopped_at(done_ - 1, {"one_iteration_missing", should + " The code does one fewer.",
-                                           "Begin counting at 0 and go on while fewer than max_iterations are done; "
-                                           "the iteration in which all changes are below the threshold counts."});
+        if (Guess guess = name_end(actual, should)) suspect_stopped_at(actual, *guess);
         suspect_other_state(should);
     }
 
-    /// The change is looked at after every k-th iteration only.
-    void suspect_test_every(std::size_t actual, const std::string& should) {
-        std::size_t k = 2;
-        while (k <= 128 && (done_ + k - 1) / k * k != actual) ++k;
-        if (k > 128) return;
-        suspect_stopped_at(
-            actual,
-            {"tested_every_k_iterations",
-             sentence("{} The code ends after {}: it looks only after every {} iterations, or one of few such numbers.",
-                      should, actual, k),
-             "The test belongs in every iteration. Where several are done at once, the field of the right one has to "
-             "be found again: from the last field before it."});
+    Guess name_end(std::size_t actual, const std::string& should) const {
+        if (actual == done_ + 1)
+            return Mistake{"stops_one_late", should + " The code does one more.",
+                           "Test the change that this very iteration made, right after it: not that of the one before, "
+                           "and not only when the next one begins."};
+        if (actual + 1 == done_)
+            return Mistake{"one_iteration_missing", should + " The code does one fewer.",
+                           "Begin counting at 0 and go on while fewer than max_iterations are done; the iteration in "
+                           "which all changes are below the threshold counts."};
+        if (ends_early() && actual == sizes_.max_iterations)
+            return Mistake{"never_converged", should + " The code went on to the last, although it had converged.",
+                           "Compare the largest change of every iteration with the threshold, and leave the loop."};
+        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // looks at the change after every k-th one only
+            if (ends_early() && (done_ + k - 1) / k * k == actual)
+                return Mistake{"tested_every_k_iterations",
+                               sentence("{} The code ends after {}: it looks only after every {} iterations, or one of "
+                                        "few such numbers.",
+                                        should, actual, k),
+                               "The test belongs in every iteration. Where several are done at once, the field of the "
+                               "right one has to be found again: from the last field before it."};
+        return {};
     }
 
     /// The code ends after so many iterations, with the change that it should find then or `change`.

@@ -123,9 +123,10 @@ class Explanation : Output<float> {
         if (shape_.pixels() > most_explained || wrong == 0) return {};
         if (all_wrong([this](std::size_t i) { return is_unwritten(i); }))
             return first_fit(situation_, *this, {&E::try_unwritten});
-        return first_fit(situation_, *this,
-                         {&E::try_unwritten, &E::try_weights, &E::try_taps, &E::try_places, &E::try_shifts,
-                          &E::try_transposed, &E::try_values, &E::try_whole_numbers, &E::try_halo, &E::try_far_edges});
+        return first_fit(
+            situation_, *this,
+            {&E::try_unwritten, &E::try_weights, &E::try_scaled, &E::try_taps, &E::try_places, &E::try_shifts,
+             &E::try_transposed, &E::try_values, &E::try_whole_numbers, &E::try_halo, &E::try_far_edges});
     }
 
   private:
@@ -253,25 +254,22 @@ class Explanation : Output<float> {
     Guess try_weights() {
         const std::size_t n = shape_.size;
         const std::vector<double> rings = ring_filter(n);
-        if (Guess guess = match(
-                {{{"all_zero", "Every pixel is 0.",
-                   "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory "
-                   "holds zeros until cudaMemcpyToSymbol has filled it, in a function that is called "
-                   "smoothing_filter_prepare: one of another name never runs."},
-                  [](std::size_t) { return 0.f; }},
-                 {{"filter_ignored",
-                   "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",
-                   "The weights are an argument, and other ones may come: use what filter points to."},
-                  with_weights([&](std::size_t r, std::size_t c) { return static_cast<float>(rings[r * n + c]); })},
-                 {{"not_normalised", "The output is that of the weights 1, 2 and 3, not divided by their sum.",
-                   "Take the weights from filter: they are divided already, and other ones may come."},
-                  with_weights([&](std::size_t r, std::size_t c) {
-                      return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
-                  })}}))
-            return guess;
-        if (Guess guess = try_scaled()) return guess;
         return match(
-            {{{"filter_transposed",
+            {{{"all_zero", "Every pixel is 0.",
+               "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory "
+               "holds zeros until cudaMemcpyToSymbol has filled it, in a function that is called "
+               "smoothing_filter_prepare: one of another name never runs."},
+              [](std::size_t) { return 0.f; }},
+             {{"filter_ignored",
+               "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",
+               "The weights are an argument, and other ones may come: use what filter points to."},
+              with_weights([&](std::size_t r, std::size_t c) { return static_cast<float>(rings[r * n + c]); })},
+             {{"not_normalised", "The output is that of the weights 1, 2 and 3, not divided by their sum.",
+               "Take the weights from filter: they are divided already, and other ones may come."},
+              with_weights([&](std::size_t r, std::size_t c) {
+                  return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
+              })},
+             {{"filter_transposed",
                "The filter's rows and columns are exchanged: weight (r, c) stands where (c, r) belongs.",
                "The filter is stored row by row, like the image: filter[r * 5 + c] belongs to the pixel r rows down "
                "and c columns right."},
@@ -290,7 +288,7 @@ class Explanation : Output<float> {
     }
 
     /// Every pixel is the same multiple of the right one.
-    Guess try_scaled() const {
+    Guess try_scaled() {
         std::size_t brightest = first;
         for (std::size_t i = first; i < right.size(); ++i)
             if (std::abs(right[i]) > std::abs(right[brightest]) && is_wrong(i)) brightest = i;
