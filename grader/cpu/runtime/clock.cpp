@@ -53,9 +53,10 @@ void Known::add(std::uint32_t thread, std::uint32_t step) {
 
 void Known::merge(const Known& other) {
     if (other.empty()) return;
-    if (block_ != other.block_ || generation_ < other.generation_ || (generation_ == other.generation_ && steps_.empty())) {
+    const bool later = generation_ > other.generation_, earlier = generation_ < other.generation_;
+    if (block_ != other.block_ || earlier || (!later && steps_.empty())) {
         *this = other;
-    } else if (generation_ == other.generation_ && !other.steps_.empty()) {
+    } else if (!later && !other.steps_.empty()) {
         provide(other.first_, other.end());
         raise(steps_.data() + (other.first_ - first_), other.steps_.data(), other.steps_.size());
     }
