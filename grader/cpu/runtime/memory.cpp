@@ -142,7 +142,7 @@ void show_expected(Region& region) {
 }
 
 /// Allocate memory between two inaccessible pages, so that a kernel that exceeds its end faults.
-cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
+cudaError_t allocate(void** pointer, size_t bytes, Side side, const char* call, int line) {
     if (!pointer) return set_error(cudaErrorInvalidValue);
     const DeviceLock device = lock_device();
     *pointer = nullptr;
@@ -169,7 +169,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, int line) {
         std::lock_guard lock(mutex);
         regions()[number(begin)] = std::move(region);
     }
-    if (observer) observer->memory_begins(begin, bytes, mapping, all, side != Side::device, line);
+    if (observer) observer->memory_begins(begin, bytes, mapping, all, {call, side != Side::device, line});
     *pointer = begin;
     return cudaSuccess;
 }
@@ -482,18 +482,21 @@ void set_host_limit(uint64_t bytes) {
 
 using namespace warplab_cpu;
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes, Line line) { return allocate(pointer, bytes, Side::device, line); }
+cudaError_t cudaMalloc(void** pointer, size_t bytes, Line line) {
+    return allocate(pointer, bytes, Side::device, "cudaMalloc", line);
+}
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t, Line line) {
     return cudaMalloc(pointer, bytes, line);
 }
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned, Line line) {
-    return bytes ? allocate(pointer, bytes, Side::managed, line) : set_error(cudaErrorInvalidValue);
+    return bytes ? allocate(pointer, bytes, Side::managed, "cudaMallocManaged", line)
+                 : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned, Line line) {
-    return allocate(pointer, bytes, Side::pinned, line);
+    return allocate(pointer, bytes, Side::pinned, "cudaMallocHost", line);
 }
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned, Line line) {
-    return allocate(pointer, bytes, Side::pinned, line);
+    return allocate(pointer, bytes, Side::pinned, "cudaHostAlloc", line);
 }
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height, Line line) {
     if (!pitch) return set_error(cudaErrorInvalidValue);
