@@ -9,7 +9,7 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
-FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h"]
+FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h", "grader/judge/lab/explain.h"]
 # What each kind of file may include with quotes; the first pattern that fits counts.
 MAY_INCLUDE = {
     "grader/common/*": ["grader/common/*"],

@@ -55,6 +55,14 @@ def test_json_fits_the_schemas_and_points_add_up() -> None:
     assert wrong["message_contains"] in files[Path("labs/scratch/oracle.cpp")]
 
 
+def test_an_oracle_that_explains_three_mistakes_is_short() -> None:
+    """That it names them, the skeleton's own oracle_test.cpp sees (test_new_lab_builds.py runs it)."""
+    files = make_files("scratch")
+    tested = re.findall(r'"(\w+)"\);$', files[Path("tests/labs/scratch/oracle_test.cpp")], re.MULTILINE)
+    assert {"factor_forgotten", "added_to_garbage", "tail_lost"} <= set(tested)
+    assert len(files[Path("labs/scratch/oracle.cpp")].splitlines()) <= 120
+
+
 def test_the_starter_lacks_what_the_solution_has() -> None:
     files = make_files("scratch")
     starter, solution = files[Path("starter/scratch/01_first.cu")], files[Path("solutions/scratch/01_first.cu")]
