@@ -56,7 +56,7 @@ def page_of(*reports: dict[str, Any]) -> str:
 def make_hostile(value: Any) -> Any:
     """The same report with hostile text in place of every text that a student's code or file name can reach."""
     if isinstance(value, dict):
-        fixed = ("verdict", "backend", "verb")
+        fixed = ("verdict", "answer", "backend", "verb")
         return {key: item if key in fixed else make_hostile(item) for key, item in value.items()}
     if isinstance(value, list):
         return [make_hostile(item) for item in value]
@@ -71,7 +71,7 @@ def folder(tmp_path: Path, **reports: Any) -> Path:
 
 def test_samples_are_reports() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads((ROOT / "grader/model/report.schema.json").read_text())
+    schema = json.loads((ROOT / "grader/model/schema/report.schema.json").read_text())
     for report in (samples.report(), samples.cpu_report()):
         jsonschema.validate(report, schema)
 

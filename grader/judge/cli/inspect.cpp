@@ -37,10 +37,10 @@ std::vector<std::string> read_lines(const std::filesystem::path& file) {
     return lines;
 }
 
-void print_discovery(const Discovery& d, const std::string& file) {
+void print_finding(const Finding& d, const std::string& file) {
     const TextStyle style = text_style(STDOUT_FILENO);
     fmt::print("{}:{}: {}\n", to_printable(file), d.line,
-               paint(d.is_note ? "note" : to_printable(d.cause), d.is_note ? Colour::yellow : Colour::red, style));
+               paint(d.note ? "note" : to_printable(d.cause), d.note ? Colour::yellow : Colour::red, style));
     fmt::print("{}{}", wrap(d.message, 4, style.width), render_quotes(d));
     if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
@@ -48,7 +48,7 @@ void print_discovery(const Discovery& d, const std::string& file) {
 
 void print_findings(const Inspection& found) {
     for (std::size_t i = 0; i < found.findings.size() && i < most_printed; ++i)
-        print_discovery(found.findings[i], found.file);
+        print_finding(found.findings[i], found.file);
     if (found.findings.size() > most_printed) fmt::print("... and {} more\n", found.findings.size() - most_printed);
 }
 
@@ -230,7 +230,7 @@ int inspect(const Options& options) {
     print_findings(found);
     if (!ready.compilation.log.empty()) fmt::print("The compiler says:\n{}", to_printable(ready.compilation.log));
     const bool clean =
-        std::all_of(found.findings.begin(), found.findings.end(), [](const Discovery& d) { return d.is_note; });
+        std::all_of(found.findings.begin(), found.findings.end(), [](const Finding& d) { return d.note; });
     judge_answers(checks, found);
     print_answers(found, clean);
     found.all = all_of(found.datasets);

@@ -189,7 +189,7 @@ int sweep(const Options& options) {
     if (is_work(options))
         keep_or_say([&] {
             append_record(options.work, {lab.name, stage.id, source_hash, source}, "sweep", report.time,
-                          {{"backend", report.backend}, {"machine", report.machine.to_json()}, {"sweep", found}});
+                          {{"backend", report.backend}, {"machine", to_json(report.machine)}, {"sweep", found}});
         });
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }

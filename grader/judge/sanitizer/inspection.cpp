@@ -30,12 +30,6 @@ Json to_json(const Gpu& gpu) {
             {"registers", gpu.registers}, {"shared_bytes", gpu.shared_bytes}};
 }
 
-Json to_json(const Discovery& d) {
-    return {{"cause", d.cause},  {"line", d.line},   {"other_line", d.other_line},
-            {"note", d.is_note}, {"count", d.count}, {"message", d.message},
-            {"hint", d.hint}};
-}
-
 Json to_json(const LineCounts& c) {
     static constexpr const char* kinds[] = {"device", "shared", "constant"};
     return {{"kernel", c.kernel},

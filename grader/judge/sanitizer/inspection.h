@@ -16,7 +16,7 @@ struct Inspection {
     const Gpu& gpu;
     std::vector<Counted> datasets = {};
     Counted all = {};
-    std::vector<Discovery> findings = {};
+    std::vector<Finding> findings = {};
     std::vector<LineCounts> counts = {};
     std::vector<KernelShape> kernels = {};
     std::vector<LineSummary> lines = {};
