@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -76,6 +77,20 @@ TEST(Report, ReadsTheTextThatNvccHadBeforeVersion1) {
         EXPECT_EQ(nvcc.answer, kind) << text;
         EXPECT_EQ(nvcc.log, log);
     }
+}
+
+TEST(Report, OfEarlierVersionsIsRead) {
+    const auto folder = test::root_folder() / "tests/model/old";
+    int found = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        const Json json = Json::parse(test::read_file(file.path()));
+        const Report report = report_from_json(json);
+        EXPECT_EQ(report.stages.size(), 5u) << file.path();
+        EXPECT_DOUBLE_EQ(report.total().points, json["total"]["points"].get<double>());
+        EXPECT_EQ(report.stages[0].compilation.nvcc.answer, NvccAnswer::Answer::compiles);
+        ++found;
+    }
+    EXPECT_EQ(found, 2);
 }
 
 TEST(Report, EveryFieldSurvives) {
