@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grader/common/json_node.h"
@@ -48,6 +49,13 @@ Json to_json(const std::vector<T>& values) {
     return list;
 }
 
+/// Write integers by name, in order.
+inline Json to_json(const std::vector<std::pair<std::string, std::int64_t>>& integers) {
+    auto object = Json::object();
+    for (const auto& [name, value] : integers) object[name] = value;
+    return object;
+}
+
 inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t most, const char* units) {
     if (found > most)
         node.fail(
@@ -76,6 +84,13 @@ inline void from_json(const JsonNode& node, int& field, int least = std::numeric
     const auto value = node.integer();
     require_between<std::int64_t>(node, value, least, most);
     field = static_cast<int>(value);
+}
+
+inline void from_json(const JsonNode& node, std::vector<std::pair<std::string, std::int64_t>>& field) {
+    node.require_object();
+    field.clear();
+    for (const auto& [name, value] : node.value().items())
+        field.emplace_back(to_harmless(name), node.at(name).integer());
 }
 
 inline void from_json(const JsonNode& node, double& field, double least, double most) {

@@ -95,12 +95,13 @@ def object_from_json(wanted: Any, value: Any, place: str) -> Any:
         return wanted.from_text(value)
     if not isinstance(value, dict):
         raise TypeError(f"{place or '/'}: expected an object.")
-    found = {}
-    for field, hint in fields_of(wanted):
-        of_schema = "required" in field.metadata
-        if field.name in value and not (of_schema and value[field.name] is None):
-            found[field.name] = from_json(hint, value[field.name], f"{place}/{field.name}")
-        elif of_schema and field.metadata["required"]:
+    found = {
+        field.name: from_json(hint, value[field.name], f"{place}/{field.name}")
+        for field, hint in fields_of(wanted)
+        if field.name in value and not (value[field.name] is None and "required" in field.metadata)
+    }
+    for field, _ in fields_of(wanted):
+        if field.metadata.get("required") and field.name not in found:
             raise TypeError(f"{place}/{field.name} is missing.")
     return wanted(**found)
 

@@ -10,7 +10,15 @@ from typing import Annotated, Any
 from grader.journal.documents import AtMost, Between, OneOf
 from grader.model.schema.definitions import REQUIRED, Field, Type, find_type
 
-PLAIN = {"text": str, "flag": bool, "integer": int, "natural": int, "number": float, "number_or_word": float}
+PLAIN = {
+    "text": str,
+    "flag": bool,
+    "integer": int,
+    "natural": int,
+    "number": float,
+    "number_or_word": float,
+    "integers_by_name": dict[str, int],
+}
 MOST_INTEGER = 2**31 - 1
 made: dict[tuple[str, str], type] = {}  # by schema and name
 
@@ -25,11 +33,18 @@ def type_of(schema: str, name: str = "") -> Any:
     return make(find_type(schema, name))
 
 
+def words_of(schema: str, key: str) -> list[str]:
+    """Return the words that a key of a schema's root may have."""
+    return next(field.of.words for field in find_type(schema).fields if field.key == key)
+
+
 def make(one: Type) -> Any:
     return made.get((one.schema, one.name)) or define(one, type(one.name, (), {}))
 
 
 def define(one: Type, cls: Any) -> Any:
+    if (one.schema, one.name) in made:
+        raise TypeError(f"{one.name} has been made already: import the module that gives it properties first.")
     fields = [field for field in one.fields if not field.internal]
     cls.__doc__ = one.about
     cls.__module__ = f"grader.journal.{one.schema}" if cls.__module__ == __name__ else cls.__module__
@@ -60,7 +75,7 @@ def initial(field: Field) -> Callable[[], Any]:
         return lambda: None
     if field.kind == "object":
         return make(field.of)
-    if field.default is not REQUIRED:
+    if field.default is not REQUIRED and field.kind != "integers_by_name":
         return lambda: field.default
     if field.kind == "enum":
         return lambda: field.of.initial

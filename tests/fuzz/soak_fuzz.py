@@ -67,7 +67,7 @@ SOURCES = [
     "grader/common/image.cpp",
     *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("grader/cpu/rewriter/*.cpp") if file.name != "main.cpp"),
     "tests/fuzz/no_judge.cpp",
-    "generated/report.cpp",
+    *(f"generated/{name}.cpp" for name in ("report", "inspection", "sweep", "record")),
 ]
 
 

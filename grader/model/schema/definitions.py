@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parent
 REQUIRED = object()  # the default of a field without one
-PLAIN = {"string": "text", "boolean": "flag", "integer": "integer", "number": "number"}
+PLAIN = {"string": "text", "boolean": "flag", "integer": "integer", "number": "number", "object": "integers_by_name"}
 
 
 class Field(NamedTuple):
     """One key of a type."""
 
     key: str
-    kind: str  # text, flag, integer, natural, number, number_or_word, enum or object
+    kind: str  # text, flag, integer, natural, number, number_or_word, integers_by_name, enum or object
     of: Type | None  # the type of an enum or object
     is_list: bool
     nullable: bool

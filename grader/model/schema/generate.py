@@ -26,6 +26,7 @@ PLAIN = {
     "natural": "std::uint64_t",
     "number": "double",
     "number_or_word": "double",
+    "integers_by_name": "std::vector<std::pair<std::string, std::int64_t>>",
 }
 MOST_ITEMS = 10_000  # of a list without maxItems
 HEADER = """#pragma once
@@ -36,6 +37,7 @@ HEADER = """#pragma once
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grader/common/json.h"
@@ -71,7 +73,7 @@ def cpp_type(field: Field) -> str:
 
 
 def initial_value(field: Field) -> str:
-    if field.is_list or field.nullable or field.kind == "object":
+    if field.is_list or field.nullable or field.kind in ("object", "integers_by_name"):
         return "{}"
     if field.kind == "enum":
         word = field.of.initial if field.default is REQUIRED else field.default
@@ -136,6 +138,17 @@ def write_struct(one: Type) -> Iterator[str]:
         yield write_names(enum)
 
 
+def differs_from_default(field: Field, value: str) -> str:
+    """Return the condition under which a writer does not omit the field."""
+    if field.is_list or field.kind == "text":
+        return f"!{value}.empty()"
+    if field.nullable:
+        return value
+    if field.kind == "object":
+        return f"to_json({value}) != to_json({field.of.name}{{}})"
+    return f"{value} != {initial_value(field)}"
+
+
 def write_writer(one: Type) -> Iterator[str]:
     yield f"Json to_json(const {one.name}& value) {{\n    Json json = Json::object();\n"
     for field in one.fields:
@@ -143,8 +156,7 @@ def write_writer(one: Type) -> Iterator[str]:
         write = f'json["{field.key}"] = to_json({value});\n'
         if field.internal:
             continue
-        is_default = f"{value}.empty()" if field.is_list or field.kind == "text" else f"!{value}"
-        yield f"    {write}" if field.always_written else f"    if (!({is_default})) {write}"
+        yield f"    {write}" if field.always_written else f"    if ({differs_from_default(field, value)}) {write}"
     yield "    return json;\n}\n\n"
 
 
