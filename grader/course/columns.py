@@ -40,10 +40,11 @@ MOST_CELL = 300  # characters that are read of a cell
 IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
-# Cells up to a comma or the end, quoted or plain. PHP does not double a quote that follows a backslash.
-PHP_CELL = re.compile(r'(?:"((?:[^"\\]++|\\++"?+|"")*+)"|([^",]*+))(?=,|\Z)')
-CSV_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",]*+))(?=,|\Z)')
+# A text in quotes, and the pairs of quotes in it. PHP does not double a quote that follows a backslash.
+PHP_TEXT, CSV_TEXT = r'(?:[^"\\]++|\\++"?+|"")*+', '(?:[^"]++|"")*+'
 PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
+PHP, CSV = (PHP_TEXT, PHP_PAIR), (CSV_TEXT, CSV_PAIR)
+TWO_MEANINGS = '\\"'  # PHP and RFC 4180 differ only in how they read this
 # Namespaces of ids. A number means different students in different ones.
 CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
 NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # of course systems
@@ -131,10 +132,11 @@ def read_rows(text: str) -> list[tuple[int, list[str]]]:
     """
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
     text = text.removeprefix("\ufeff")
+    separator = separator_of(text)
     if is_worksheet(text):
         rows = read_worksheet(text)
-    else:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text))
+    elif TWO_MEANINGS not in text or not (rows := read_lines(text, separator)):
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         try:
             rows = [(lines.line_num, row) for row in lines if row]
         except csv.Error as error:
@@ -146,7 +148,7 @@ def read_rows(text: str) -> list[tuple[int, list[str]]]:
 def is_worksheet(text: str) -> bool:
     """Return whether a text begins like a grading worksheet from Moodle's PHP that no spreadsheet has saved."""
     header, _, rest = text.partition("\n")
-    cells = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
+    cells = read_cells(header.rstrip("\r"), CSV)
     return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
 
 
@@ -163,7 +165,7 @@ def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
     row.
     """
     header, _, rest = text.partition("\n")
-    titles = read_cells(header.rstrip("\r"), CSV_CELL, CSV_PAIR)
+    titles = read_cells(header.rstrip("\r"), CSV)
     rows, line = [(1, titles)], 1
     for record in ROW_START.split(rest)[1:]:
         line += record.count("\n")
@@ -174,15 +176,39 @@ def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
 def read_record(record: str, width: int) -> list[str]:
     """Return a row's cells. Some texts have two meanings, because PHP does not double each quote. Then the number of
     columns decides. If it does not, only the cells before such a text are read, and the others are empty."""
-    cells = read_cells(record, PHP_CELL, PHP_PAIR)
-    if len(cells) != width and len(as_csv := read_cells(record, CSV_CELL, CSV_PAIR)) == width:
+    cells = read_cells(record, PHP)
+    if len(cells) != width and len(as_csv := read_cells(record, CSV)) == width:
         cells = as_csv
     return cells[:width] + [""] * (width - len(cells))
 
 
-def read_cells(record: str, cell: re.Pattern[str], pair: re.Pattern[str]) -> list[str]:
-    """Return the cells of a row, up to one that does not match. `pair` matches doubled quotes, and text that looks
-    like them."""
+def read_lines(text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Read a table with one line per row, such as a list of participants that Moodle's PHP wrote.
+
+    No text in a cell can change another line, even if it can be read in two ways: for each line, the number of columns
+    decides, and a line that fits neither way is cut. Return no rows if another line has a different number of columns,
+    because then cells may contain line breaks.
+    """
+    rows: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        record = line.rstrip("\r")
+        if not record:
+            continue
+        cells = read_cells(record, CSV, separator)
+        width = len(rows[0][1]) if rows else len(cells)
+        if len(cells) != width:
+            cells = read_cells(record, PHP, separator)
+        if "\r" in record or (len(cells) != width and TWO_MEANINGS not in record):
+            return []
+        rows.append((number, cells[:width] + [""] * (width - len(cells))))
+    return rows
+
+
+def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = ",") -> list[str]:
+    """Return the cells of a row, up to one that is neither quoted nor plain. `way`: PHP's way to quote a text, or that
+    of RFC 4180."""
+    quoted_text, pair = way
+    cell = re.compile(rf'(?:"({quoted_text})"|([^"{separator}]*+))(?={separator}|\Z)')
     cells, at = [], 0
     while at <= len(record) and (found := cell.match(record, at)):
         quoted, plain = found.groups()

@@ -60,6 +60,15 @@ def test_a_zip_of_canvas_or_moodle_is_graded_as_a_folder_is(course: Course) -> N
     assert "Canvas calls it late." in notes["34"]
 
 
+@pytest.mark.parametrize("name", [".NET_56_assignsubmission_file_", "__MACOSX_56_assignsubmission_file_"])
+@pytest.mark.parametrize("ending", [f"/{FIRST}", "lab.zip", FIRST])
+def test_a_group_whose_name_begins_like_a_hidden_file_is_not_ignored(course: Course, name: str, ending: str) -> None:
+    content = make_zip((FIRST, b"fine")) if ending == "lab.zip" else b"fine"
+    give(course, ADA, (name + ending, content), (f"._{name}{ending}", b"of macOS"))
+    course.grade()
+    assert course.statuses() == {"12": "graded", "56": "missing_stages"}
+
+
 def test_again_it_is_not_unpacked_and_goes_on(course: Course) -> None:
     give(course, ADA, ("turingalan_34_901_01_first.cu", b"sleep 300"))
     process = course.start()

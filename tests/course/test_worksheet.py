@@ -65,6 +65,32 @@ def test_a_name_that_a_student_chose_stays_in_its_row() -> None:
         assert rows[1][1] == person(12, "Ada") and rows[3][1] == person(13, "Bob")
 
 
+PEOPLE = [["First name", "Last name", "ID number", "Department", "Email address"]]
+PEOPLE += [["Ada", "Lovelace", "al1", "Comp Sci", "ada@x"], ["Alan", "Turing", "at2", "Comp Sci", "alan@x"]]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("last", ["Lory", 'L\\"', "L\\", 'L\\",x', ',at2,,alan@x,"', 'b\\"'])
+@pytest.mark.parametrize("first", ["Mal", 'Mal\\"', "Mal\\", 'M\\"al', 'Mal\\",zz,"', "Mal ;"])
+def test_a_name_in_a_list_of_participants_stays_in_its_row(
+    tmp_path: Path, first: str, last: str, separator: str
+) -> None:
+    people = [PEOPLE[0], [first, last, "mal", "CS", "mal@x"], *PEOPLE[1:]]
+    lines = [separator.join(map(php.write_cell, cells)) for cells in people]
+    for ending in ("\n", "\r\n"):
+        (roster := tmp_path / "roster.csv").write_text(ending.join([*lines, ""]), newline="")
+        known = {one.id: (one.name, one.aliases) for one in read_roster(roster)}
+        assert known["al1"] == ("Ada Lovelace", {"al1", "ada@x"}) and known["at2"] == ("Alan Turing", {"at2", "alan@x"})
+
+
+def test_a_table_that_a_spreadsheet_saved_with_line_breaks_is_read() -> None:
+    rows = [["id", "name", "reason"], ["al1", "Ada", 'say \\"no\\" to\nall of it'], ["at2", "Alan", ""]]
+    for ending in ("\n", "\r"):
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator=ending).writerows(rows)
+        assert [row for _, row in read_rows(text.getvalue())] == rows
+
+
 def test_what_php_wrote_is_read_back() -> None:
     chance = random.Random(22)
     for _ in range(2000):

@@ -16,6 +16,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import time
 import zipfile
@@ -29,7 +30,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 
 from grader.course.batch import tar
-from grader.course.batch.names import original_name
+from grader.course.batch.names import original_name, says_student
 
 MOST_ARCHIVE_BYTES = 20_000_000
 MOST_BYTES = 64_000_000  # of all unpacked files of a kind
@@ -203,6 +204,11 @@ def plain_name(name: str) -> str:
     if name.startswith("/") or ".." in parts or (len(parts[0]) == 2 and parts[0][1] == ":"):
         raise RefusedError("traversal", show(name))
     return "/".join(part for part in parts if part not in ("", "."))
+
+
+def as_text(name: str) -> str:
+    """Return a name with a substitute for each byte that is not UTF-8; older programs write such names."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", name)
 
 
 def show(name: str) -> str:
@@ -427,8 +433,9 @@ def raise_again(error: Exception) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether a name is one that the operating system creates; students do not hand in such files."""
-    return name.startswith((".", "__MACOSX"))
+    """Return whether a name is one that the operating system creates; students do not hand in such files. A course
+    system's name may begin with a dot, too, because it begins with the name of a person or a group, such as .NET."""
+    return name.startswith((".", "__MACOSX")) and (name.startswith("._") or not says_student(name))
 
 
 def is_journal(name: str) -> bool:

@@ -33,6 +33,7 @@ from grader.course.batch.archive import (
     Member,
     Part,
     RefusedError,
+    as_text,
     has_hidden_part,
     is_archive,
     list_members,
@@ -51,10 +52,12 @@ MOST_REFUSED = 100  # parts whose names are kept; the feedback lists a few
 MOST_ANSWER_BYTES = 3 * MOST_BYTES + 50_000_000  # all files of three kinds, and their names
 CHUNK_BYTES = 1_000_000
 PROJECT = Path(__file__).resolve().parents[3]
+# Signals of crashes, which a hand-in may cause: Python itself can crash when it reaches its memory limit.
+CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
 
 
 class KilledError(Exception):
-    """The process that read a hand-in was killed for another reason, such as a lack of memory; the student is not at
+    """Another process, or the kernel for lack of memory, killed the process that read a hand-in; the student is not at
     fault."""
 
 
@@ -78,14 +81,16 @@ class Contents:
 
 def read_apart(entries: Sequence[Path], limit_s: float) -> Contents:
     """Read a hand-in in a separate process within READING_S or `limit_s` seconds. Raises RefusedError if that is not
-    enough or the process fails; OSError if the process also fails without a hand-in; KilledError if it is killed."""
+    enough or the process fails or crashes; OSError if the process also fails without a hand-in; KilledError if another
+    process kills it."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
     status, data = run_reader(entries, cpu_s)
     if status == 0:
         return parse(data)
-    if status < 0 and status != -signal.SIGXCPU:
+    has_crashed = -status in CRASHES
+    if status < 0 and status != -signal.SIGXCPU and not has_crashed:
         raise KilledError(f"The reader of hand-ins was killed (signal {-status}). Is there enough memory?")
-    if status > 0 and run_reader([], cpu_s)[0] != 0:
+    if (status > 0 or has_crashed) and run_reader([], cpu_s)[0] != 0:
         raise OSError(f"the reader of hand-ins ended with status {status}")
     raise RefusedError("too_slow")
 
@@ -211,7 +216,7 @@ class Reader:
     def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
         """Read one file. Raises RefusedError, OSError."""
         part.check()
-        name = plain_name(part.name) if places else part.name
+        name = plain_name(as_text(part.name)) if places else part.name
         budget = self.budgets[part.kind]
         budget.add_file()
         budget.require_room(min(part.size, most_bytes(part.kind)))
