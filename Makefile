@@ -30,7 +30,7 @@ typed := LAB STAGE DATASET BACKEND WORK TREE SOURCE FORCE UNSAFE JSON IMAGE SET 
 verbs := help start check bench grade sweep show device profile sanitize inspect note journal import submit clean
 
 # The instructors' verbs; a students' kit has none of them.
-include $(wildcard grader/course/course.mk)
+include $(wildcard grader/course.mk)
 
 $(foreach name,lab stage dataset backend work tree source force unsafe json image set gpu new pdf report,\
     $(if $(findstring command,$(origin $(name))),$(error Write $(name)= in capitals)))
@@ -70,12 +70,12 @@ start check bench profile sanitize: lab-given program
 # The page needs Python, what stands in the terminal does not.
 inspect: lab-given program
 	@$(warplab) inspect $(stage) $(options) $${GPU:+--gpu "$$GPU"}; inspected=$$?; [ $$inspected -gt 1 ] || { \
-	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.journal.inspection "$(BUILD)/inspect"; }; \
+	    sh grader/setup.sh python "the HTML page" && $(python) -m grader.python.journal.inspection "$(BUILD)/inspect"; }; \
 	    exit $$inspected
 
 sweep: lab-given program
 	@$(warplab) $@ $(stage) $(options); swept=$$?; [ $$swept -gt 1 ] || { sh grader/setup.sh python "the plot" && \
-	    $(python) -m grader.journal.sweep --plot-only "$${JSON:-$$BUILD/sweep}"; }; exit $$swept
+	    $(python) -m grader.python.journal.sweep --plot-only "$${JSON:-$$BUILD/sweep}"; }; exit $$swept
 
 # The judge saves pictures and data in $(BUILD)/show/$$LAB; a lab's show.py, where there is one, draws more from them.
 show: lab-given program
@@ -97,15 +97,15 @@ import: program
 
 # With a Python older than 3.11 these say so and leave; all other verbs do with 3.9.
 note: lab-given
-	@sh grader/setup.sh python "make note" && $(python) -m grader.journal.notes "$$LAB" "$$STAGE" \
+	@sh grader/setup.sh python "make note" && $(python) -m grader.python.journal.notes "$$LAB" "$$STAGE" \
 	    $${NEW:+--new} $${WORK:+--work "$$WORK"}
 
 journal: lab-given
 	@sh grader/setup.sh python "make journal" && \
-	    $(python) -m grader.journal.journal "$$LAB" $${PDF:+--pdf} $(folders)
+	    $(python) -m grader.python.journal.journal "$$LAB" $${PDF:+--pdf} $(folders)
 
 submit: lab-given
-	@sh grader/setup.sh python "make submit" && $(python) -m grader.journal.submit "$$LAB" $(folders)
+	@sh grader/setup.sh python "make submit" && $(python) -m grader.python.journal.submit "$$LAB" $(folders)
 
 setup: setup-test $(VENV)/ready
 
@@ -128,7 +128,7 @@ clean:
 # What no rule makes: a verb mistyped.
 nearest := import difflib, sys; \
     print(*(f' Did you mean {verb}?' for verb in difflib.get_close_matches(sys.argv[1], sys.argv[2:], 1)))
-where := $(if $(wildcard grader/course),, in this students' kit)
+where := $(if $(wildcard grader/course.mk),, in this students' kit)
 .DEFAULT:
 	@echo "There is no verb" '$(subst ','\'',$@)'"$(where).$$($(python) -c "$(nearest)" '$(subst ','\'',$@)' $(verbs) \
 	    2>/dev/null) Verbs: $(verbs). Type  make  for what they do." >&2; exit 2

@@ -27,11 +27,11 @@ BACKEND=cuda|cpu overrides the choice of backend.
 END
 
 first=
-if [ -e grader/course/course.mk ]; then # no students' kit
+if [ -e grader/course.mk ]; then # no students' kit
     first="make demo, or "
     cat <<'END'
 
-For instructors; more in grader/course/RELEASES.md and, for developers, CONTRIBUTING.md:
+For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
   make demo                          grade every reference solution: shows that all works here (builds first)
   make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 cuts one lab
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or the zip that Canvas or Moodle gives;

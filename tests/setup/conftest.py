@@ -28,8 +28,7 @@ def checkout(tmp_path) -> Callable[..., Path]:
         shutil.copy(ROOT / "Makefile", folder)
         for file in [*(ROOT / "grader").glob("*.sh"), ROOT / "grader/build.mk", ROOT / "grader/requirements.txt"]:
             shutil.copy(file, folder / "grader")
-        (folder / "grader/course").mkdir()
-        shutil.copy(ROOT / "grader/course/course.mk", folder / "grader/course")
+        shutil.copy(ROOT / "grader/course.mk", folder / "grader")
         for file in (ROOT / "grader/model").glob("version.*"):
             shutil.copy(file, folder / "grader/model")
         (folder / "grader/precompiled.h").write_text("// nothing, quickly\n")

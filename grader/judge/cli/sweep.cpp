@@ -1,4 +1,4 @@
-// Compiles a stage with every value of its tunables and times each. grader.journal.sweep plots what it writes
+// Compiles a stage with every value of its tunables and times each. grader.python.journal.sweep plots what it writes
 // (schema/sweep.schema.json).
 
 #include <fmt/format.h>

@@ -25,7 +25,7 @@ struct Inspected {
     std::string wrong = {}, wrong_hint = {};  // where the answers are wrong, and what to try
 };
 
-/// Describe it in the format that `inspect --json` writes and grader/journal/inspection.py reads.
+/// Describe it in the format that `inspect --json` writes and grader/python/journal/inspection.py reads.
 Inspection describe_inspection(const Inspected& found);
 
 }  // namespace warplab

@@ -1,5 +1,5 @@
-"""Reads the schemas of this folder as types with fields. generate.py writes the types as C++, and grader/journal makes
-dataclasses of them.
+"""Reads the schemas of this folder as types with fields. generate.py writes the types as C++, and
+grader/python/common/schema_types.py makes dataclasses of them.
 
 A schema's root and each of its $defs that is an object is a type, and so is an enum without "type". Readers obey
 "type", "const", "enum" (without "type"), "minimum", "maximum" and "maxItems"; only validators obey the rest.
