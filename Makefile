@@ -95,7 +95,7 @@ import: program
 	@test -n "$$REPORT" || { echo "Which report? Type  make import REPORT=FILE,  a report.json from a GPU." >&2; exit 2; }
 	@$(warplab) import --report "$$REPORT" $(folders)
 
-# Without Python these say so and leave; all other verbs do without.
+# With a Python older than 3.11 these say so and leave; all other verbs do with 3.9.
 note: lab-given
 	@sh grader/setup.sh python "make note" && $(python) -m grader.python.journal.notes "$$LAB" "$$STAGE" \
 	    $${NEW:+--new} $${WORK:+--work "$$WORK"}
