@@ -21,7 +21,12 @@
 namespace warplab {
 namespace {
 
-constexpr Effort sweep_effort{{1, 1}, {1, 1}, 5, 0.25, 4, 1};
+constexpr Effort sweep_effort{.rounds = {.fewest = 1, .most = 1},
+                              .of_short_calls = {.fewest = 1, .most = 1},
+                              .samples = 5,
+                              .sample_s = 0.25,
+                              .total_s = 4,
+                              .verify_s = 1};
 constexpr std::size_t full_grid = 40;  // beyond that, one tunable at a time
 
 using Choice = std::vector<std::int64_t>;  // a value for each tunable
@@ -72,10 +77,9 @@ struct Point : SweepPoint {
 };
 
 Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Dataset& dataset, const Choice& choice,
-                  const std::filesystem::path& source, Task task, const Progress& progress) {
+                  const std::filesystem::path& source, const Progress& progress) {
     Point point;
-    task.defines.clear();
-    task.fast = true;
+    Task task{.fast = true};
     for (std::size_t i = 0; i < choice.size(); ++i) {
         point.defines.emplace_back(stage.tunables[i].macro, choice[i]);
         task.defines.push_back(fmt::format("{}={}", stage.tunables[i].macro, choice[i]));
@@ -143,7 +147,7 @@ Sweep make_sweep(const Report& report, const Stage& stage, const std::string& so
 }  // namespace
 
 int sweep(const Options& options) {
-    Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
     if (stage.tunables.empty())
@@ -167,15 +171,14 @@ int sweep(const Options& options) {
     {
         Console console;
         for (const Choice& choice : choices)
-            points.push_back(
-                time_choice(judge, lab, stage, dataset, choice, source, Task{}, [&](const std::string& what) {
-                    console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
-                                             choice_text(stage, choice), what));
-                }));
+            points.push_back(time_choice(judge, lab, stage, dataset, choice, source, [&](const std::string& what) {
+                console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
+                                         choice_text(stage, choice), what));
+            }));
     }
     print_points(points);
     const auto file =
-        options.json.empty() ? options.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
+        options.json.empty() ? options.folders.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
     Record result;
     result.kind = Record::Kind::sweep;
@@ -187,7 +190,7 @@ int sweep(const Options& options) {
     result.machine = report.machine;
     result.sweep = make_sweep(report, stage, source_hash, dataset, points);
     std::ofstream(file) << to_json(*result.sweep).dump(2) << "\n";
-    if (is_work(options)) keep_or_say([&] { append_record(options.work, result, source); });
+    if (is_work(options)) keep_or_say([&] { append_record(options.folders.work, result, source); });
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
 }
 
