@@ -43,6 +43,7 @@ need() { # PACKAGE WHY TEST…
 }
 
 find_missing() { # build|demo|test|soak
+    need make "builds the judge" has make
     need g++ "compiles the judge and, without a GPU, your kernels" has "$CXX"
     need nlohmann-json3-dev "lab descriptions and reports (JSON)" has_header nlohmann/json.hpp
     need libcli11-dev "the judge's command line" has_header CLI/CLI.hpp
@@ -86,7 +87,7 @@ check_writable() {
     case $BUILD in *[[:space:]]*) fail "BUILD=$BUILD: a folder without spaces, please (make cannot build in this one)." ;; esac
     mkdir -p "$BUILD" 2>/dev/null && [ -w "$BUILD" ] && return
     fail "Cannot write to the folder $BUILD in $(pwd): is this checkout read-only?" \
-        "Try:  make BUILD=\$HOME/warplab-build WORK=\$HOME/warplab-work ${MAKECMDGOALS:-…}" \
+        "Try:  make BUILD=\$HOME/warplab-build WORK=\$HOME/warplab-work ${WARPLAB_VERB:-…}" \
         "(BUILD is where programs are built, WORK where your own files are.)"
 }
 
