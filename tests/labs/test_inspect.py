@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
@@ -65,7 +66,7 @@ def test_an_earlier_stage_breaks_a_limit(lab: str, stage: str, earlier: str, tmp
 def wrong_submissions() -> list:
     entries = []
     for lab in labs():
-        for entry in json.loads((ROOT / "tests/labs" / lab / "wrong.json").read_text()):
+        for entry in wrong.entries(lab):
             if "inspect" in entry:
                 entries.append(pytest.param(lab, entry, id=f"{lab}/{Path(entry['file']).stem}"))
     return entries
@@ -73,7 +74,7 @@ def wrong_submissions() -> list:
 
 @pytest.mark.parametrize(("lab", "entry"), wrong_submissions())
 def test_line_of_a_wrong_submission(lab: str, entry: dict, tmp_path: Path) -> None:
-    status, report = inspect(lab, entry["stage"], ROOT / "tests/labs" / lab / entry["file"], tmp_path)
+    status, report = inspect(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
     assert status == 1
     assert entry["inspect"] in [[one["cause"], one["line"]] for one in report["findings"]], report["findings"]
 
