@@ -32,7 +32,7 @@ from grader.journal.console import write_atomically as write
 from grader.journal.units import plural
 
 GRADER = ["grader/*", "labs/precompiled.h"]
-NOT_FOR_STUDENTS = ["grader/course/*", "grader/cpu/bench/*", "datasets/*/*.py"]
+NOT_FOR_STUDENTS = ["grader/course/*", "grader/course.sh", "grader/cpu/bench/*", "datasets/*/*.py"]
 OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", ".clang-format", ".editorconfig", *GRADER]
 OF_A_LAB = [
     "labs/{lab}/lab.json",

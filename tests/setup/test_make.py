@@ -42,7 +42,7 @@ def test_help_builds_nothing_and_shows_labs_and_stages(checkout, make, warplab):
 def test_a_kit_has_no_verbs_for_instructors(checkout, make):
     folder = checkout()
     assert make(folder).has("make demo", "make kit", "Next: make demo, or make start")
-    shutil.rmtree(folder / "grader/course")
+    (folder / "grader/course.sh").unlink()
     said = make(folder)
     assert said.status == 0
     assert not any(word in said.out for word in ("demo", "instructors", "no verb"))
@@ -55,12 +55,14 @@ def test_a_kit_has_no_verbs_for_instructors(checkout, make):
 
 def test_words_reach_the_judge_as_typed(checkout, either):
     folder = checkout("a folder with spaces")
-    said = either(folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1")
+    said = either(
+        folder, "check", "LAB=a 'b\" $HOME $(shell echo x)", "STAGE=0 2", "DATASET=x; y", "TREE=a b", "FORCE=1"
+    )
     assert said.status == 0
     words = "[check] [a 'b\" $HOME $(shell echo x)] [0 2] [--dataset] [x; y] [--tree] [a b] [--force]"
     assert said.has(f"judge: {words}\n", "compile grader/judge/cli/main.cpp", "link    build/warplab")
     assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
-    values = ["$(shell touch made)", "`touch made`", "$$(LAB)", "a\nb\\\n", "\\ \\\\ ", "* [a] ?", "é\t=\"", "-x --", ""]
+    values = ["$(shell touch made)", "`touch made`", "$$(LAB)", "a\nb\\\n", "\\ \\\\ ", "* [a] ?", 'é\t="', "-x --", ""]
     for value in values:
         shown = f" [--source] [{value}]" if value else ""
         assert either(folder, "check", "LAB=sample", f"SOURCE={value}").out == f"judge: [check] [sample]{shown}\n"
@@ -73,7 +75,11 @@ def test_a_clusters_own_variables_mean_nothing(checkout, either):
 
 
 def test_an_outer_makes_words_mean_nothing_to_the_program(checkout, warplab):
-    outer = {"MAKEFLAGS": " -j3 -- LAB=other CXX=nonsense", "MAKELEVEL": "1", "MAKEOVERRIDES": "${-*-command-variables-*-}"}
+    outer = {
+        "MAKEFLAGS": " -j3 -- LAB=other CXX=nonsense",
+        "MAKELEVEL": "1",
+        "MAKEOVERRIDES": "${-*-command-variables-*-}",
+    }
     assert warplab(checkout(), "check", "sample", **outer).has("judge: [check] [sample]\n")
 
 
