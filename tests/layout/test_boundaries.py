@@ -145,3 +145,11 @@ def test_one_module_turns_keys_into_folder_names(root: Path, files: list[Path]) 
         for node in ast.walk(ast.parse((root / file).read_bytes())):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 assert not re.search(r"\bkey\b|student", ast.unparse(node.right)), f"{file}:{node.lineno}"
+
+
+def test_one_type_owns_descriptors(root: Path, files: list[Path]) -> None:
+    """Only code that runs between fork and exec closes them by hand."""
+    by_hand = {"grader/common/descriptor.h", "grader/judge/sandbox/launch.cpp", "grader/judge/sandbox/users.cpp"}
+    for file in sources(files):
+        if file.as_posix().startswith(("grader/common/", "grader/judge/")) and file.as_posix() not in by_hand:
+            assert not re.search(r"(?<![\w.>])close\(", (root / file).read_text()), file

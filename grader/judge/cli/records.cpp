@@ -12,6 +12,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "grader/common/descriptor.h"
 #include "grader/common/hash.h"
 #include "grader/model/manifest.h"
 
@@ -31,26 +32,23 @@ class Records {
     explicit Records(const fs::path& file) : file_(file) {
         std::error_code error;
         fs::create_directories(file.parent_path(), error);
-        number_ = open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-        if (number_ < 0) throw cannot_write(file);
-        while (flock(number_, LOCK_EX) != 0)
+        locked_ = Descriptor(open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+        if (!locked_) throw cannot_write(file);
+        while (flock(locked_.get(), LOCK_EX) != 0)
             if (errno != EINTR) break;  // a file system without locks: it is still a single write
         std::ifstream stream(file, std::ios::binary);
         text_.assign(std::istreambuf_iterator<char>(stream), {});
         drop_half_line();
     }
-    ~Records() { close(number_); }
-    Records(const Records&) = delete;
-    Records& operator=(const Records&) = delete;
 
     bool has(const std::string& part) const { return text_.find(part) != std::string::npos; }
 
     void append(std::string lines) {
         if (!text_.empty() && text_.back() != '\n') lines.insert(0, "\n");
-        const ssize_t wrote = write(number_, lines.data(), lines.size());
+        const ssize_t wrote = write(locked_.get(), lines.data(), lines.size());
         if (wrote == static_cast<ssize_t>(lines.size())) return;
         const int why = wrote < 0 ? errno : ENOSPC;
-        if (wrote > 0 && ftruncate(number_, static_cast<off_t>(text_.size())) != 0) errno = why;
+        if (wrote > 0 && ftruncate(locked_.get(), static_cast<off_t>(text_.size())) != 0) errno = why;
         errno = why;
         throw cannot_write(file_);
     }
@@ -60,11 +58,11 @@ class Records {
     void drop_half_line() {
         const std::size_t begin = text_.rfind('\n') + 1;  // 0 if there is none
         if (begin == text_.size() || Json::accept(text_.substr(begin))) return;
-        if (ftruncate(number_, static_cast<off_t>(begin)) == 0) text_.resize(begin);
+        if (ftruncate(locked_.get(), static_cast<off_t>(begin)) == 0) text_.resize(begin);
     }
 
     fs::path file_;
-    int number_;
+    Descriptor locked_;
     std::string text_;  // as it was when the lock was taken
 };
 

@@ -74,16 +74,6 @@ Process start_runner(const std::filesystem::path& runner, const Policy& policy, 
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-}
-Descriptor::~Descriptor() { reset(); }
-void Descriptor::reset() {
-    if (number_ >= 0) close(number_);
-    number_ = -1;
-}
-
 protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes,
                                const std::vector<double>& reals) {
     protocol::Request request{};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/common/descriptor.h"
 #include "grader/io/protocol.h"
 #include "grader/io/seal.h"
 #include "grader/io/status_page.h"
@@ -15,20 +16,6 @@
 #include "grader/model/report.h"
 
 namespace warplab {
-
-/// A file descriptor that closes itself.
-class Descriptor {
-  public:
-    explicit Descriptor(int number = -1) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-    Descriptor& operator=(Descriptor&& other) noexcept;
-    ~Descriptor();
-    int get() const { return number_; }
-    void reset();
-
-  private:
-    int number_;
-};
 
 enum class Sanitizer { off, on };
 
