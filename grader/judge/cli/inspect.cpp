@@ -176,7 +176,7 @@ void print_traffic(const Counted& all) {
 void keep(const Inspection& found, const Report& report, const std::filesystem::path& file, const Options& options) {
     Json json = to_json(found);
     const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-    const auto folder = options.build / "inspect";
+    const auto folder = options.folders.build / "inspect";
     std::filesystem::create_directories(folder);
     std::ofstream(folder / (found.lab + "-" + found.stage + ".json")) << text;
     if (!options.json.empty()) std::ofstream(options.json) << text;
@@ -184,23 +184,22 @@ void keep(const Inspection& found, const Report& report, const std::filesystem::
     json.erase("source");
     json.erase("lines");
     keep_or_say([&] {
-        append_record(options.work, {found.lab, found.stage, sha256_file(file), file}, "inspection", report.time,
-                      {{"inspection", json}});
+        append_record(options.folders.work, {found.lab, found.stage, sha256_file(file), file}, "inspection",
+                      report.time, {{"inspection", json}});
     });
 }
 
 }  // namespace
 
 int inspect(const Options& options) {
-    Judge judge({options.root, options.build, options.work}, Backend::cpu);
+    Judge judge(options.folders, Backend::cpu);
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
     check_names(lab, options, Backend::cpu);
     const Gpu& gpu = options.gpu.empty() ? usual_gpu() : find_gpu(options.gpu);
     if (is_work(options)) start_lab(lab, judge.folders());
     const auto file = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
-    Task task;
-    Judge::Ready ready = judge.make_ready(lab, stage, file, task);
+    Judge::Ready ready = judge.make_ready(lab, stage, file, {});
     const int width = text_style(STDOUT_FILENO).width;
     if (!ready.run) {
         const auto& failure = ready.compilation.failure;
@@ -244,7 +243,7 @@ int inspect(const Options& options) {
     print_traffic(found.all);
     found.lines = summarize_lines(found.counts);
     print_source(found.lines, found.source);
-    keep(found, judge.begin_report("inspect", lab, task, options.tree), file, options);
+    keep(found, judge.begin_report("inspect", lab, {}, options.tree), file, options);
     const bool used = std::all_of(found.limits.begin(), found.limits.end(), std::mem_fn(&LimitOutcome::held));
     return clean && found.passed && used ? 0 : 1;
 }

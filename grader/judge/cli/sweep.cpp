@@ -21,7 +21,12 @@
 namespace warplab {
 namespace {
 
-constexpr Effort sweep_effort{{1, 1}, {1, 1}, 5, 0.25, 4, 1};
+constexpr Effort sweep_effort{.rounds = {.fewest = 1, .most = 1},
+                              .of_short_calls = {.fewest = 1, .most = 1},
+                              .samples = 5,
+                              .sample_s = 0.25,
+                              .total_s = 4,
+                              .verify_s = 1};
 constexpr std::size_t full_grid = 40;  // beyond that, one tunable at a time
 
 using Choice = std::vector<std::int64_t>;  // a value for each tunable
@@ -70,14 +75,13 @@ const Dataset& dataset_to_time(const Lab& lab, const Stage& stage, const Options
 struct Point {
     Choice choice;
     double median_s = 0, low_s = 0, high_s = 0, bound_s = 0;
-    std::string failure;
+    std::string failure = "";
 };
 
 Point time_choice(Judge& judge, const Lab& lab, const Stage& stage, const Dataset& dataset, const Choice& choice,
-                  const std::filesystem::path& source, Task task, const Progress& progress) {
-    Point point{choice, 0, 0, 0, 0, ""};
-    task.defines.clear();
-    task.fast = true;
+                  const std::filesystem::path& source, const Progress& progress) {
+    Point point{.choice = choice};
+    Task task{.fast = true};
     for (std::size_t i = 0; i < choice.size(); ++i)
         task.defines.push_back(fmt::format("{}={}", stage.tunables[i].macro, choice[i]));
     progress("compiling");
@@ -150,7 +154,7 @@ Json to_json(const Report& report, const Stage& stage, const std::string& source
 }  // namespace
 
 int sweep(const Options& options) {
-    Judge judge({options.root, options.build, options.work}, choose_backend(options.backend));
+    Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
     if (stage.tunables.empty())
@@ -174,21 +178,20 @@ int sweep(const Options& options) {
     {
         Console console;
         for (const Choice& choice : choices)
-            points.push_back(
-                time_choice(judge, lab, stage, dataset, choice, source, Task{}, [&](const std::string& what) {
-                    console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
-                                             choice_text(stage, choice), what));
-                }));
+            points.push_back(time_choice(judge, lab, stage, dataset, choice, source, [&](const std::string& what) {
+                console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
+                                         choice_text(stage, choice), what));
+            }));
     }
     print_points(stage, points);
     const auto file =
-        options.json.empty() ? options.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
+        options.json.empty() ? options.folders.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
     const Json found = to_json(report, stage, source_hash, dataset, points);
     std::ofstream(file) << found.dump(2) << "\n";
     if (is_work(options))
         keep_or_say([&] {
-            append_record(options.work, {lab.name, stage.id, source_hash, source}, "sweep", report.time,
+            append_record(options.folders.work, {lab.name, stage.id, source_hash, source}, "sweep", report.time,
                           {{"backend", report.backend}, {"machine", report.machine.to_json()}, {"sweep", found}});
         });
     return std::all_of(points.begin(), points.end(), [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;

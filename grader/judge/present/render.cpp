@@ -277,7 +277,7 @@ std::string render_sandbox_remark(const Report& report, const TextStyle& style) 
     return report.sandbox_remark.empty() ? "" : wrap("Sandbox: " + report.sandbox_remark, 0, style.width);
 }
 
-std::string render_stage(const StageReport& stage, const TextStyle& style, bool output) {
+std::string render_stage(const StageReport& stage, const TextStyle& style, StudentsOutput output) {
     const auto summary = summarise(stage);
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
@@ -287,7 +287,7 @@ std::string render_stage(const StageReport& stage, const TextStyle& style, bool 
     if (stage.error) text += render_failure(*stage.error, 2, style);
     for (const auto& measured : stage.measurements) text += render_measurement(measured, style);
     for (const auto& note : stage.notes) text += wrap("Note: " + note, 2, style.width);
-    if (output) text += render_output(stage.output);
+    if (output == StudentsOutput::shown) text += render_output(stage.output);
     if (stage.verdict == Verdict::error) text += wrap("Not judged; this costs no points.", 2, style.width);
     if (stage.score) text += render_score(*stage.score, style);
     return text;
@@ -304,7 +304,7 @@ std::string render_total(const Report& report, const TextStyle& style) {
                 0, style.width);
 }
 
-std::string render_report(const Report& report, const TextStyle& style, bool output) {
+std::string render_report(const Report& report, const TextStyle& style, StudentsOutput output) {
     std::string text = render_heading(report, style) + render_sandbox_remark(report, style);
     for (const auto& stage : report.stages) text += "\n" + render_stage(stage, style, output);
     const auto sum = render_total(report, style);

@@ -17,7 +17,7 @@ using testing::Not;
 TEST(Render, ReportAsApproved) { test::expect_approved("report.txt", render_report(test::sample_report(), {})); }
 
 TEST(Render, ReportOnTheCpuAsApproved) {
-    test::expect_approved("report_cpu.txt", render_report(test::cpu_report(), {}, true));
+    test::expect_approved("report_cpu.txt", render_report(test::cpu_report(), {}, StudentsOutput::shown));
 }
 
 TEST(Render, ReportInColourAsApproved) {
@@ -78,7 +78,7 @@ TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
     report.stages[3].error->cause = attack;
     report.tree = attack;
     const Report reports[] = {report};
-    for (const auto& text : {render_report(report, {}, true), render_table(reports, {})})
+    for (const auto& text : {render_report(report, {}, StudentsOutput::shown), render_table(reports, {})})
         for (const auto* forbidden : {"\033", "\a", "\u009b"}) EXPECT_THAT(text, Not(HasSubstr(forbidden)));
 }
 
@@ -93,9 +93,10 @@ TEST(Render, LongLogsAreCut) {
 }
 
 TEST(Render, OutputIsShownWhenAskedFor) {
-    EXPECT_THAT(render_stage(test::passed_stage(), {}, true), HasSubstr("The program printed:\n    n = 7\n"));
+    EXPECT_THAT(render_stage(test::passed_stage(), {}, StudentsOutput::shown),
+                HasSubstr("The program printed:\n    n = 7\n"));
     EXPECT_THAT(render_stage(test::passed_stage(), {}), Not(HasSubstr("n = 7")));
-    EXPECT_THAT(render_stage(test::timed_stage(), {}, true), HasSubstr("printed nothing"));
+    EXPECT_THAT(render_stage(test::timed_stage(), {}, StudentsOutput::shown), HasSubstr("printed nothing"));
 }
 
 TEST(Render, AStageThatNeedsAGpuHasNoPointsYet) {
