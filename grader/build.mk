@@ -10,11 +10,12 @@ V :=
 Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
+ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP
 # g++ 12 imagines overruns in its own std::string and in fmt.
-CXXFLAGS := -std=c++20 -O1 -Wall -Wextra -Wno-array-bounds -fPIC -pthread -I. -MMD -MP
+CXXFLAGS := $(ALL_FLAGS) -O1 -Wno-array-bounds -pthread
 # The CPU that oracles are built for; empty: any of its kind.
 MARCH := native
-ORACLE_FLAGS := -std=c++20 -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -fPIC -Wall -Wextra -Wno-stringop-overflow -I. -MMD -MP
+ORACLE_FLAGS := $(ALL_FLAGS) -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -Wno-stringop-overflow
 TEST_FLAGS := -O0
 LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 
