@@ -27,6 +27,7 @@ rewriter := $(call objects_of,$(call sources,grader/cpu/rewriter))
 oracles := $(patsubst labs/%/oracle.cpp,$(BUILD)/labs/%/oracle.so,$(wildcard labs/*/oracle.cpp))
 oracle_objects := $(call objects_of,$(wildcard labs/*/oracle.cpp labs/*/show.cpp))
 test_objects := $(call objects_of,$(filter %_test.cpp,$(call sources,tests)))
+tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
 .PHONY: program tests force
 program: $(BUILD)/warplab $(BUILD)/cpu/rewrite $(oracles)
@@ -60,7 +61,7 @@ $(BUILD)/precompiled/labs.h.gch: labs/precompiled.h $(BUILD)/machine
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(ORACLE_FLAGS) -o $@ $<
 
-$(BUILD)/tests: $(test_objects) $(filter-out %/main.o,$(judge) $(rewriter)) $(BUILD)/test-objects
+$(BUILD)/tests: $(test_objects) $(tested_runtime) $(filter-out %/main.o,$(judge) $(rewriter)) $(BUILD)/test-objects
 	@echo "  link    $@"
 	$(Q)$(CXX) -rdynamic -o $@ $(filter %.o,$^) -lgtest_main -lgmock -lgtest $(LIBRARIES)
 

@@ -8,13 +8,13 @@ paths="$paths OUTPUT SUBMISSIONS OUT ROSTER"
 # The verbs of a whole batch run in the caller's folder: ./warplab course status DIR
 if [ "$1" = course ]; then
     shift
-    cd -- "$here" && exec "$root/grader/course/warplab-course" "$@"
+    cd -- "$here" && exec "$root/grader/warplab-course" "$@"
 fi
 
 help_instructors() {
     cat <<'END'
 
-For instructors; more in grader/course/RELEASES.md and, for developers, CONTRIBUTING.md:
+For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
   make demo                          grade every reference solution: shows that all works here (builds first)
   make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 cuts one lab
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or the zip that Canvas or Moodle gives;
@@ -28,7 +28,7 @@ END
 
 need_course_packages() {
     need_packages
-    [ "$VENV/course" -nt grader/course/requirements.txt ] && [ ! "$VENV/ready" -nt "$VENV/course" ] ||
+    [ "$VENV/course" -nt grader/python/batch/requirements.txt ] && [ ! "$VENV/ready" -nt "$VENV/course" ] ||
         sh grader/setup.sh course || exit 2
 }
 
@@ -42,7 +42,7 @@ results() { # [OPTION …]
         *) [ ! -e "$file" ] || { set -- "$@" $before "$file" && before=; } ;;
         esac
     done
-    python "make results" grader.course.results "$@"
+    python "make results" grader.python.docs.results "$@"
 }
 
 instructors_verb() { # [OPTION …]
@@ -54,7 +54,7 @@ instructors_verb() { # [OPTION …]
         TREE=solutions
         judge grade --no-check-mode --no-nvcc --report-dir "$BUILD/report" "$@"
         status=$?
-        python "the HTML page" grader.journal.page "$BUILD/report"
+        python "the HTML page" grader.python.batch.outputs.report_page "$BUILD/report"
         exit $status
         ;;
     test)
@@ -65,21 +65,21 @@ instructors_verb() { # [OPTION …]
         ;;
     new-lab)
         [ -n "$LAB$*" ] || fail "What is it to be called? Type  make new-lab LAB=NAME,  as in LAB=my_lab"
-        python "make new-lab" grader.course.new_lab ${LAB:+"$LAB"} "$@"
+        python "make new-lab" grader.python.release.new_lab ${LAB:+"$LAB"} "$@"
         ;;
-    starters) python "make starters" grader.course.starters "$@" ;;
+    starters) python "make starters" grader.python.release.starters "$@" ;;
     docs)
         build program
-        python "make docs" grader.course.tables --build "$BUILD" "$@" || exit
+        python "make docs" grader.python.docs.tables --build "$BUILD" "$@" || exit
         for draw in handouts/pictures/*.py; do python3 -B "$draw" || exit 2; done
         ;;
     results) results "$@" ;;
     example-journal) # handouts/example-journal from the records and notes in it
-        python "make example-journal" grader.journal.journal --folder handouts/example-journal --beside-source "$@"
+        python "make example-journal" grader.python.journal.journal --folder handouts/example-journal --beside-source "$@"
         ;;
     counters) # what the sanitizer counts of every solution becomes handouts/counters.json; needs no GPU
         build program
-        python "make counters" grader.course.counters ${LAB:+"$LAB"} --build "$BUILD" "$@"
+        python "make counters" grader.python.docs.counters ${LAB:+"$LAB"} --build "$BUILD" "$@"
         ;;
     peers)
         unset BACKEND DATASET TREE SOURCE FORCE UNSAFE
@@ -98,17 +98,17 @@ instructors_verb() { # [OPTION …]
         make --no-print-directory -j"$jobs" -f grader/cpu/bench/bench.mk BUILD="$BUILD"
         ;;
     kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 leave the rest out
-        python "make kit" grader.course.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"
+        python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" "$@"
         ;;
     export)
         [ -n "$REPORT$*" ] && [ -n "$FORMAT$*" ] ||
             fail "Type  make export REPORT=build/report/LAB.json FORMAT=gradescope [OUTPUT=FILE]"
-        python "make export" grader.course.export ${REPORT:+"$REPORT"} ${FORMAT:+--format "$FORMAT"} \
+        python "make export" grader.python.batch.outputs.export ${REPORT:+"$REPORT"} ${FORMAT:+--format "$FORMAT"} \
             ${OUTPUT:+--output "$OUTPUT"} "$@"
         ;;
     gradescope | autolab) # UNSAFE=1: for a system without a sandbox, and without hidden datasets
         [ "$verb" = gradescope ] || build program
-        python "make $verb" grader.course.services "$verb" ${LAB:+"$LAB"} ${UPTO:+--upto "$UPTO"} \
+        python "make $verb" grader.python.release.services "$verb" ${LAB:+"$LAB"} ${UPTO:+--upto "$UPTO"} \
             ${UNSAFE:+--unsafe} --build "$BUILD" "$@"
         ;;
     batch) # a folder or archive of submissions, graded and reported: BATCH.md
@@ -116,7 +116,7 @@ instructors_verb() { # [OPTION …]
             fail "Type  make batch LAB=NAME SUBMISSIONS=folder-or-zip OUT=folder"
         build program
         need_course_packages
-        "$VENV/bin/python" -m grader.course.batch grade ${SUBMISSIONS:+"$SUBMISSIONS"} ${LAB:+--lab "$LAB"} \
+        "$VENV/bin/python" -m grader.python.batch grade ${SUBMISSIONS:+"$SUBMISSIONS"} ${LAB:+--lab "$LAB"} \
             ${OUT:+--out "$OUT"} --build "$BUILD" ${ROSTER:+--roster "$ROSTER"} ${BACKEND:+--backend "$BACKEND"} \
             ${STAGE:+--stage "$STAGE"} ${UPTO:+--upto "$UPTO"} ${UNSAFE:+--unsafe} \
             ${EXECUTOR:+--executor "$EXECUTOR"} "$@"

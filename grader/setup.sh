@@ -186,6 +186,6 @@ build | demo | test | soak)
     ;;
 python) check_python "${2:-this}" ;;
 venv) check_writable && make_venv "plots, the journal and tests" grader/requirements.txt ready ;;
-course) check_writable && make_venv "batches of submissions" grader/course/requirements.txt course ;;
+course) check_writable && make_venv "batches of submissions" grader/python/batch/requirements.txt course ;;
 *) fail "usage: sh grader/setup.sh build|demo|test|soak|venv|course|python" ;;
 esac

@@ -31,7 +31,7 @@ def source_of(lab: str, file: str, folder: Path) -> Path:
         ["git", "apply", "--unidiff-zero", listed], cwd=folder, capture_output=True, text=True, env=environment
     )
     assert applied.returncode == 0, (
-        f"{listed.relative_to(ROOT)} no longer applies to {solution}: {applied.stderr.strip()}. Make the same mistake in "
-        f"a copy of the solution, and write `diff -U1` of the two to the patch, below its first lines."
+        f"{listed.relative_to(ROOT)} no longer applies to {solution}: {applied.stderr.strip()}. Make the same mistake "
+        "in a copy of the solution, and write `diff -U1` of the two to the patch, below its first lines."
     )
     return copy.rename(folder / listed.with_suffix(".cu").name)

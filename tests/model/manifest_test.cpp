@@ -249,6 +249,14 @@ TEST(ManifestFiles, TextThatIsNotJsonIsNamedByLineAndColumn) {
     EXPECT_THAT(complaint(project), HasSubstr(lab_file + "|line 1, column 1|"));
 }
 
+TEST(ManifestFiles, ValuesNestedDeeplyAreRefused) {
+    Project project;
+    project.write();
+    const std::string opening(200'000, '['), closing(200'000, ']');
+    test::write_file(project.root / public_file, R"({"schema": 1, "datasets": )" + opening + closing + "}");
+    EXPECT_THAT(complaint(project), HasSubstr("nested in more than 100 levels"));
+}
+
 TEST(ManifestFiles, KeyThatStandsTwiceIsNamed) {
     Project project;
     project.write();

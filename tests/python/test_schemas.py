@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.journal.report import MOST_CHECKS, MOST_STAGES
+from grader.python.common.report import MOST_CHECKS, MOST_STAGES
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -84,6 +84,12 @@ std::string without_control_characters(std::string_view line) {
     return text;
 }
 
+/// Rename #pragma GCC target, so that g++ ignores it as nvcc does for device code: g++ inlines no kernel into the
+/// runtime's functions if their processors differ.
+void ignore_targets(Context& context) {
+    for (const Token& token : context.unit.target_pragmas) context.edits.replace(token, "warplab_cpu");
+}
+
 class Lines {
   public:
     explicit Lines(std::string_view text) {
@@ -114,6 +120,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     const Qualifiers qualifiers(unit);
     Context context{unit, qualifiers, {}, {}, {}, {}};
     choose_architecture(context);
+    ignore_targets(context);
     refuse_unsupported(context);
     refuse_removed(context);
     refuse_host_code(context);

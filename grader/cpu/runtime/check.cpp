@@ -189,8 +189,8 @@ struct FirstArrival {
 
 class Checker final : public Observer {
   public:
-    void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
-                       int line) override;
+    void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
+                       const AllocatedBy& by) override;
     void memory_has_rows(void* begin, std::size_t width, std::size_t pitch) override;
     void memory_ends(void* begin) override;
     void memory_renewed(void* begin, std::size_t bytes) override;
@@ -476,13 +476,13 @@ void Checker::forget(std::uintptr_t begin, std::size_t bytes) {
     objects_changed();
 }
 
-void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes, bool host_writes,
-                            int line) {
+void Checker::memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
+                            const AllocatedBy& by) {
     const std::uintptr_t zone = number(mapping);
     forget(zone, mapping_bytes);  // freed memory at the same place
-    Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation};
-    object.holds_data = object.hosts_too = host_writes;  // the hooks do not see the host's writes
-    object.line = line;
+    Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation, by.call};
+    object.holds_data = object.hosts_too = by.host_writes;  // the hooks do not see the host's writes
+    object.line = by.line;
     object.provide_words();
     device_[zone] = object;
 }

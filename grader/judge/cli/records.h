@@ -1,6 +1,6 @@
 #pragma once
 // The journal's records: the verbs' results for the student's own files, one line of JSON each, in
-// work/<lab>/journal/records.jsonl. The judge only appends to it; grader/journal reads and renders the records.
+// work/<lab>/journal/records.jsonl. The judge only appends to it; grader/python/journal reads and renders the records.
 
 #include <filesystem>
 #include <string>

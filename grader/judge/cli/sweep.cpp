@@ -1,4 +1,4 @@
-// Compiles a stage with every value of its tunables and times each. grader.journal.sweep prints and plots the JSON that
+// Compiles a stage with every value of its tunables and times each. grader.python.journal.sweep prints and plots the JSON that
 // it writes, and documents its content; times are seconds for 1000 iterations.
 
 #include <fmt/format.h>

@@ -36,8 +36,10 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
-constexpr double starvation_window_s = 0.25;  // the time over which the judge measures whether a process was starved
-constexpr double most_extension = 10;         // multiple of a limit
+// The time over which the judge measures whether a process was starved. The kernel counts a thread's wait for a
+// processor only once it ends, so the time must be much longer than such a wait.
+constexpr double starvation_window_s = 1;
+constexpr double most_extension = 10;  // multiple of a limit
 
 struct Pipe {
     Descriptor read_end, write_end;
@@ -112,7 +114,9 @@ struct Process::State {
     Descriptor own_entry;                 // of /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
     Clock::time_point started = Clock::now(), deadline = started, latest = started;
-    std::optional<sandbox::ProcessorTime> at_deadline;  // when the window for measuring starvation began
+    Clock::time_point budget_ends = Clock::time_point::max();
+    Clock::time_point window_began;                     // for measuring starvation
+    std::optional<sandbox::ProcessorTime> at_deadline;  // when the window began
     bool collected = true;
     bool deadline_passed = false, flooded = false, budget_spent = false;
     std::uint64_t printed_before = 0;  // before the clock was started
@@ -267,10 +271,12 @@ void Process::State::set_deadline(double wall_s) {
 /// again after each window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
+    const auto time = Clock::now();
     sandbox::ProcessorTime now = sandbox::processor_time(child);
-    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, starvation_window_s);
+    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, seconds_between(window_began, time));
     at_deadline = std::move(now);
-    deadline = after(Clock::now(), starvation_window_s);
+    window_began = time;
+    deadline = after(time, starvation_window_s);
     return starved;
 }
 
@@ -397,13 +403,27 @@ void Process::State::sleep_until(Clock::time_point until, int readable_fd) const
     poll(entries, count, std::max(wait_ms, 0));
 }
 
-/// Charge the budget with the time that the judge waits.
+/// Charge the budget with the time that the judge waits. Time in which other processes starve the child counts only in
+/// part, so that it extends a budget as much as a limit.
 Process::Event Process::State::wait_for(double seconds, int readable_fd) {
-    const auto begin = Clock::now();
-    if (budget && after(begin, budget->wall_left_s()) < latest) latest = after(begin, budget->wall_left_s());
-    const Process::Event event = wait_unbudgeted(seconds, readable_fd);
-    if (budget) budget->charge_wall(seconds_between(begin, Clock::now()));
-    return event;
+    if (!budget) return wait_unbudgeted(seconds, readable_fd);
+    const auto until = after(Clock::now(), seconds);
+    std::optional<sandbox::ProcessorTime> before;  // not measured in the first window, because most waits are short
+    for (;;) {
+        const auto begin = Clock::now();
+        const double left_s = budget->wall_left_s();
+        // Only the end of a window shows how much of it counts, so the budget cannot end within one.
+        budget_ends = before && left_s > 0 ? Clock::time_point::max() : after(begin, left_s);
+        const double window_s = std::min(starvation_window_s, seconds_between(begin, until));
+        const Process::Event event = wait_unbudgeted(window_s, readable_fd);
+        const double passed_s = seconds_between(begin, Clock::now());
+        sandbox::ProcessorTime now;
+        if (event == Process::Event::elapsed) now = sandbox::processor_time(child);
+        const bool starved = before && sandbox::was_starved(*before, now, passed_s);
+        budget->charge_wall(starved ? passed_s / most_extension : passed_s);
+        if (event != Process::Event::elapsed || Clock::now() >= until) return event;
+        before = std::move(now);
+    }
 }
 
 Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) {
@@ -426,7 +446,7 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
             if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
         }
         flooded = limits.flood_bytes && result.output_bytes - printed_before > limits.flood_bytes;
-        budget_spent = budget && now >= latest && latest < deadline;
+        budget_spent = now >= budget_ends && budget_ends < deadline;
         deadline_passed = !budget_spent && now >= deadline && !may_go_on();
         if (budget_spent || flooded || deadline_passed) {
             kill();
@@ -434,8 +454,9 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
         }
         if (now >= until) return Event::elapsed;
         const bool watch = readable_fd >= 0 && packet != Pending::closed;
-        sleep_until(std::min({until, deadline, latest, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
-                    watch ? readable_fd : -1);
+        sleep_until(
+            std::min({until, deadline, latest, budget_ends, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
+            watch ? readable_fd : -1);
     }
 }
 

@@ -58,7 +58,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
             return {element_bytes(buffers[f.buffer].type), buffers[f.buffer].name};
         case FindingSpace::allocation:
             return {std::max(1u, f.width),
-                    fmt::format("the {} from cudaMalloc", format_bytes(static_cast<double>(f.bytes)))};
+                    fmt::format("the {} from {}", format_bytes(static_cast<double>(f.bytes)), name)};
         case FindingSpace::variable:
             return {std::max(1u, f.width), "the device variable " + name};
         case FindingSpace::shared:

@@ -25,7 +25,7 @@ struct Inspection {
     std::string wrong = {}, wrong_hint = {};  // where the answers are wrong, and what to try
 };
 
-/// The output of `inspect --json`, which grader/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py
+/// The output of `inspect --json`, which grader/python/journal/inspection.py reads, schema 1; tests/labs/test_inspect.py
 /// checks the keys. "counts" are sums over the requests of all warps that were inspected.
 Json to_json(const Inspection& found);
 

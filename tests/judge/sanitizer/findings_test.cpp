@@ -116,6 +116,14 @@ TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
     EXPECT_FALSE(has(describe_one(finding).hint, "_scratch_bytes()"));
 }
 
+TEST(OutOfBounds, NamesTheCallThatAllocatedTheMemory) {
+    Finding finding = finding_of(FindingKind::out_of_bounds, FindingSpace::allocation);
+    for (const char* call : {"cudaMalloc", "cudaMallocHost"}) {
+        std::strncpy(finding.object, call, sizeof finding.object - 1);
+        EXPECT_TRUE(has(describe_one(finding).message, std::string(" from ") + call));
+    }
+}
+
 TEST(Misaligned, SpeaksOfAVectorOnlyWhereOneIsUsed) {
     Finding finding = finding_of(FindingKind::misaligned);
     finding.offset = 1;
