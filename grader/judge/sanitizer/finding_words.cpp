@@ -14,8 +14,6 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_quoted_bytes = 200;  // of a source line
-
 std::string index_text(const std::uint32_t (&index)[3]) {
     return fmt::format("({},{},{})", index[0], index[1], index[2]);
 }

@@ -10,6 +10,8 @@
 
 namespace warplab {
 
+inline constexpr std::size_t most_quoted_bytes = 200;  // of a source line
+
 struct Description {
     std::string cause, message, hint;
     bool is_note = false;

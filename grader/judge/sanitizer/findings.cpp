@@ -19,8 +19,6 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t most_quoted_bytes = 200;  // of a source line
-
 SourceLines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
     SourceLines lines;
     for (const auto& [counter, place] : find_source_lines(run.runner, run.policy, counters))

@@ -114,6 +114,8 @@ TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
     std::strncpy(finding.object, "current", sizeof finding.object - 1);
     EXPECT_TRUE(has(describe_one(finding).message, "element 256 of current"));
     EXPECT_FALSE(has(describe_one(finding).hint, "_scratch_bytes()"));
+    std::strncpy(finding.object, "scratch", sizeof finding.object - 1);  // the student's piece
+    EXPECT_TRUE(has(describe_one(finding).hint, "_scratch_bytes()"));
 }
 
 TEST(OutOfBounds, NamesTheCallThatAllocatedTheMemory) {
