@@ -365,8 +365,15 @@ class Compiler {
         chmod(in_work("student.cu").c_str(), 0644);
     }
 
-    /// Return the failure of a step that did not end by itself; nothing if it did.
+    bool names_mistake(const Ended& ended) const {
+        return !select(read_diagnostics(ended.output, job_.shown), job_.shown, "error").empty();
+    }
+
+    /// Return the failure of a step that did not end by itself; nothing if it did. Words about memory may be the
+    /// file's own, as in a #pragma message: a mistake that the tool names in the file comes first.
     std::optional<Outcome> explain_end(const Ended& ended, const char* tool) const {
+        const bool may_be_words = ended.how == End::exited || ended.how == End::out_of_memory;
+        if (may_be_words && ended.status != 0 && names_mistake(ended)) return std::nullopt;
         switch (ended.how) {
             case End::exited:
                 break;
