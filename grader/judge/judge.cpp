@@ -369,7 +369,8 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
             const NvccAnswer answer = nvcc.get();
             const auto& failure = report.compilation.failure;  // of a file that was not given to a compiler
             if (!failure || answer.log != failure->message) report.compilation.nvcc = answer;
-            if (ready.refused && answer.kind == NvccAnswer::Kind::compiles) leave_to_gpu(*report.compilation.failure);
+            if (ready.refused && answer.answer == NvccAnswer::Answer::compiles)
+                leave_to_gpu(*report.compilation.failure);
         }
     } catch (const ManifestError&) {
         throw;

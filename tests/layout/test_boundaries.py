@@ -13,9 +13,9 @@ FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h", "g
 # What each kind of file may include with quotes; the first pattern that fits counts.
 MAY_INCLUDE = {
     "grader/common/*": ["grader/common/*"],
-    "grader/model/*": ["grader/common/*", "grader/model/*"],
+    "grader/model/*": ["generated/*", "grader/common/*", "grader/model/*"],
     "grader/io/*": ["grader/io/*"],
-    "grader/judge/*": ["grader/common/*", "grader/io/*", "grader/judge/*", "grader/model/*"],
+    "grader/judge/*": ["generated/*", "grader/common/*", "grader/io/*", "grader/judge/*", "grader/model/*"],
     "grader/runner/*": ["grader/runner/*", "grader/io/*", "grader/cpu/control.h"],
     "grader/cpu/*": ["grader/cpu/*", "grader/io/rewriter_exit.h", "grader/io/status_page.h"],
     "labs/*/lab.h": ["grader/runner/cuda_check.h"],

@@ -31,9 +31,9 @@ struct StageRun {
     std::vector<std::string> environment = {};  // of the runner, NAME=value
     Sanitizer sanitizer = Sanitizer::off;
     std::unique_ptr<Session> session = nullptr;
-    std::string output = {};              // what the ended sessions printed
-    std::vector<Finding> findings = {};   // of check mode in the ended sessions
-    std::set<std::uint64_t> guards = {};  // of the ended sessions; see StatusPage
+    std::string output = {};                // what the ended sessions printed
+    std::vector<RawFinding> findings = {};  // of check mode in the ended sessions
+    std::set<std::uint64_t> guards = {};    // of the ended sessions; see StatusPage
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
     std::uint64_t calls = 0;                         // of the contract function, in the ended sessions

@@ -20,7 +20,7 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-std::string as_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string as_line(const Json& json) { return json.dump() + "\n"; }
 
 UsageError cannot_write(const fs::path& file) {
     return UsageError(fmt::format("The journal's records {} cannot be written ({}).", file.string(), strerror(errno)));
@@ -71,64 +71,66 @@ bool has_text(const Records& records, const std::string& hash) {
 }
 
 /// Return the line that keeps the file's text; empty if it is already there or the file has changed since.
-std::string source_line(const Records& records, const RecordedFile& file, const std::string& time) {
-    if (file.hash.empty() || has_text(records, file.hash)) return "";
-    std::ifstream stream(file.source, std::ios::binary);
+std::string source_line(const Records& records, const Record& result, const fs::path& source) {
+    if (result.source_hash.empty() || has_text(records, result.source_hash)) return "";
+    std::ifstream stream(source, std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(stream), {});
-    if (!stream || sha256(text) != file.hash) return "";
-    return as_line({{"schema", 1},
-                    {"kind", "source"},
-                    {"hash", file.hash},
-                    {"time", time},
-                    {"lab", file.lab},
-                    {"stage", file.stage},
-                    {"file", file.stage + ".cu"},
-                    {"text", text}});
+    if (!stream || sha256(text) != result.source_hash) return "";
+    Record line;
+    line.kind = Record::Kind::source;
+    line.hash = result.source_hash;
+    line.time = result.time;
+    line.lab = result.lab;
+    line.stage = result.stage;
+    line.file = result.stage + ".cu";
+    line.text = text;
+    return as_line(to_json(line));
 }
 
-void append_to(Records& records, const RecordedFile& file, const std::string& kind, const std::string& time,
-               const Json& entry) {
-    Json line = {{"schema", 1},     {"kind", kind},        {"time", time},
-                 {"lab", file.lab}, {"stage", file.stage}, {"source_hash", file.hash}};
-    line.update(entry);
-    records.append(source_line(records, file, time) + as_line(line));
+void append_to(Records& records, const Record& result, const fs::path& source) {
+    records.append(source_line(records, result, source) + as_line(to_json(result)));
 }
 
-Json of_one_stage(const Report& report, const StageReport& stage) {
-    Report one = report;
-    one.stages = {stage};
-    return to_json(one);
+Record record_of(const Report& report, const StageReport& stage) {
+    Record result;
+    result.kind = Record::Kind::report;
+    result.time = report.time;
+    result.lab = report.lab;
+    result.stage = stage.stage;
+    result.source_hash = stage.source_hash;
+    result.verb = report.verb;
+    result.report = report;
+    result.report->stages = {stage};
+    return result;
 }
 
 }  // namespace
 
 fs::path records_file(const fs::path& work, const std::string& lab) { return work / lab / "journal/records.jsonl"; }
 
-void append_record(const fs::path& work, const RecordedFile& file, const std::string& kind, const std::string& time,
-                   const Json& entry) {
-    Records records(records_file(work, file.lab));
-    append_to(records, file, kind, time, entry);
+void append_record(const fs::path& work, const Record& result, const fs::path& source) {
+    Records records(records_file(work, result.lab));
+    append_to(records, result, source);
 }
 
 void record_report(const fs::path& work, const Report& report, const StageReport& stage, const std::string& dataset) {
-    Json entry = {{"verb", report.verb}};
-    if (!dataset.empty()) entry["dataset"] = dataset;
-    entry["report"] = of_one_stage(report, stage);
-    append_record(work, {report.lab, stage.stage, stage.source_hash, stage.source}, "report", report.time, entry);
+    Record result = record_of(report, stage);
+    result.dataset = dataset;
+    append_record(work, result, stage.source);
 }
 
 Imported record_imported(const fs::path& work, const Report& report, const StageReport& stage,
                          const std::string& from) {
     Records records(records_file(work, report.lab));
-    const Json one = of_one_stage(report, stage);
-    std::string body = as_line({{"report", one}});  // {"report":…}
+    Record result = record_of(report, stage);
+    std::string body = as_line({{"report", to_json(*result.report)}});  // {"report":…}
     body = body.substr(1, body.size() - 3);
     if (records.has(body)) return Imported::there_already;
     const fs::path mine = work / report.lab / (stage.stage + ".cu");
     const bool is_mine = fs::is_regular_file(mine) && sha256_file(mine) == stage.source_hash;
     if (!is_mine && !has_text(records, stage.source_hash)) return Imported::not_yours;
-    append_to(records, {report.lab, stage.stage, stage.source_hash, mine}, "report", report.time,
-              {{"verb", report.verb}, {"imported_from", from}, {"report", one}});
+    result.imported_from = from;
+    append_to(records, result, mine);
     return Imported::added;
 }
 

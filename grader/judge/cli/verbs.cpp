@@ -43,7 +43,7 @@ void start_if_needed(const Lab& lab, const Folders& folders) {
 }
 
 int exit_status(const Report& report) {
-    switch (overall(report)) {
+    switch (report.verdict()) {
         case Verdict::passed:
             return 0;
         case Verdict::failed:
@@ -151,7 +151,7 @@ std::string next_after_check(const Report& report, const Options& options) {
     for (const StageReport& stage : report.stages)
         if (first_finding(stage))
             return fmt::format("Next: make inspect LAB={} STAGE={}\n", report.lab, stage.stage.substr(0, 2));
-    if (overall(report) == Verdict::passed && report.backend == "cuda")
+    if (report.verdict() == Verdict::passed && report.backend == "cuda")
         return fmt::format("Next: make bench LAB={} STAGE={}\n", report.lab, last.stage.substr(0, 2));
     return "";
 }

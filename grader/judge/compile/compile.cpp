@@ -737,7 +737,7 @@ Compiled compile_job(const Job& job) {
 
 /// Throws std::runtime_error if nvcc gives no answer.
 NvccAnswer compile_with_nvcc(const Job& job) {
-    using enum NvccAnswer::Kind;
+    using enum NvccAnswer::Answer;
     if (find_nvcc().empty()) return {not_found, ""};
     const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
     if (hand_in.failure) return {refuses, hand_in.failure->message};
@@ -814,7 +814,7 @@ std::future<NvccAnswer> ask_nvcc(const CompileRequest& request) {
         try {
             return compile_with_nvcc(job);
         } catch (const std::exception& problem) {
-            return {NvccAnswer::Kind::no_answer, problem.what()};
+            return {NvccAnswer::Answer::no_answer, problem.what()};
         }
     });
 }

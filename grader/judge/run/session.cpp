@@ -156,7 +156,7 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
     }
 }
 
-std::vector<Finding> Session::findings() {
+std::vector<RawFinding> Session::findings() {
     inbox_.read(answers_.get(), protocol::Ask::quit);
     return merge_findings(inbox_.findings(), status());
 }

@@ -43,9 +43,9 @@ class Session {
     StatusPage status() const;
     /// Return the findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
     /// retract it.
-    std::vector<Finding> findings();
+    std::vector<RawFinding> findings();
     /// Return the findings that have arrived.
-    const std::vector<Finding>& findings_sent() const { return inbox_.findings(); }
+    const std::vector<RawFinding>& findings_sent() const { return inbox_.findings(); }
     std::string output() const { return process_.output(); }
     /// End the runner immediately: its queued work may be no longer needed.
     void kill();

@@ -45,8 +45,7 @@ TEST(Render, WarningsAreToldWhereSomethingIsWrong) {
 
 TEST(Render, NoteThatMayExplainIsALikelyReason) {
     StageReport stage = test::sample_report().stages[1];
-    stage.check_mode->findings = {
-        {.cause = "absent_lane", .message = "the value of lane 31", .hint = "", .is_note = true}};
+    stage.check_mode->findings = {{.cause = "absent_lane", .note = true, .message = "the value of lane 31"}};
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
     stage.check_mode->findings[0].cause = "unset_constant";
     EXPECT_THAT(render_stage(stage, {}), HasSubstr("the value of lane 31"));
@@ -71,7 +70,7 @@ TEST(Render, NoEscapeSequenceOfAStudentReachesTheTerminal) {
     stage.compilation.log = stage.output = stage.compilation.failure->message = attack;
     report.stages[1].checks[1].failure->place->actual = attack;
     report.stages[1].notes = {attack};
-    for (const auto text : {&Discovery::cause, &Discovery::message, &Discovery::text, &Discovery::other_text})
+    for (const auto text : {&Finding::cause, &Finding::message, &Finding::text, &Finding::other_text})
         report.stages[1].check_mode->findings[0].*text = attack;
     report.stages[4].measurements[0].limit = attack;
     report.stages[4].measurements[0].caveats = {attack};
