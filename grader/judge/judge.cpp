@@ -25,13 +25,18 @@
 namespace warplab {
 namespace {
 
-constexpr Effort forced_effort{{1, 1}, {1, 1}, 3, 0.3, 6, 3};
+constexpr Effort forced_effort{.rounds = {.fewest = 1, .most = 1},
+                               .of_short_calls = {.fewest = 1, .most = 1},
+                               .samples = 3,
+                               .sample_s = 0.3,
+                               .total_s = 6,
+                               .verify_s = 3};
 
 Failure ours(const std::string& what) { return {cause::internal, what, "This is not the student's fault.", {}}; }
 
 bool wanted(const Dataset& dataset, const Stage& stage, const Task& task) {
     if (!dataset.applies_to(stage)) return false;
-    if (!task.dataset.empty()) return dataset.name == task.dataset;
+    if (!task.options.dataset.empty()) return dataset.name == task.options.dataset;
     return dataset.uses.check || (dataset.uses.hidden && task.hidden);
 }
 
@@ -171,7 +176,7 @@ Lab& Judge::lab_for_grading(const std::string& name) {
     Lab& found = labs_.at(name);
     const bool has_hidden = std::any_of(found.datasets.begin(), found.datasets.end(),
                                         [](const Dataset& dataset) { return dataset.uses.hidden; });
-    if (has_hidden) resolve_hidden_seeds(found, course_secret(folders_.root, true));
+    if (has_hidden) resolve_hidden_seeds(found, course_secret(folders_.root));
     return found;
 }
 
@@ -364,7 +369,8 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
             const NvccAnswer answer = nvcc.get();
             const auto& failure = report.compilation.failure;  // of a file that was not given to a compiler
             if (!failure || answer.log != failure->message) report.compilation.nvcc = answer;
-            if (ready.refused && answer.kind == NvccAnswer::Kind::compiles) leave_to_gpu(*report.compilation.failure);
+            if (ready.refused && answer.answer == NvccAnswer::Answer::compiles)
+                leave_to_gpu(*report.compilation.failure);
         }
     } catch (const ManifestError&) {
         throw;
@@ -378,8 +384,8 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const std::fi
             !reference_gives_error(lab, stage, task))
             fail_all(report, lab, stage, task, error.what());
     }
-    if (!task.dataset.empty())
-        report.notes.push_back(fmt::format("Not scored: only the dataset {} was asked for.", task.dataset));
+    if (!task.options.dataset.empty())
+        report.notes.push_back(fmt::format("Not scored: only the dataset {} was asked for.", task.options.dataset));
     else if (report.verdict != Verdict::error)
         report.score = score_stage(stage, report);
     return report;
@@ -417,7 +423,8 @@ Judge::Checked Judge::check_all(StageRun& run, StageReport& report, const Task& 
     }
     for (const Dataset* dataset : others)
         if (!checks.contains(dataset))
-            checks[dataset] = task.no_cuda_only && dataset->uses.cuda_only ? left_out(*dataset) : check(*dataset);
+            checks[dataset] =
+                task.options.no_cuda_only && dataset->uses.cuda_only ? left_out(*dataset) : check(*dataset);
     for (const Dataset& dataset : run.lab.datasets)
         if (checks.contains(&dataset)) report.checks.push_back(checks[&dataset]);
     return checked;
@@ -461,7 +468,7 @@ void Judge::check_by_fibers_if_doubtful(StageRun& run, StageReport& report, cons
 
 void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, const Listener& listener) {
     const bool on_cpu = backend_ == Backend::cpu;
-    if (on_cpu && !task.forced_timing) return;
+    if (on_cpu && !task.options.force) return;
     run.end_session();
     Ready fast;  // the checked program has the sanitizer's hooks, which cost time
     if (on_cpu) {
@@ -486,15 +493,15 @@ void Judge::measure_all(StageRun& run, StageReport& report, const Task& task, co
     }
     const auto timed = [&](const Dataset& dataset) {
         return dataset.uses.bench && dataset.applies_to(run.stage) &&
-               (task.unscored || !dataset.uses.unscored || dataset.name == task.dataset) &&
-               !((on_cpu || task.no_cuda_only) && dataset.uses.cuda_only) &&
-               (task.dataset.empty() || dataset.name == task.dataset);
+               (task.options.unscored || !dataset.uses.unscored || dataset.name == task.options.dataset) &&
+               !((on_cpu || task.options.no_cuda_only) && dataset.uses.cuda_only) &&
+               (task.options.dataset.empty() || dataset.name == task.options.dataset);
     };
     const auto count = std::count_if(run.lab.datasets.begin(), run.lab.datasets.end(), timed);
     Effort effort = on_cpu ? forced_effort : Effort{};
-    effort.sample_s *= task.sample_s;
-    effort.total_s *= task.sample_s;
-    effort.verify_s = std::max(0.5, effort.verify_s * task.sample_s);
+    effort.sample_s *= task.options.sample_s;
+    effort.total_s *= task.options.sample_s;
+    effort.verify_s = std::max(0.5, effort.verify_s * task.options.sample_s);
     effort.total_s /= static_cast<double>(std::max<long>(count, 1));
     for (const Dataset& dataset : run.lab.datasets) {
         if (!timed(dataset)) continue;

@@ -22,6 +22,7 @@ SHOWING = [
     "grader.python.common.markup",
     "grader.python.batch.outputs.report_page",
     "grader.python.common.charts",
+    "grader.python.common.page",
     "grader.python.batch.outputs.dashboard",
 ]
 

@@ -115,7 +115,7 @@ def try_merging(file: Path) -> None:
 @cache
 def validator() -> Any:
     """Return the validator of report.json."""
-    schema = json.loads((ROOT / "grader/model/report.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "grader/model/schema/report.schema.json").read_text(encoding="utf-8"))
     return jsonschema.Draft202012Validator(schema)
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
-from grader.python.batch.grade import grading
+from grader.python.batch.grade import grading, opening
 from grader.python.batch.grade.grading import grade_submission
 from grader.python.batch.grade.other_lab import require_own_lab
 from grader.python.batch.ingest.reader import Contents, read_all
@@ -62,7 +62,10 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
     def read_here(entries: Sequence[Path], _: float) -> Contents:
         return read_all(entries)
 
-    with mock.patch.multiple(grading, judge=judge, run_judge=run_judge, read_apart=read_here):
+    with (
+        mock.patch.multiple(grading, judge=judge, run_judge=run_judge),
+        mock.patch.object(opening, "read_apart", read_here),
+    ):
         yield judged
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
+from tests.python.test_schemas import complaints
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="check mode is part of the CPU backend")
 THOROUGH = bool(os.environ.get("WARPLAB_THOROUGH"))
@@ -25,7 +26,9 @@ def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> 
     command += options or ["--no-nvcc"]  # which takes longer than all the rest
     run = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace")
     assert report.exists(), run.stdout + run.stderr
-    return run.returncode, json.loads(report.read_text())
+    inspection = json.loads(report.read_text())
+    assert complaints("inspection", inspection) == []
+    return run.returncode, inspection
 
 
 def inspect_solution(lab: str, stage: str, folder: Path) -> dict:

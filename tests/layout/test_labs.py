@@ -56,7 +56,7 @@ def test_every_folder_belongs_to_a_lab(root, files, labs, folder):
 
 def test_manifests_fit_their_schemas(root, labs):
     jsonschema = pytest.importorskip("jsonschema")
-    schemas = root / "grader/model"
+    schemas = root / "grader/model/schema"
     for lab in labs:
         manifest = json.loads((root / "labs" / lab / "lab.json").read_text())
         jsonschema.validate(manifest, json.loads((schemas / "lab.schema.json").read_text()))

@@ -350,7 +350,7 @@ TEST(Manifest, SpeedPointsNeedADatasetThatIsTimed) {
 // --- the schemas and the reader say the same ---
 
 Json schema_of(const std::string& name) {
-    return Json::parse(test::read_file(test::root_folder() / "grader/model" / (name + ".schema.json")));
+    return Json::parse(test::read_file(test::root_folder() / "grader/model/schema" / (name + ".schema.json")));
 }
 
 const Json& resolve(const Json& schema, const Json& root) {

@@ -23,11 +23,11 @@ std::string normalise(std::string_view source) {
 
 /// Return the reason why the bytes are not source text; empty if they are.
 std::vector<Problem> check_text(std::string_view source) {
-    if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only", false}};
+    if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only"}};
     const auto start = source.substr(0, 2);
-    if (start == "\xFF\xFE" || start == "\xFE\xFF") return {{0, "the file is UTF-16; save it as UTF-8", false}};
+    if (start == "\xFF\xFE" || start == "\xFE\xFF") return {{0, "the file is UTF-16; save it as UTF-8"}};
     if (const auto zero = source.find('\0'); zero != std::string_view::npos) {
-        return {{zero, "the file is not text (it has a zero byte here); save it as UTF-8", false}};
+        return {{zero, "the file is not text (it has a zero byte here); save it as UTF-8"}};
     }
     return {};
 }

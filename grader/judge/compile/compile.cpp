@@ -15,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "grader/common/descriptor.h"
 #include "grader/common/hash.h"
 #include "grader/common/json.h"
 #include "grader/common/text.h"
@@ -257,35 +258,32 @@ Outcome explain_errors(const std::string& words, const Job& job, const Contract&
 }
 
 /// Open a file that the sandboxed compiler wrote; does not follow a link or open a device in its place.
-int open_left(const fs::path& path, struct stat& file) {
-    const int number = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (number < 0) return -1;
-    if (fstat(number, &file) == 0 && S_ISREG(file.st_mode) && static_cast<std::uint64_t>(file.st_size) <= written_bytes)
-        return number;
-    close(number);
-    return -1;
+Descriptor open_left(const fs::path& path, struct stat& file) {
+    Descriptor left(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (left && (fstat(left.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
+                 static_cast<std::uint64_t>(file.st_size) > written_bytes))
+        left.reset();
+    return left;
 }
 
 void copy_out(const fs::path& from, const fs::path& to) {
     struct stat file {};
-    const int source = open_left(from, file);
-    const int target = source >= 0 ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1;
+    const Descriptor source = open_left(from, file);
+    const Descriptor target(source ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1);
     off_t copied = 0;
-    while (target >= 0 && copied < file.st_size &&
-           sendfile(target, source, &copied, static_cast<std::size_t>(file.st_size - copied)) > 0) {
+    while (target && copied < file.st_size &&
+           sendfile(target.get(), source.get(), &copied, static_cast<std::size_t>(file.st_size - copied)) > 0) {
     }
-    const bool done = target >= 0 && copied == file.st_size && fchmod(target, 0755) == 0;
-    if (source >= 0) close(source);
-    if (target >= 0) close(target);
-    if (!done) throw std::runtime_error("the compiled program cannot be copied to " + to.string());
+    if (!target || copied != file.st_size || fchmod(target.get(), 0755) != 0)
+        throw std::runtime_error("the compiled program cannot be copied to " + to.string());
 }
 
 std::string read_left(const fs::path& path) {
     struct stat file {};
-    const int source = open_left(path, file);
-    std::string text(source >= 0 ? static_cast<std::size_t>(file.st_size) : 0, '\0');
-    const ssize_t got = source >= 0 ? read(source, text.data(), text.size()) : 0;
-    if (source >= 0) close(source);
+    const Descriptor source = open_left(path, file);
+    if (!source) return "";
+    std::string text(static_cast<std::size_t>(file.st_size), '\0');
+    const ssize_t got = read(source.get(), text.data(), text.size());
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     return text;
 }
@@ -293,7 +291,11 @@ std::string read_left(const fs::path& path) {
 class Compiler {
   public:
     Compiler(const Job& job, const Harness& harness, const std::string& text)
-        : job_(job), harness_(harness), text_(text), work_(job.cache(), job.level != SandboxLevel::none) {
+        : job_(job),
+          harness_(harness),
+          text_(text),
+          work_(job.cache(),
+                job.level == SandboxLevel::none ? WorkFolder::Writers::judge : WorkFolder::Writers::everyone) {
         policy_.level = job.level;
         policy_.readable = harness.folders;
         policy_.writable = {work_.path()};
@@ -679,12 +681,11 @@ std::optional<Outcome> read_outcome(const fs::path& folder) {
     return outcome;
 }
 
-Compiled finish(const Outcome& outcome, const fs::path& folder, bool cached) {
+Compiled finish(const Outcome& outcome, const fs::path& folder = {}) {
     Compiled compiled;
     compiled.result.verdict = outcome.verdict;
     compiled.result.failure = outcome.failure;
     compiled.result.log = outcome.log;
-    compiled.result.cached = cached;
     compiled.split = outcome.split;
     compiled.refused = outcome.refused && outcome.verdict == Verdict::failed;
     if (outcome.passed()) compiled.runner = folder / "runner";
@@ -720,26 +721,30 @@ Outcome confirm(Outcome outcome, const Job& job) {
 
 Compiled compile_job(const Job& job) {
     const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
-    if (hand_in.failure) return finish(failed(*hand_in.failure), {}, false);
+    if (hand_in.failure) return finish(failed(*hand_in.failure));
     const Harness harness = harness_of(job);
     const std::string key = cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key))
-        if (const auto outcome = read_outcome(*folder)) return finish(*outcome, *folder, true);
+        if (const auto outcome = read_outcome(*folder)) {
+            Compiled found = finish(*outcome, *folder);
+            found.result.cached = true;
+            return found;
+        }
 
     Compiler compiler(job, harness, hand_in.text);
     const Outcome outcome = confirm(compiler.make_runner(), job);
-    if (!outcome.keep) return finish(outcome, {}, false);
-    WorkFolder finished(job.cache(), false);
+    if (!outcome.keep) return finish(outcome);
+    WorkFolder finished(job.cache());
     if (outcome.passed()) copy_out(compiler.runner(), finished.path() / "runner");
     write_outcome(outcome, finished.path());
     const fs::path folder = finished.publish(key);
     tidy(job.cache());
-    return finish(outcome, folder, false);
+    return finish(outcome, folder);
 }
 
 /// Throws std::runtime_error if nvcc gives no answer.
 NvccAnswer compile_with_nvcc(const Job& job) {
-    using enum NvccAnswer::Kind;
+    using enum NvccAnswer::Answer;
     if (find_nvcc().empty()) return {not_found, ""};
     const HandIn hand_in = read_hand_in(job.source, job.lab, job.links());
     if (hand_in.failure) return {refuses, hand_in.failure->message};
@@ -754,7 +759,7 @@ NvccAnswer compile_with_nvcc(const Job& job) {
     const Outcome outcome = compiler.make_checked_object();
     if (!outcome.keep) throw std::runtime_error(outcome.failure->message);
     const std::string log = outcome.passed() ? "" : !outcome.log.empty() ? outcome.log : outcome.failure->message;
-    WorkFolder finished(job.cache(), false);
+    WorkFolder finished(job.cache());
     std::ofstream(finished.path() / "log", std::ios::binary) << log;
     finished.publish(key);
     return {log.empty() ? compiles : refuses, log};
@@ -772,7 +777,7 @@ std::string ask_resources(const Job& job, const std::string& architecture) {
     Compiler compiler(job, harness, hand_in.text);
     const auto says = compiler.report_resources(architecture);
     if (!says) return "";
-    WorkFolder finished(job.cache(), false);
+    WorkFolder finished(job.cache());
     std::ofstream(finished.path() / "says", std::ios::binary) << *says;
     finished.publish(key);
     return *says;
@@ -803,7 +808,7 @@ Compiled compile(const CompileRequest& request) {
         compiled = compile_job(job);
     } catch (const std::exception& problem) {
         const std::string message = fmt::format("The judge cannot compile this file: {}.", problem.what());
-        compiled = finish(confirm(suspect({cause::compile_error, message, "", {}}), job), {}, false);
+        compiled = finish(confirm(suspect({cause::compile_error, message, "", {}}), job));
     }
     compiled.result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return compiled;
@@ -816,7 +821,7 @@ std::future<NvccAnswer> ask_nvcc(const CompileRequest& request) {
         try {
             return compile_with_nvcc(job);
         } catch (const std::exception& problem) {
-            return {NvccAnswer::Kind::no_answer, problem.what()};
+            return {NvccAnswer::Answer::no_answer, problem.what()};
         }
     });
 }

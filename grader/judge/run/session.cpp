@@ -76,16 +76,6 @@ Process start_runner(const std::filesystem::path& runner, const Policy& policy, 
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-}
-Descriptor::~Descriptor() { reset(); }
-void Descriptor::reset() {
-    if (number_ >= 0) close(number_);
-    number_ = -1;
-}
-
 protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes,
                                const std::vector<double>& reals) {
     protocol::Request request{};
@@ -166,7 +156,7 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
     }
 }
 
-std::vector<Finding> Session::findings() {
+std::vector<RawFinding> Session::findings() {
     inbox_.read(answers_.get(), protocol::Ask::quit);
     return merge_findings(inbox_.findings(), status());
 }

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "grader/common/descriptor.h"
 #include "grader/judge/sandbox/bubblewrap.h"
 #include "grader/judge/sandbox/cgroup.h"
 #include "grader/judge/sandbox/landlock.h"
@@ -40,29 +41,8 @@ using Words = std::vector<std::string>;
 constexpr double starvation_window_s = 1;
 constexpr double most_extension = 10;  // multiple of a limit
 
-class File {
-  public:
-    File() = default;
-    explicit File(int number) : number_(number) {}
-    File(File&& other) noexcept { std::swap(number_, other.number_); }
-    File& operator=(File&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~File() { reset(); }
-    void reset() {
-        if (number_ >= 0) close(number_);
-        number_ = -1;
-    }
-    int get() const { return number_; }
-    explicit operator bool() const { return number_ >= 0; }
-
-  private:
-    int number_ = -1;
-};
-
 struct Pipe {
-    File read_end, write_end;
+    Descriptor read_end, write_end;
 };
 
 Pipe make_pipe() {
@@ -70,12 +50,12 @@ Pipe make_pipe() {
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot make a pipe: {}", strerror(errno)));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end stays blocking
     fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
-    return {File(ends[0]), File(ends[1])};
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
 /// Make a memory file with these bytes, positioned at its beginning.
-File make_file(const void* bytes, std::size_t count) {
-    File file(memfd_create("sandbox", MFD_CLOEXEC));
+Descriptor make_file(const void* bytes, std::size_t count) {
+    Descriptor file(memfd_create("sandbox", MFD_CLOEXEC));
     if (!file || write(file.get(), bytes, count) != static_cast<ssize_t>(count) || lseek(file.get(), 0, SEEK_SET) != 0)
         throw std::runtime_error(fmt::format("cannot make a memory file: {}", strerror(errno)));
     return file;
@@ -129,9 +109,9 @@ struct Process::State {
     std::string mark;
 
     pid_t child = -1;
-    File ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
-    File output_end, status_end;
-    File own_entry;                       // of /proc; while it is open, the Landlock rule stays valid
+    Descriptor ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
+    Descriptor output_end, status_end;
+    Descriptor own_entry;                 // of /proc; while it is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
     Clock::time_point started = Clock::now(), deadline = started, latest = started;
     Clock::time_point budget_ends = Clock::time_point::max();
@@ -145,11 +125,11 @@ struct Process::State {
     void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
                const fs::path& working_directory);
     struct Handed {
-        File status, filter, arguments;  // to bubblewrap
+        Descriptor status, filter, arguments;  // to bubblewrap
     };
     Handed enter_namespaces(sandbox::Launch& launch, const Policy& policy, const std::string& working_directory,
                             std::vector<int>& descriptors);
-    File enter_user(sandbox::Launch& launch, const Policy& policy);
+    Descriptor enter_user(sandbox::Launch& launch, const Policy& policy);
     void set_deadline(double wall_s);
 
     bool child_ended() const;
@@ -173,7 +153,7 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
     if (geteuid() == 0) {
         user = sandbox::UnusedUser::take(policy.slot);
         if (style == sandbox::BubblewrapStyle::user_first) launch.uid = user->id();
-        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::own_processes));
     }
     Pipe status = make_pipe();
     status_end = std::move(status.read_end);
@@ -184,18 +164,19 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
     const sandbox::SeccompFilter& filter = sandbox::seccomp_filter(policy.activity, policy.gpu);
     Handed handed{std::move(status.write_end), make_file(filter.data(), filter.size() * sizeof filter[0]),
                   make_file(command.arguments.data(), command.arguments.size())};
-    for (const File* file : {&handed.status, &handed.filter, &handed.arguments}) descriptors.push_back(file->get());
+    for (const Descriptor* file : {&handed.status, &handed.filter, &handed.arguments})
+        descriptors.push_back(file->get());
     launch.argv = command.words;
     launch.working_directory = "/";
     return handed;
 }
 
-File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
+Descriptor Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
     user->kill_all();  // kills the processes that a killed judge left behind
     launch.uid = user->id();
-    launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, true));
+    launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::own_processes));
     launch.no_new_privileges = true;
     launch.filter = &sandbox::seccomp_filter(policy.activity, policy.gpu);
     launch.own_proc_access = sandbox::reading();
@@ -210,7 +191,7 @@ File Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
         for (const auto& libraries : sandbox::driver_folders()) readable.push_back(libraries);
         launch.own_proc_access |= sandbox::writing();  // the driver sets its threads' names there
     }
-    File ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
+    Descriptor ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
     // Never start a program with less protection than the level promises.
     if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
     launch.landlock = ruleset.get();
@@ -241,13 +222,13 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     }
     launch.argv[0] = program.string();
 
-    const File input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
     Pipe output = make_pipe();
     std::vector<int> descriptors = {input.get(), output.write_end.get(), output.write_end.get()};
     descriptors.insert(descriptors.end(), inherited.begin(), inherited.end());
 
     Handed handed;
-    File ruleset;
+    Descriptor ruleset;
     sandbox::adopt_orphans();
     if (level != SandboxLevel::uid) {
         mark = sandbox::new_mark();
@@ -258,10 +239,11 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     } else if (level == SandboxLevel::uid) {
         ruleset = enter_user(launch, policy);
     } else {
-        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, false));
+        launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::all_processes));
     }
     if (level != SandboxLevel::none)
-        group = sandbox::ControlGroup::make(limits.memory_bytes, sandbox::process_limit(limits, true));
+        group = sandbox::ControlGroup::make(limits.memory_bytes,
+                                            sandbox::process_limit(limits, sandbox::Counted::own_processes));
     if (group) launch.cgroup_files = group->join_files();
     launch.descriptors = descriptors;
 
@@ -274,8 +256,9 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     if (child < 0) return;
     collected = false;
     output_end = std::move(output.read_end);
-    ended_file = File(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-    if (level == SandboxLevel::uid) own_entry = File(open(fmt::format("/proc/{}", child).c_str(), O_PATH | O_CLOEXEC));
+    ended_file = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    if (level == SandboxLevel::uid)
+        own_entry = Descriptor(open(fmt::format("/proc/{}", child).c_str(), O_PATH | O_CLOEXEC));
 }
 
 void Process::State::set_deadline(double wall_s) {

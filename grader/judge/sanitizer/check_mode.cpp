@@ -18,9 +18,9 @@ namespace {
 constexpr double most_bytes = 1 << 20;  // the maximum of a dataset's bytes times its iterations
 constexpr double slow_s = 4;            // if a dataset failed after this long, the others would take as long
 
-bool is_serious(const Discovery& found) { return !found.is_note; }
+bool is_serious(const Finding& found) { return !found.note; }
 
-bool any_serious(const std::vector<Discovery>& found) { return std::any_of(found.begin(), found.end(), is_serious); }
+bool any_serious(const std::vector<Finding>& found) { return std::any_of(found.begin(), found.end(), is_serious); }
 
 /// Return the bytes of the dataset's arrays, times its iterations.
 double bytes_of(const StageRun& run, const Dataset& dataset) {
@@ -180,7 +180,7 @@ Watched run_check_mode(StageRun& run, const Parts& parts, const LaunchDigests& e
     return watched;
 }
 
-void explain_by_findings(std::vector<Check>& checks, const std::vector<Discovery>& findings) {
+void explain_by_findings(std::vector<Check>& checks, const std::vector<Finding>& findings) {
     const auto first = std::find_if(findings.begin(), findings.end(), is_serious);
     if (first == findings.end() || first->hint.empty()) return;
     const bool strays = first->cause == "out_of_bounds" && first->line > 0;

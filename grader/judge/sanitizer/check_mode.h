@@ -44,7 +44,7 @@ Watched run_check_mode(StageRun& run, const Parts& parts, const LaunchDigests& e
 
 /// Give the hint of the first finding, which knows the memory and the line, to failed checks whose cause depends on the
 /// order of threads or is an out-of-bounds write.
-void explain_by_findings(std::vector<Check>& checks, const std::vector<Discovery>& findings);
+void explain_by_findings(std::vector<Check>& checks, const std::vector<Finding>& findings);
 
 /// Return the result for a file that nvcc compiles but the CPU backend refuses: unconfirmed, with the reason.
 CheckMode without_check_mode(const Compilation& compilation);

@@ -38,7 +38,7 @@ std::string who(const FindingSide& side) {
     return fmt::format("thread {} of block {}", index_text(side.thread), index_text(side.block));
 }
 
-bool same_block(const Finding& f) { return std::equal(f.now.block, f.now.block + 3, f.before.block); }
+bool same_block(const RawFinding& f) { return std::equal(f.now.block, f.now.block + 3, f.before.block); }
 
 std::string clean_name(const char* name, std::size_t capacity) {
     return to_printable(std::string(name, strnlen(name, capacity)));
@@ -50,7 +50,7 @@ struct Elements {
     std::string of;  // "in", "the shared variable tile"
 };
 
-Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Elements elements_of(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::string name = clean_name(f.object, sizeof f.object);
     switch (static_cast<FindingSpace>(f.space)) {
         case FindingSpace::buffer:
@@ -72,7 +72,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const Finding& f) {
     return {std::max(1u, f.width), "memory"};
 }
 
-std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f) {
+std::string element_at(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const Elements elements = elements_of(buffers, f);
     const auto unit = static_cast<std::int64_t>(elements.bytes);
     const auto element_of = [&](std::int64_t offset) { return offset / unit - (offset % unit < 0 ? 1 : 0); };
@@ -84,11 +84,11 @@ std::string element_at(const std::vector<BufferSpec>& buffers, const Finding& f)
 
 std::string verb_of(const FindingSide& side) { return side.atomic ? "updates" : side.writes ? "writes" : "reads"; }
 
-std::string kernel_of(const Finding& f) { return clean_name(f.kernel, sizeof f.kernel); }
+std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof f.kernel); }
 
-std::string object_of(const Finding& f) { return clean_name(f.object, sizeof f.object); }
+std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof f.object); }
 
-std::string detail_of(const Finding& f) { return clean_name(f.detail, sizeof f.detail); }
+std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
 /// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
 std::size_t bracket_before(const std::string& text, std::size_t end) {
@@ -123,9 +123,15 @@ std::string array_before(const std::string& text, std::uint32_t column) {
     return to_printable(shorten(text.substr(begin, end - begin), most_quoted_bytes));
 }
 
+/// The words of a finding.
+struct Description {
+    std::string cause, message, hint;
+    bool is_note = false;
+};
+
 /// Describe an index beyond an array. `line` is a line of the student's file. The type is in GCC's format:
 /// 'int [8][32]'.
-Discovery index_beyond(const Finding& f, const std::string& line) {
+Description index_beyond(const RawFinding& f, const std::string& line) {
     std::string type = detail_of(f);
     std::erase(type, '\'');
     const std::string name = array_before(line, f.width);
@@ -138,7 +144,7 @@ Discovery index_beyond(const Finding& f, const std::string& line) {
 }
 
 /// Describe an access far from all memory. `f.offset` is the address.
-Discovery far_from_all(const Finding& f) {
+Description far_from_all(const RawFinding& f) {
     constexpr std::int64_t page_bytes = 4096;
     const auto address = static_cast<std::uint64_t>(f.offset);
     const bool null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
@@ -153,7 +159,7 @@ Discovery far_from_all(const Finding& f) {
                    "overflow, and what is read past the end of an input is rubbish.)"};
 }
 
-std::string size_hint(const Finding& f, const Elements& elements) {
+std::string size_hint(const RawFinding& f, const Elements& elements) {
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
     if (elements.of == "scratch")
         return fmt::format("It has the {} that the stage's _scratch_bytes() asks for: is that enough for these sizes?",
@@ -163,7 +169,7 @@ std::string size_hint(const Finding& f, const Elements& elements) {
     return "Guard the access, e.g. if (i < n), or check the size that was asked for.";
 }
 
-Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
+Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, line);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
     const Elements elements = elements_of(buffers, f);
@@ -174,11 +180,11 @@ Discovery out_of_bounds(const std::vector<BufferSpec>& buffers, const Finding& f
 }
 
 /// Return whether the access would be aligned if the variable were.
-bool is_by_its_variable(const Finding& f) {
+bool is_by_its_variable(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::shared && f.offset % f.width == 0;
 }
 
-Discovery misaligned_variable(const Finding& f, const std::string& of) {
+Description misaligned_variable(const RawFinding& f, const std::string& of) {
     return {"misaligned",
             fmt::format("Kernel {} {} {} bytes at byte {} of {}, whose type does not put it at a multiple of {}: {}.",
                         kernel_of(f), verb_of(f.now), f.width, f.offset, of, f.width, who(f.now)),
@@ -187,7 +193,7 @@ Discovery misaligned_variable(const Finding& f, const std::string& of) {
                         of, f.width)};
 }
 
-std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Finding& f) {
+std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::uint64_t element = elements_of(buffers, f).bytes;
     if (f.width == 2 * element || f.width == 4 * element)
         return fmt::format("On a GPU this is an error. A vector of {0} begins where the index is a multiple of {0}.",
@@ -198,13 +204,13 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const Findin
         f.width);
 }
 
-bool is_in_shared(const Finding& f) {
+bool is_in_shared(const RawFinding& f) {
     const auto space = static_cast<FindingSpace>(f.space);
     return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
 }
 
 /// A hint for a line whose threads race with each other.
-std::string race_with_itself(const Finding& f) {
+std::string race_with_itself(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
         return fmt::format("Many threads write one place: use {}, or let one thread do it.", atomic);
@@ -215,7 +221,7 @@ std::string race_with_itself(const Finding& f) {
     return fmt::format("{} If each has its own, a barrier belongs {}: {}.", many, turns, barrier);
 }
 
-Discovery race(const std::vector<BufferSpec>& buffers, const Finding& f, bool with_atomic) {
+Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "with no barrier between" : "and blocks run in any order";
     const std::string hint =
         f.before.atomic && f.now.atomic && f.detail[0] ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does "
@@ -262,7 +268,7 @@ const char* copy_hint(FindingKind kind) {
 }
 
 /// Describe an access to the destination of a copy that the kernel itself has started, or a write to its source.
-Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Description unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     return {
         "unfinished_work",
         fmt::format("Kernel {} {} {}, {} an asynchronous copy may still {}.", kernel_of(f), verb_of(f.now),
@@ -273,7 +279,7 @@ Discovery unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const Fin
 }
 
 /// Describe an access that nothing orders after earlier work of the device.
-Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
+Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::string kernel = kernel_of(f), work = detail_of(f);
     const bool by_host = kernel.empty();
     const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
@@ -289,14 +295,14 @@ Discovery unfinished(const std::vector<BufferSpec>& buffers, const Finding& f) {
                       "other's stream wait for it (cudaStreamWaitEvent)."};
 }
 
-const char* host_access_hint(const Finding& f) {
+const char* host_access_hint(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::variable
                ? "On a GPU the host's code does not reach a variable of the device's by its name: use "
                  "cudaMemcpyToSymbol or cudaMemcpyFromSymbol."
                : "The host cannot use a device pointer: copy with cudaMemcpy, or let a kernel do it.";
 }
 
-Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, const std::string& line) {
+Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const std::string& line) {
     switch (static_cast<FindingKind>(f.kind)) {
         case FindingKind::out_of_bounds:
             return out_of_bounds(buffers, f, line);
@@ -416,14 +422,14 @@ Discovery describe(const std::vector<BufferSpec>& buffers, const Finding& f, con
 /// Drop findings that follow from another finding at the same line and add no information. A line with a race may also
 /// read too early, read while an atomic updates, or write a value that is already there. A line with a wrong mask may
 /// also miss a lane. A line with an index beyond its array may access anything there.
-void drop_consequences(std::vector<Discovery>& all) {
+void drop_consequences(std::vector<Finding>& all) {
     std::set<int> racing, masked, beyond;
-    for (const Discovery& d : all) {
+    for (const Finding& d : all) {
         if (d.cause == "out_of_bounds") beyond.insert(d.line);
         if (d.cause == "race" || d.cause == "atomic_race") racing.insert({d.line, d.other_line});
         if (d.cause == "lane_mask") masked.insert(d.line);
     }
-    std::erase_if(all, [&](const Discovery& d) {
+    std::erase_if(all, [&](const Finding& d) {
         const bool astray =
             d.cause == "race" || d.cause == "same_value" || d.cause == "host_memory" || d.cause == "unset_constant";
         const bool follows = d.cause == "uninitialised" || d.cause == "beside_atomic" || d.cause == "same_value";
@@ -433,19 +439,19 @@ void drop_consequences(std::vector<Discovery>& all) {
     });
 }
 
-bool is_race(const Discovery& d) { return d.cause == "race" || d.cause == "atomic_race"; }
+bool is_race(const Finding& d) { return d.cause == "race" || d.cause == "atomic_race"; }
 
 /// Sort notes last. If there is an access out of bounds, sort races before the notes, because the access
 /// may have caused all of them.
-void sort_by_likelihood(std::vector<Discovery>& all) {
+void sort_by_likelihood(std::vector<Finding>& all) {
     const bool strays = std::any_of(all.begin(), all.end(), [](const auto& d) { return d.cause == "out_of_bounds"; });
-    const auto rank = [&](const Discovery& d) { return d.is_note ? 2 : strays && is_race(d) ? 1 : 0; };
-    std::stable_sort(all.begin(), all.end(), [&](const Discovery& a, const Discovery& b) { return rank(a) < rank(b); });
+    const auto rank = [&](const Finding& d) { return d.note ? 2 : strays && is_race(d) ? 1 : 0; };
+    std::stable_sort(all.begin(), all.end(), [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
 /// Make the finding a note: since compute capability 7.0, a barrier waits only for threads that have not ended.
-void allow_return(Discovery& returned) {
-    returned.is_note = true;
+void allow_return(Finding& returned) {
+    returned.note = true;
     returned.message += " They have ended, so the others do not wait for them, and the outputs are right.";
     returned.hint = "GPUs before Volta (2017) hang here: let all threads come to the barrier, and test afterwards.";
 }
@@ -459,11 +465,11 @@ std::string quote(const std::string& text, int number) {
 
 }  // namespace
 
-std::vector<Discovery> explain_findings(const StageRun& run, const std::filesystem::path& source,
-                                        const std::vector<Finding>& findings, bool outputs_right) {
+std::vector<Finding> explain_findings(const StageRun& run, const std::filesystem::path& source,
+                                      const std::vector<RawFinding>& findings, bool outputs_right) {
     if (findings.empty()) return {};
     std::vector<std::uint64_t> counters;
-    for (const Finding& finding : findings)
+    for (const RawFinding& finding : findings)
         for (const FindingSide* side : {&finding.now, &finding.before})
             if (side->program_counter) counters.push_back(side->program_counter);
     counters.insert(counters.end(), run.guards.begin(), run.guards.end());
@@ -471,17 +477,17 @@ std::vector<Discovery> explain_findings(const StageRun& run, const std::filesyst
     const std::string text(std::istreambuf_iterator<char>(stream), {});
     auto all = describe_findings(run.lab.buffers, look_up(run, counters), text, run.guards, findings);
     if (outputs_right) {
-        std::erase_if(all, std::mem_fn(&Discovery::matters_if_wrong));
-        for (Discovery& d : all)
+        std::erase_if(all, matters_if_wrong);
+        for (Finding& d : all)
             if (d.cause == "return_before_barrier") allow_return(d);
         sort_by_likelihood(all);
     }
     return all;
 }
 
-std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
-                                         const std::string& text, const std::set<std::uint64_t>& guards,
-                                         const std::vector<Finding>& findings) {
+std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
+                                       const std::string& text, const std::set<std::uint64_t>& guards,
+                                       const std::vector<RawFinding>& findings) {
     const auto line_of = [&](const FindingSide& side) {
         const auto found = lines.find(side.program_counter);
         return found == lines.end() ? 0 : found->second;
@@ -489,32 +495,36 @@ std::vector<Discovery> describe_findings(const std::vector<BufferSpec>& buffers,
     std::set<int> guard_lines;
     for (const std::uint64_t guard : guards)
         if (lines.contains(guard)) guard_lines.insert(lines.at(guard));
-    std::vector<Discovery> all;
-    for (Finding finding : findings) {
+    std::vector<Finding> all;
+    for (RawFinding finding : findings) {
         const FindingSide& read = finding.now.atomic ? finding.before : finding.now;
         const bool only_reads = finding.kind == static_cast<std::uint32_t>(FindingKind::atomic_race) && !read.writes;
         if (only_reads && guard_lines.contains(line_of(read)))
             finding.kind = static_cast<std::uint32_t>(FindingKind::beside_atomic);
         const int line = finding.line > 0 ? finding.line : line_of(finding.now);
-        Discovery discovery = describe(buffers, finding, compilation::source_line(text, line));
-        if (discovery.message.empty()) continue;
-        discovery.line = line;
-        discovery.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
-        discovery.text = quote(text, discovery.line);
-        discovery.other_text = quote(text, discovery.other_line);
-        discovery.count = finding.count;
-        discovery.kernel = kernel_of(finding);
-        if (discovery.cause == "race" && same_block(finding) && discovery.line == discovery.other_line)
-            discovery.hint = race_with_itself(finding);
-        const auto like = std::find_if(all.begin(), all.end(), [&](const Discovery& d) {
-            const bool same = d.line == discovery.line && d.other_line == discovery.other_line;
-            const bool swapped = d.line == discovery.other_line && d.other_line == discovery.line;
-            return d.cause == discovery.cause && (same || swapped);
+        const Description words = describe(buffers, finding, compilation::source_line(text, line));
+        if (words.message.empty()) continue;
+        Finding found;
+        found.cause = words.cause;
+        found.note = words.is_note;
+        found.kernel = kernel_of(finding);
+        found.line = line;
+        found.text = quote(text, line);
+        found.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
+        found.other_text = quote(text, found.other_line);
+        found.count = finding.count;
+        found.message = words.message;
+        const bool with_itself = found.cause == "race" && same_block(finding) && found.line == found.other_line;
+        found.hint = with_itself ? race_with_itself(finding) : words.hint;
+        const auto like = std::find_if(all.begin(), all.end(), [&](const Finding& d) {
+            const bool same = d.line == found.line && d.other_line == found.other_line;
+            const bool swapped = d.line == found.other_line && d.other_line == found.line;
+            return d.cause == found.cause && (same || swapped);
         });
         if (like == all.end())
-            all.push_back(discovery);
+            all.push_back(found);
         else
-            like->count += discovery.count;
+            like->count += found.count;
     }
     drop_consequences(all);
     sort_by_likelihood(all);

@@ -39,6 +39,13 @@ class AtMost:
     items: int
 
 
+@dataclasses.dataclass(frozen=True)
+class OneOf:
+    """The words that a text may be; used with typing.Annotated."""
+
+    words: tuple[str, ...]
+
+
 def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
     """Read a document into the dataclass `wanted`, which has a field `schema`.
 
@@ -60,13 +67,14 @@ def read_document(wanted: type, file: Path, what: str, advice: str = "") -> Any:
 
 
 def from_json(wanted: Any, value: Any, place: str) -> Any:
-    """Convert JSON to a dataclass or a plain type. Unknown keys are ignored; missing keys take their default.
+    """Convert JSON to a dataclass or a plain type. Unknown keys are ignored. Missing keys take their default, except
+    those that a schema requires.
 
     Raises TypeError with a JSON pointer and the expected type.
     """
     if typing.get_origin(wanted) is typing.Annotated:
         return bounded_from_json(*typing.get_args(wanted), value, place)
-    if isinstance(wanted, types.UnionType):  # the only unions are optionals
+    if typing.get_origin(wanted) in (types.UnionType, typing.Union):  # the only unions are optionals
         return None if value is None else from_json(typing.get_args(wanted)[0], value, place)
     if typing.get_origin(wanted) is list:
         if not isinstance(value, list):
@@ -80,20 +88,35 @@ def from_json(wanted: Any, value: Any, place: str) -> Any:
         item = typing.get_args(wanted)[1]
         return {key: from_json(item, entry, f"{place}/{key}") for key, entry in value.items()}
     if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
-        if not isinstance(value, dict):
-            raise TypeError(f"{place or '/'}: expected an object.")
-        hints = hints_of(wanted)
-        return wanted(
-            **{name: from_json(hint, value[name], f"{place}/{name}") for name, hint in hints.items() if name in value}
-        )
+        return object_from_json(wanted, value, place)
     return plain_from_json(wanted, value, place)
 
 
-def bounded_from_json(wanted: Any, bounds: Between | AtMost, value: Any, place: str) -> Any:
+def object_from_json(wanted: Any, value: Any, place: str) -> Any:
+    """Convert a JSON object to a dataclass, or the text that earlier versions wrote for it. Raises TypeError as
+    from_json does."""
+    if isinstance(value, str) and hasattr(wanted, "from_text"):
+        return wanted.from_text(value)
+    if not isinstance(value, dict):
+        raise TypeError(f"{place or '/'}: expected an object.")
+    found = {
+        field.name: from_json(hint, value[field.name], f"{place}/{field.name}")
+        for field, hint in fields_of(wanted)
+        if field.name in value and not (value[field.name] is None and "required" in field.metadata)
+    }
+    for field, _ in fields_of(wanted):
+        if field.metadata.get("required") and field.name not in found:
+            raise TypeError(f"{place}/{field.name} is missing.")
+    return wanted(**found)
+
+
+def bounded_from_json(wanted: Any, bounds: Between | AtMost | OneOf, value: Any, place: str) -> Any:
     """Convert JSON to a number or a list within bounds. Raises TypeError as from_json does."""
     if isinstance(bounds, AtMost) and isinstance(value, list):
         require_at_most(bounds.items, value, place, "items")
     converted = from_json(wanted, value, place)
+    if isinstance(bounds, OneOf) and converted not in bounds.words:
+        raise TypeError(f"{place}: expected one of {', '.join(bounds.words)}.")
     if isinstance(bounds, Between) and not bounds.least <= converted <= bounds.most:
         raise TypeError(f"{place}: expected a number between {bounds.least:,} and {bounds.most:,}.")
     return converted
@@ -106,10 +129,10 @@ def require_at_most(most: int, value: str | list[Any], place: str, units: str) -
 
 
 @functools.cache
-def hints_of(wanted: type) -> dict[str, Any]:
+def fields_of(wanted: type) -> list[tuple[dataclasses.Field[Any], Any]]:
     """Return a dataclass's fields with their types. Cached, because finding them takes longer than the conversion."""
     hints = typing.get_type_hints(wanted, include_extras=True)
-    return {entry.name: hints[entry.name] for entry in dataclasses.fields(wanted)}
+    return [(entry, hints[entry.name]) for entry in dataclasses.fields(wanted)]
 
 
 def plain_from_json(wanted: type, value: Any, place: str) -> Any:

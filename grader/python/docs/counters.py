@@ -2,7 +2,7 @@
 
 python3 -m grader.python.docs.counters [--build build] [LAB …]    runs build/warplab inspect on each; needs no GPU
 
-The file, schema 1; what each counter is: grader/model/lab.schema.json, counter_limit:
+The file, schema 1; what each counter is: grader/model/schema/lab.schema.json, counter_limit:
 
     {"schema": 1, "stages": {"<lab>/<stage>": {"source_hash": sha256 of solutions/<lab>/<stage>.cu, "dataset": …,
                                                "counters": {"device_bytes": 1.05, …}}}}

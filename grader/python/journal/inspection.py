@@ -7,83 +7,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.python.common.console import make_parser, run_command, say, write_atomically
 from grader.python.common.documents import read_document
 from grader.python.common.markup import Html, join, tag
 from grader.python.common.page import make_document
+from grader.python.common.report import Finding
+from grader.python.common.schema_types import type_of
 from grader.python.common.units import plural, show_factor, show_number, show_share
 
-
-@dataclass
-class Finding:
-    """A defect, or a note. If `line` is 0, it belongs to no line."""
-
-    cause: str = ""
-    line: int = 0
-    other_line: int = 0
-    note: bool = False
-    count: int = 0
-    message: str = ""
-    hint: str = ""
-
-
-@dataclass
-class Line:
-    """The margin of one source line: averages per request of a warp. None means that the line has no such accesses."""
-
-    line: int = 0
-    heat: float = 0  # 0 to 1, relative to the costliest line
-    requests: int = 0
-    lanes: float = 0
-    sectors: float | None = None
-    fewest_sectors: float | None = None
-    passes: float | None = None
-    clashes: float | None = None
-    costly: list[str] = field(default_factory=list)  # names of the counts to highlight
-
-
-@dataclass
-class Kernel:
-    """A kernel's launches with one block shape, and the resident threads of a multiprocessor with that shape."""
-
-    kernel: str = ""
-    launches: int = 0
-    block: list[int] = field(default_factory=list)
-    static_shared_bytes: int = 0
-    dynamic_shared_bytes: int = 0
-    registers: int | None = None
-    spilled_bytes: int = 0
-    resident_threads: int = 0
-    resident_share: float = 0
-    limit: str = ""
-
-
-@dataclass
-class Limit:
-    """The result for one limit of the stage. `held`: the submission uses the required technique; if not, `message` says
-    why."""
-
-    held: bool = True
-    message: str = ""
-
-
-@dataclass
-class Counted:
-    """The counts on one dataset, named as in a stage's limits. None means that there are no such accesses."""
-
-    dataset: str = ""
-    least_bytes: float = 0
-    device_bytes: float | None = None
-    thread_bytes: float | None = None
-    device_accesses: float | None = None
-    device_atomics: float | None = None
-    sectors: float | None = None
-    bank_passes: float | None = None
-    idle_lanes: float | None = None
-
+LineMargin = type_of("inspection", "line_margin")
+DatasetCounters = type_of("inspection", "dataset_counters")
+Inspection = type_of("inspection")
 
 COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "device_bytes": ("Bytes asked for, over the least", show_factor),
@@ -94,37 +30,6 @@ COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "bank_passes": ("Bank passes a request", show_number),
     "idle_lanes": ("Idle lanes", show_share),
 }
-
-
-@dataclass
-class Gpu:
-    """The GPU whose limits were used."""
-
-    name: str = ""
-    threads: int = 0
-
-
-@dataclass
-class Inspection:
-    """The JSON that `build/warplab inspect` writes (grader/judge/cli/inspect.cpp). This module recomputes no count."""
-
-    schema: int = 0
-    lab: str = ""
-    stage: str = ""
-    datasets: int = 0
-    passed: bool = False
-    wrong: str = ""  # the places of wrong answers
-    wrong_hint: str = ""  # what to try then
-    file: str = ""
-    source: list[str] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
-    limits: list[Limit] = field(default_factory=list)
-    counters: list[Counted] = field(default_factory=list)
-    gpu: Gpu = field(default_factory=Gpu)
-    kernels: list[Kernel] = field(default_factory=list)
-    device_bytes: float = 0
-    least_bytes: float = 0
 
 
 def read_inspection(file: Path) -> Inspection:
@@ -259,7 +164,7 @@ def make_source(inspection: Inspection) -> Html:
     return tag("section", tag("h2", "Source"), tag("p", caption, class_="caption"), table)
 
 
-def make_line(number: int, text: str, margin: Line | None) -> Html:
+def make_line(number: int, text: str, margin: LineMargin | None) -> Html:
     """Make one source line; its margin is empty if the line does not access memory."""
     code = tag("td", tag("code", text or " "), class_="code")
     if margin is None:

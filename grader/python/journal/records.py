@@ -1,13 +1,7 @@
 """work/<lab>/journal/records.jsonl: the results of every check, bench, grade, sweep and inspect of a lab, one per line.
 
-Only build/warplab writes it, by appending. Each line is a JSON object: "schema": 1, "kind", "time" (ISO 8601 in UTC),
-"lab", "stage", and depending on the kind
-    source      "hash" (sha256), "file", "text": once per hash, before the first line that refers to it
-    report      "verb", "source_hash", "report" (of this stage only); "dataset" if only one was checked;
-                "imported_from" if `make import` added it
-    sweep       "source_hash", "backend", "machine", "sweep" (grader/python/journal/sweep.py)
-    inspection  "source_hash", "inspection" (grader/python/journal/inspection.py)
-Unknown kinds and keys are ignored. A line that cannot be read is skipped and reported.
+Only build/warplab writes it, by appending; grader/model/schema/record.schema.json describes a line. Unknown kinds and
+keys are ignored. A line that cannot be read is skipped and reported.
 """
 
 from __future__ import annotations
@@ -21,36 +15,16 @@ from pathlib import Path
 
 from grader.python.common.console import UserError, explain_os_error, parse_json
 from grader.python.common.documents import SCHEMA, from_json
-from grader.python.common.report import Machine, Measurement, Report, StageReport
-from grader.python.journal.inspection import Inspection
-from grader.python.journal.sweep import Sweep
+from grader.python.common.report import Measurement, StageReport
+from grader.python.common.schema_types import defined_by, words_of
+from grader.python.journal.sweep import Sweep  # noqa: F401  (a record's type)
 
 # Lines of a reference solution that contain the starter's text for this place.
 STARTER_MARK = re.compile(r"^[ \t]*//@.*\n", re.MULTILINE)
 
-KINDS = ("source", "report", "sweep", "inspection")
 
-
-@dataclass
+@defined_by("record")
 class Record:
-    """One line. Fields that its kind does not have are empty."""
-
-    kind: str = ""
-    time: str = ""
-    lab: str = ""
-    stage: str = ""
-    source_hash: str = ""
-    hash: str = ""
-    text: str = ""
-    verb: str = ""
-    dataset: str = ""
-    imported_from: str = ""
-    report: Report | None = None
-    backend: str = ""
-    machine: Machine = field(default_factory=Machine)
-    sweep: Sweep | None = None
-    inspection: Inspection | None = None
-
     @property
     def when(self) -> datetime:
         """Return when it was recorded, in UTC."""
@@ -132,7 +106,7 @@ def add_record(records: Records, line: bytes, lab: str) -> None:
         raise ValueError(f"not valid JSON: {error.msg}.") from None
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise ValueError(f"not a record of schema {SCHEMA}.")
-    if content.get("kind") not in KINDS:
+    if content.get("kind") not in words_of("record", "kind"):
         return
     record: Record = from_json(Record, content, "")
     check_time(record.time)

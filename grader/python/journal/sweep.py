@@ -3,16 +3,7 @@
 python3 -m grader.python.journal.sweep build/sweep/LAB-STAGE.json    writes the plot beside it, as .svg
 python3 -m grader.python.journal.sweep build/sweep                   the same for the newest JSON there
 
-The JSON is what `build/warplab sweep` writes:
-
-    {"schema": 1, "lab": …, "stage": …, "backend": "cuda" or "cpu", "tree": as in a report, "source_hash": sha256 of
-     the file that was timed, "dataset": …, "time": ISO 8601 in UTC, "warplab": version of the grader, "gpu": its name
-     or "", "driver": …, "iterations": optional, 1000 when missing,
-     "bound_s": seconds that memory needs at least, 0 = unknown,
-     "points": [{"defines": {"BLOCK": 256, …}, "median_s": …, "low_s": …, "high_s": …,
-                 "failure": "" or why this choice was not timed}]}
-
-Times are seconds for all iterations; every point defines the same macros.
+The JSON is what `build/warplab sweep` writes: grader/model/schema/sweep.schema.json.
 """
 
 from __future__ import annotations
@@ -21,52 +12,27 @@ import math
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.python.common.console import UserError, make_parser, run_command, say, write_atomically
 from grader.python.common.documents import read_document
 from grader.python.common.markup import Html, join, show_text, tag
+from grader.python.common.schema_types import defined_by
 from grader.python.common.units import plural, show_factor, show_seconds
 
 WIDTH, PANEL_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 260, 84, 24, 56, 56  # of the plot, in pixels
 
 
-@dataclass
+@defined_by("sweep", "sweep_point")
 class Point:
-    """One choice of values, timed or not."""
-
-    defines: dict[str, int] = field(default_factory=dict)
-    median_s: float = 0
-    low_s: float = 0
-    high_s: float = 0
-    failure: str = ""
-
     @property
     def name(self) -> str:
         """Return the choice as the compiler receives it: BLOCK=256 VECTORS=4."""
         return " ".join(f"{macro}={value}" for macro, value in self.defines.items())
 
 
-@dataclass
+@defined_by("sweep")
 class Sweep:
-    """The times of a stage with every choice of its tunables."""
-
-    schema: int = 0
-    lab: str = ""
-    stage: str = ""
-    backend: str = ""
-    tree: str = ""
-    source_hash: str = ""
-    dataset: str = ""
-    time: str = ""
-    warplab: str = ""
-    gpu: str = ""
-    driver: str = ""
-    iterations: int = 1000
-    bound_s: float = 0
-    points: list[Point] = field(default_factory=list)
-
     @property
     def timed(self) -> list[Point]:
         return [point for point in self.points if not point.failure]
@@ -84,7 +50,7 @@ class Sweep:
 
 
 def read_sweep(file: Path) -> Sweep:
-    """Read a sweep as the module's docstring describes it. Raises UserError with the file's name and the place in
+    """Read a sweep. Raises UserError with the file's name and the place in
     it."""
     sweep: Sweep = read_document(Sweep, file, "a sweep of build/warplab", "Make one: make sweep LAB=… STAGE=…")
     if not sweep.points:

@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.python.common.report import Measurement
 from grader.python.common.units import NONE, plural, show_bandwidth, show_factor, show_number, show_seconds, show_share
-from grader.python.journal.inspection import COUNTERS, Counted, Inspection
+from grader.python.journal.inspection import COUNTERS, DatasetCounters, Inspection
 from grader.python.journal.optimisations import Journal, Optimisation, Row, Timeline, Version
 from grader.python.journal.records import Record
 
@@ -353,7 +353,7 @@ def tell_tries(optimisation: Optimisation, chosen: Version | None, timeline: Tim
     return rows
 
 
-def tell_counters(before: Counted | None, after: Counted) -> list[list[str]]:
+def tell_counters(before: DatasetCounters | None, after: DatasetCounters) -> list[list[str]]:
     """Return counter, value before and value now for the counters that changed; for all if there are no earlier
     counts."""
     rows = []
@@ -368,14 +368,18 @@ def tell_counters(before: Counted | None, after: Counted) -> list[list[str]]:
     return rows
 
 
-def counter_columns(before: Counted | None, name: str, rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+def counter_columns(
+    before: DatasetCounters | None, name: str, rows: list[list[str]]
+) -> tuple[list[str], list[list[str]]]:
     """Return names and rows of the counters' table. `name` is the previous optimisation's, if it was counted."""
     if before is None:
         return ["Counter", "Now"], [[title, now] for title, _, now in rows]
     return ["Counter", name, "Now"], rows
 
 
-def choose_counts(before: Inspection | None, after: Inspection | None) -> tuple[Counted | None, Counted] | None:
+def choose_counts(
+    before: Inspection | None, after: Inspection | None
+) -> tuple[DatasetCounters | None, DatasetCounters] | None:
     """Return the counts before and now on the largest dataset that both have; None if nothing was counted."""
     if after is None or not after.counters:
         return None

@@ -42,13 +42,13 @@ from grader.python.release.readme import add_pictures, drop_dangling_links, make
 GRADER = ["grader/*", "labs/precompiled.h"]
 INSTRUCTORS_PYTHON = ["grader/python/docs/*", "grader/python/release/*", "grader/python/batch/*"]
 NOT_FOR_STUDENTS = [
-    "grader/course.mk",
+    "grader/course.sh",
     "grader/warplab-course",
     *INSTRUCTORS_PYTHON,
     "grader/cpu/bench/*",
     "datasets/*/*.py",
 ]
-OF_ALL_LABS = ["Makefile", "LICENSE", ".gitignore", ".clang-format", ".editorconfig", *GRADER]
+OF_ALL_LABS = ["Makefile", "warplab", "LICENSE", ".gitignore", ".clang-format", ".editorconfig", *GRADER]
 SANDBOX = "grader/judge/sandbox/SANDBOX.md"
 DECEPTIONS = "### Remaining gaps of the sanitizer"
 

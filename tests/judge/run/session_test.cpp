@@ -147,7 +147,8 @@ def finding(kind=1, line=7):
 )";
 
 std::string telling_findings(const std::string& program) {
-    return fmt::format("SIZE = {}\nLINE = {}\n", sizeof(Finding), offsetof(Finding, line)) + answer + finding + program;
+    return fmt::format("SIZE = {}\nLINE = {}\n", sizeof(RawFinding), offsetof(RawFinding, line)) + answer + finding +
+           program;
 }
 
 TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
@@ -155,7 +156,7 @@ TEST(Session, KeepsWhatCheckModeToldBeforeTheAnswer) {
         child(telling_findings("channel.recv(99999); send(*finding()); send(*finding(line=9)); send(*answer())\n"
                                "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
     ASSERT_FALSE(ask_run(session).failure);
-    const std::vector<Finding> found = session.findings();
+    const std::vector<RawFinding> found = session.findings();
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].line, 7);
     EXPECT_EQ(found[1].line, 9);

@@ -40,10 +40,11 @@ Check failed_with(const char* why) {
 TEST(CheckMode, WhatItFoundExplainsAResultThatDependsOnTheOrder) {
     std::vector<Check> checks = {failed_with(cause::race), failed_with(cause::wrong_value), Check{},
                                  failed_with(cause::out_of_bounds_write)};
-    explain_by_findings(checks, {{"race", "", "other words", true}, {"race", "", "an atomic", false}});
+    explain_by_findings(
+        checks, {{.cause = "race", .note = true, .hint = "other words"}, {.cause = "race", .hint = "an atomic"}});
     EXPECT_EQ(checks[0].failure->hint, "an atomic");
     for (const int other : {1, 3}) EXPECT_EQ(checks[other].failure->hint, "of the outputs alone");
-    explain_by_findings(checks, {{"out_of_bounds", "", "Guard the access.", false, 28}});
+    explain_by_findings(checks, {{.cause = "out_of_bounds", .line = 28, .hint = "Guard the access."}});
     EXPECT_THAT(checks[0].failure->hint, HasSubstr("Line 28 uses memory that is not its own"));
     EXPECT_EQ(checks[3].failure->hint, checks[0].failure->hint);
     explain_by_findings(checks, {});

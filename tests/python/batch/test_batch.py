@@ -600,8 +600,8 @@ def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_pat
     course.grade()
     link = tmp_path / "warplab-course"
     link.symlink_to(ROOT / "grader/warplab-course")
-    for command in (ROOT / "grader/warplab-course", link):
-        said = subprocess.run([command, "status", "."], cwd=course.out, capture_output=True, text=True, check=False)
+    for command in ([ROOT / "grader/warplab-course"], [link], [ROOT / "warplab", "course"]):
+        said = subprocess.run([*command, "status", "."], cwd=course.out, capture_output=True, text=True, check=False)
         assert said.returncode == 0 and "1 graded" in said.stdout, said.stderr
     said = subprocess.run(
         [link, "grade", "handed in", "--lab", "nonsense", "--out", "out"],

@@ -314,13 +314,13 @@ def test_what_no_lab_of_a_kit_has_is_not_advertised(tmp_path):
     readme = kit["README.md"].decode()
     assert "make show" not in readme and "build/show" not in readme and "IMAGE" not in readme
     assert "limits `make inspect` uses.\n`make device`" in readme and "last tables" in readme
-    told = run_in(tmp_path, "sh", "grader/help.sh", BUILD="nowhere").stdout
+    told = run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
     assert "make inspect LAB=" in told and "make show" not in told
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "heat_dissipation:2")
     readme = kit["README.md"].decode()
     assert "make show" in readme and "last tables" not in readme
     assert "Python 3.11. The `cuda`" in readme
-    assert "make show LAB=" in run_in(tmp_path, "sh", "grader/help.sh", BUILD="nowhere").stdout
+    assert "make show LAB=" in run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
 
 
 def run_in(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -388,6 +388,10 @@ def test_a_kit_works_by_itself(tmp_path):
         shutil.copy(solution, folder / "work" / lab)
     status, said = make("check", f"LAB={lab}", "STAGE=1")
     assert status == 0, said
+    there = subprocess.run(
+        ["../../warplab", "check", "1", "BACKEND=cpu"], cwd=folder / "work" / lab, capture_output=True, check=False
+    )
+    assert there.returncode == 0, there.stdout
     assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", said), said
     status, said = make("grade", f"LAB={lab}")
     assert status == 0, said

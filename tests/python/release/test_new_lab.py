@@ -45,7 +45,7 @@ def test_json_fits_the_schemas_and_points_add_up() -> None:
         ("datasets/scratch/hidden.json", "datasets"),
     ):
         jsonschema.validate(
-            json.loads(files[Path(name)]), json.loads((ROOT / f"grader/model/{schema}.schema.json").read_text())
+            json.loads(files[Path(name)]), json.loads((ROOT / f"grader/model/schema/{schema}.schema.json").read_text())
         )
     manifest = json.loads(files[Path("labs/scratch/lab.json")])
     assert manifest["points"] == sum(sum(stage["points"].values()) for stage in manifest["stages"])

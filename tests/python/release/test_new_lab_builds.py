@@ -82,6 +82,7 @@ def test_the_skeleton_is_a_lab(project: Path) -> None:
     assert wrong["message_contains"] in failure["message"]
 
     objects = [BUILD / f"objects/{file.with_suffix('.o')}" for file in judge_sources()]
+    objects += (BUILD / "objects/generated").glob("*.o")
     flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Wno-array-bounds", "-rdynamic", "-I."]
     libraries = ["-lgtest_main", "-lgtest", "-lfmt", "-lcrypto", "-lseccomp", "-lgomp", "-ldl", "-pthread"]
     run_in(project, "g++", *flags, "-o", "tests/run", "tests/labs/scratch/oracle_test.cpp", *objects, *libraries)

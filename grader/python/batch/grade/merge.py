@@ -34,7 +34,7 @@ def read_complete(file: Path) -> Json:
 
 def complete(content: Any, known: Any) -> Any:
     """Return JSON with the values of read_report: missing keys get their default, unknown ones stay."""
-    if isinstance(known, dict):
+    if isinstance(known, dict) and isinstance(content, dict):
         return {**content, **{key: complete(content.get(key, value), value) for key, value in known.items()}}
     if isinstance(known, list):
         return [complete(*pair) for pair in zip(content, known, strict=True)]

@@ -121,7 +121,11 @@ def test_the_command(tmp_path):
 
 def test_the_command_completes_what_a_report_lacks(tmp_path):
     (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
-    bare = {"schema": 1, "lab": cpu()["lab"], "stages": [{"stage": "01_a", "score": {"speed": "nan"}}]}
+    score = {"correctness": 1, "correctness_max": 2, "speed": "nan"}
+    bare = {"schema": 1, "verb": "grade", "lab": cpu()["lab"], "backend": "cpu", "stages": []}
+    bare["stages"].append(
+        {"stage": "01_a", "verdict": "passed", "score": score, "compilation": {"verdict": "passed", "nvcc": "ok"}}
+    )
     (second := tmp_path / "bare.json").write_text(json.dumps(bare))
     for files in ((first, second), (second, first), (second, second)):
         said = run_module("grader.python.batch.grade.merge", *files)

@@ -31,7 +31,7 @@ def folder(tmp_path: Path, **reports: Any) -> Path:
 
 def test_samples_are_reports() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads((ROOT / "grader/model/report.schema.json").read_text())
+    schema = json.loads((ROOT / "grader/model/schema/report.schema.json").read_text())
     for report in (samples.report(), samples.cpu_report()):
         jsonschema.validate(report, schema)
 
@@ -178,7 +178,8 @@ def test_command_writes_the_page(tmp_path: Path) -> None:
         (json.dumps(samples.report(stages={})), "bad.json: /stages: expected a list"),
         (json.dumps(samples.report(stages=[{"verdict": 3}])), "bad.json: /stages/0/verdict: expected a string"),
         ('{"schema": 1, "lab": "x", "stages": [{"checks": [{"points": NaN}]}]}', "/stages/0/checks/0/points"),
-        ('{"schema": 1, "stages": []}', "bad.json: /lab is missing"),
+        ('{"schema": 1, "verb": "check", "stages": []}', "bad.json: /lab is missing"),
+        (json.dumps(samples.report(verdict="good")), "bad.json: /verdict: expected one of passed, failed, error"),
     ],
 )
 def test_an_unreadable_report_is_named_and_the_others_are_shown(tmp_path: Path, content: str, message: str) -> None:
